@@ -1,0 +1,64 @@
+"""crowdwise: infer the truth from what many workers said.
+
+>>> import crowdwise as cw
+>>> crowd = cw.simulate(200, 20, classes=3, seed=1)
+>>> result = cw.BWA().fit(crowd.labels)
+>>> cw.accuracy(result, crowd.truth) > 0.85
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .errors import CallError, DataError
+    from .evaluate import accuracy
+    from .files import read_labels, read_truth
+    from .labels import Labels
+    from .methods import BWA, METHODS, MajorityVote
+    from .result import Result
+    from .simulation import simulate
+    from .writing import write
+
+__version__ = "0.1.0"
+
+# Where each public name lives. They are imported when first used, so that `crowdwise --help` needs none of them.
+_HOMES = {
+    "BWA": "methods",
+    "CallError": "errors",
+    "DataError": "errors",
+    "Labels": "labels",
+    "METHODS": "methods",
+    "MajorityVote": "methods",
+    "Result": "result",
+    "accuracy": "evaluate",
+    "read_labels": "files",
+    "read_truth": "files",
+    "simulate": "simulation",
+    "write": "writing",
+}
+
+__all__ = [  # a literal, for type checkers; tests hold it to _HOMES
+    "BWA",
+    "METHODS",
+    "CallError",
+    "DataError",
+    "Labels",
+    "MajorityVote",
+    "Result",
+    "accuracy",
+    "read_labels",
+    "read_truth",
+    "simulate",
+    "write",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

@@ -1,0 +1,285 @@
+"""The command line: every command is a few lines over the library.
+
+Nothing heavy is imported here, so that `--help` answers at once; commands import what they use.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from .labels import Labels
+    from .screen import Screen
+
+app = typer.Typer(
+    help="Infer the truth from what many workers said.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Files = Annotated[list[str], typer.Argument(help="Files with one label a row, a glob, or - for standard input.")]
+Item = Annotated[str | None, typer.Option(help="The column of items, if its name does not say so.")]
+Worker = Annotated[str | None, typer.Option(help="The column of workers.")]
+Label = Annotated[str | None, typer.Option(help="The column of labels.")]
+Duplicates = Annotated[
+    str, typer.Option(help="Several labels of one worker on one item: error, first, last, all, set or drop.")
+]
+Missing = Annotated[list[str] | None, typer.Option(help="A value that means no label, such as NA or -1; repeatable.")]
+Strict = Annotated[bool, typer.Option("--strict", help="Refuse data that need repair.")]
+Truth = Annotated[str | None, typer.Option(help="A file with the true label of some items.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+
+
+@app.callback(invoke_without_command=True)
+def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+    if version:
+        from . import __version__
+
+        typer.echo(f"crowdwise {__version__}")
+        raise typer.Exit
+
+
+@app.command()
+def aggregate(
+    files: Files,
+    item: Item = None,
+    worker: Worker = None,
+    label: Label = None,
+    method: Annotated[str, typer.Option("--method", "-m", help="See `crowdwise methods`.")] = "bwa",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A parameter of the method, as name=value; repeatable.")
+    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the inferred labels here.")] = None,
+    workers: Annotated[str | None, typer.Option(help="Write the workers' quality here.")] = None,
+    scores: Annotated[bool, typer.Option("--scores", help="Write a column of scores for every class.")] = False,
+    truth: Truth = None,
+    duplicates: Duplicates = "error",
+    missing: Missing = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Infer the label of every item and the quality of every worker."""
+    from . import screen as on_screen
+    from .choice import choose
+    from .evaluate import accuracy
+    from .methods import METHODS
+    from .writing import check_output, write
+
+    chosen = choose(method, set_ or [])
+    targets = [path for path in (output, workers) if path is not None]
+    _check_targets(targets, files)
+    for path in targets:
+        check_output(path)
+    screen = on_screen.Screen(quiet, tables=not as_json)
+    with screen.compiling():
+        labels = _read(screen, files, item, worker, label, duplicates, missing, strict)
+        with screen.progress(getattr(chosen, "tolerance", 1.0)) as progress:
+            result = chosen.fit(labels, progress=progress)
+        accuracies = {}
+        if truth is not None:
+            accuracies[method] = accuracy(result, truth)
+            if method != "mv" and not labels.set_valued:
+                accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), truth)
+    tables = {}
+    if output is not None:
+        tables[output] = result.to_frame(scores=scores)
+    if workers is not None:
+        tables[workers] = result.workers_frame()
+    write(tables)
+    if not result.convergence.converged:
+        screen.remark(f"{method} {result.convergence}. Raise max_iterations (--set max_iterations=...).")
+    if as_json:
+        summary = {
+            "items": labels.n_items,
+            "workers": labels.n_workers,
+            "classes": labels.n_classes,
+            "labels": labels.n_labels,
+            "columns": labels.report.columns,
+            "repairs": labels.report.repairs,
+            "method": repr(chosen),
+            "converged": result.convergence.converged,
+            "iterations": result.convergence.iterations,
+            "change": result.convergence.change,
+            "ties": int(result.ties.sum()),
+            "accuracy": accuracies,
+            "written": targets,
+        }
+        if output is None:
+            summary["truth"] = json.loads(result.to_frame(scores=scores).write_json())
+        if workers is None:
+            summary["quality"] = json.loads(result.workers_frame().write_json())
+        typer.echo(json.dumps(summary))
+        return
+    screen.table("The crowd", ("", ""), on_screen.crowd_rows(labels, result, accuracies))
+    if output is None:
+        frame = result.to_frame(scores=scores)
+        shown = f"the first 10 of {frame.height:,}; -o FILE writes them all" if frame.height > 10 else "all of them"
+        screen.table(f"Inferred labels ({shown})", frame.columns, frame.head(10).rows())
+    best, worst = on_screen.ranked_workers(result, 5)
+    screen.table("Best workers", result.workers_frame().columns, best)
+    screen.table("Worst workers", result.workers_frame().columns, worst)
+    screen.table("Most disputed items", result.to_frame().columns, on_screen.disputed_items(result, 5))
+    for path in targets:
+        screen.remark(f"Wrote {path}")
+
+
+@app.command()
+def compare(
+    files: Files,
+    truth: Truth = None,
+    methods: Annotated[str | None, typer.Option(help="Which methods, separated by commas; all if left out.")] = None,
+    item: Item = None,
+    worker: Worker = None,
+    label: Label = None,
+    duplicates: Duplicates = "error",
+    missing: Missing = None,
+    strict: Strict = False,
+    quiet: Quiet = False,
+    as_json: Json = False,
+) -> None:
+    """Run methods side by side: accuracy with split ties, seconds, iterations."""
+    from .choice import choose
+    from .comparison import compare as compare_methods
+    from .files import read_truth
+    from .methods import METHODS
+    from .screen import Screen
+
+    keys = [key.strip() for key in methods.split(",")] if methods else list(METHODS)
+    chosen = {key: choose(key) for key in keys}
+    screen = Screen(quiet, tables=not as_json)
+    with screen.compiling():
+        labels = _read(screen, files, item, worker, label, duplicates, missing, strict)
+        known = None if truth is None else read_truth(truth)
+        with screen.progress(1.0) as progress:
+            rows = compare_methods(labels, chosen, known, progress)
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    header = list(rows[0])
+    screen.table(f"{labels!r}", header, [list(row.values()) for row in rows])
+
+
+@app.command()
+def simulate(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to; made if missing.")],
+    items: Annotated[int, typer.Option(help="How many items.")] = 1000,
+    workers: Annotated[int, typer.Option(help="How many workers.")] = 50,
+    classes: Annotated[int, typer.Option(help="How many classes.")] = 2,
+    labels_per_item: Annotated[float, typer.Option(help="Labels per item, on average.")] = 5.0,
+    accuracy: Annotated[float, typer.Option(help="The mean accuracy of the workers.")] = 0.7,
+    concentration: Annotated[float, typer.Option(help="The larger, the more alike the workers.")] = 10.0,
+    workload: Annotated[float, typer.Option(help="0: all work the same; 1: a few do most of it.")] = 0.5,
+    seed: Annotated[int, typer.Option(help="The same seed gives the same crowd.")] = 0,
+    extension: Annotated[str, typer.Option("--format", help="csv, parquet, jsonl, ...")] = "csv",
+    quiet: Quiet = False,
+) -> None:
+    """Simulate a crowd: labels, truth and workers."""
+    from .errors import CallError
+    from .screen import Screen
+    from .simulation import simulate as simulate_crowd
+    from .writing import write
+
+    crowd = simulate_crowd(
+        items,
+        workers,
+        classes,
+        labels_per_item=labels_per_item,
+        accuracy=accuracy,
+        concentration=concentration,
+        workload=workload,
+        seed=seed,
+    )
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as problem:
+        raise CallError(f"The folder {output} cannot be made: {problem.strerror}.") from problem
+    tables = {"labels": crowd.rows, "truth": crowd.truth, "workers": crowd.workers}
+    write({output / f"{name}.{extension}": table for name, table in tables.items()})
+    screen = Screen(quiet)
+    for name, table in tables.items():
+        screen.remark(f"Wrote {output / f'{name}.{extension}'} ({table.height:,} rows)")
+
+
+@app.command()
+def methods(as_json: Json = False) -> None:
+    """List the methods there are, one line each."""
+    from .methods import METHODS
+    from .screen import Screen
+
+    rows = [(key, _sentence(method)) for key, method in METHODS.items()]
+    if as_json:
+        typer.echo(json.dumps(dict(rows)))
+        return
+    Screen(quiet=False).table("Methods", ("key", "what it is"), rows)
+
+
+def main() -> None:
+    """Run the command line; a mistake of the user's is one sentence and an exit code."""
+    from .errors import CallError, DataError
+
+    try:
+        app()
+    except DataError as problem:
+        _fail(problem, 1)
+    except CallError as problem:
+        _fail(problem, 2)
+    except MemoryError:
+        _fail("There is not enough memory for this.", 1)
+    except KeyboardInterrupt:
+        _fail("Interrupted; nothing was written.", 130)
+
+
+def _fail(problem: object, code: int) -> None:
+    typer.echo(f"error: {problem}", err=True)
+    sys.exit(code)
+
+
+def _sentence(method: Any) -> str:
+    """The first sentence of the module that defines a method."""
+    return str(sys.modules[method.__module__].__doc__).splitlines()[0]
+
+
+def _check_targets(targets: list[str], files: list[str]) -> None:
+    """Refuse to overwrite an input, or to write two tables to one file."""
+    from .errors import CallError
+
+    inputs = {Path(path).resolve() for path in files}
+    for path in targets:
+        if Path(path).resolve() in inputs:
+            raise CallError(f"{path} is an input; write to another file.")
+    if len({Path(path).resolve() for path in targets}) < len(targets):
+        raise CallError(f"{targets[0]} cannot hold both the labels and the workers.")
+
+
+def _read(
+    screen: "Screen",
+    files: list[str],
+    item: str | None,
+    worker: str | None,
+    label: str | None,
+    duplicates: Any,
+    missing: list[str] | None,
+    strict: bool,
+) -> "Labels":
+    """Read the labels and say what was recognised and what was repaired."""
+    from .files import read_labels
+
+    labels = read_labels(
+        files, item=item, worker=worker, label=label, duplicates=duplicates, missing=missing or (), strict=strict
+    )
+    recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())
+    screen.remark(f"Read {labels.report.rows:,} rows: {recognised}.")
+    for sentence in labels.report.repairs:
+        screen.remark(sentence)
+    return labels
+
+
+if __name__ == "__main__":
+    main()

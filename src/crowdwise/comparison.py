@@ -1,0 +1,47 @@
+"""Run methods side by side on one crowd."""
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from .errors import DataError
+from .evaluate import accuracy
+from .labels import Labels
+from .loop import Method, Progress
+
+# Enough items to make every kernel compile before the clock starts.
+_WARM_UP = 50
+
+
+def compare(
+    labels: Labels, methods: Mapping[str, Method], truth: Any = None, progress: Progress | None = None
+) -> list[dict[str, Any]]:
+    """One row per method: accuracy (if there is truth), seconds without compilation, iterations, how it ended.
+
+    A method that refuses the labels has a row that says why.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate(50, 10, seed=1)
+    >>> [row["method"] for row in compare(crowd.labels, {"mv": cw.MajorityVote()}, crowd.truth)]
+    ['mv']
+    """
+    return [{"method": key, **_one(labels, method, truth, progress)} for key, method in methods.items()]
+
+
+def _one(labels: Labels, method: Method, truth: Any, progress: Progress | None) -> dict[str, Any]:
+    row: dict[str, Any] = {"accuracy": None} if truth is not None else {}
+    row |= {"seconds": None, "iterations": None, "ties": None, "ending": None}
+    try:
+        method.fit(labels.slice(0, min(labels.n_items, _WARM_UP)))
+        started = time.perf_counter()
+        result = method.fit(labels, progress=progress)
+        row["seconds"] = time.perf_counter() - started
+    except DataError as refusal:
+        row["ending"] = str(refusal)
+        return row
+    if truth is not None:
+        row["accuracy"] = accuracy(result, truth)
+    row["iterations"] = result.convergence.iterations
+    row["ties"] = int(result.ties.sum())
+    row["ending"] = str(result.convergence)
+    return row

@@ -1,0 +1,137 @@
+"""From three columns of a table to three arrays of codes: ids are read once, here, and never again."""
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import numpy as np
+import polars as pl
+
+from . import kernels
+from .errors import CallError, DataError
+from .kernels import Array
+
+Duplicates = Literal["error", "first", "last", "all", "set", "drop"]
+
+POLICIES: Final[dict[str, int]] = {
+    "error": kernels.KEEP_ALL,
+    "first": kernels.KEEP_FIRST,
+    "last": kernels.KEEP_LAST,
+    "all": kernels.KEEP_ALL,
+    "set": kernels.KEEP_ALL,
+    "drop": kernels.KEEP_NONE,
+}
+
+# Integers as a program would write them: a leading zero or a plus makes it an id that must stay text.
+_INTEGER: Final = r"^(0|-?[1-9][0-9]{0,18})$"
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Codes of one column in order of first appearance, and what the codes mean in the column's own dtype."""
+
+    codes: Array
+    names: pl.Series
+
+
+@dataclass(frozen=True)
+class Grouped:
+    """Labels sorted by item and worker, with repeats resolved, and what resolving them did."""
+
+    item_starts: Array
+    workers: Array
+    labels: Array
+    items: Array  # codes of the items that still have a label
+    repeated: int
+    conflicts: int
+
+
+def check_policy(duplicates: str) -> None:
+    """Refuse a policy that does not exist."""
+    if duplicates not in POLICIES:
+        raise CallError(f"duplicates={duplicates!r} is not one of {', '.join(map(repr, POLICIES))}.")
+
+
+def encode_columns(columns: list[pl.Series], integers_in_text: bool) -> list[Encoded]:
+    """Encode every column, two at a time: hashing and the kernel both release the interpreter lock."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda column: _encode(column, integers_in_text), columns))
+
+
+def _encode(column: pl.Series, integers_in_text: bool) -> Encoded:
+    codes, first_rows = kernels.encode(*_keys(column))
+    names = column.gather(first_rows)
+    if integers_in_text and names.dtype == pl.String and names.str.contains(_INTEGER).all():
+        with suppress(pl.exceptions.InvalidOperationError):  # 19 digits, but past 64 bits: it stays text
+            names = names.cast(pl.Int64)
+    return Encoded(codes, names)
+
+
+def _keys(column: pl.Series) -> tuple[Array, Array]:
+    """Two 64-bit numbers per row that are equal exactly where the values are.
+
+    Text and bytes are hashed twice with different seeds: 128 bits make a collision less likely than a broken
+    machine. Everything else is a number already, and is its own key.
+    """
+    dtype = column.dtype
+    if dtype in (pl.String, pl.Binary):
+        return column.hash(seed=1).to_numpy(), column.hash(seed=2).to_numpy()
+    if dtype.is_float():
+        column = (column.cast(pl.Float64) + 0.0).reinterpret(signed=True)  # + 0.0: minus zero is zero
+    elif dtype.is_integer() or dtype.is_temporal() or dtype in (pl.Boolean, pl.Categorical, pl.Enum):
+        if dtype.is_integer() and dtype in (pl.Int128, pl.UInt128):
+            return _keys(column.cast(pl.String))
+        column = column.to_physical()
+        column = column.reinterpret(signed=True) if column.dtype == pl.UInt64 else column.cast(pl.Int64)
+    elif dtype.is_decimal():
+        return _keys(column.cast(pl.String))
+    else:
+        raise DataError(
+            f"Column {column.name!r} holds {dtype}; ids and labels are text, numbers, booleans or dates. "
+            "Turn each value into one of those first."
+        )
+    keys = column.to_numpy().view(np.uint64)
+    return keys, np.zeros_like(keys)
+
+
+def order_classes(encoded: Encoded) -> Encoded:
+    """Number the classes in the order of their values instead, so that a tie does not depend on row order."""
+    order = encoded.names.arg_sort()
+    rank = np.empty(len(order), np.min_scalar_type(max(len(order) - 1, 0)))
+    rank[order.to_numpy()] = np.arange(len(order))
+    return Encoded(rank[encoded.codes], encoded.names.gather(order))
+
+
+def group(item: Encoded, worker: Encoded, label: Encoded, duplicates: Duplicates, strict: bool) -> Grouped:
+    """Sort by item and settle what one worker said more than once about one item."""
+    starts, workers, labels = kernels.group_by_item(item.codes, worker.codes, label.codes, len(item.names))
+    keep, repeated, conflicts, first_item, first_row = kernels.resolve_repeats(
+        starts, workers, labels, POLICIES[duplicates]
+    )
+    if conflicts and (duplicates == "error" or strict):
+        same = workers[first_row : starts[first_item + 1]] == workers[first_row]
+        said = label.names.gather(labels[first_row : first_row + same.sum()]).unique(maintain_order=True)
+        raise DataError(
+            f"{_several(conflicts, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
+            f"label; first: item {item.names[first_item]!r}, worker {worker.names[int(workers[first_row])]!r} "
+            f"said {' and '.join(repr(value) for value in said)}. "
+            'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line)'
+            f"{', and strict=False' if strict else ''}."
+        )
+    if repeated and strict:
+        raise DataError(
+            f"{_several(repeated, 'row repeats', 'rows repeat')} an earlier one exactly, and strict=True "
+            "(--strict) forbids dropping them. Drop them first, or leave strict out."
+        )
+    items = np.arange(len(item.names), dtype=np.int64)
+    if repeated or conflicts:
+        kept = np.concatenate([[0], np.cumsum(keep)])[starts]
+        filled = np.diff(kept) > 0
+        starts = np.concatenate([[0], kept[1:][filled]])
+        items, workers, labels = items[filled], workers[keep], labels[keep]
+    return Grouped(starts, workers, labels, items, repeated, conflicts)
+
+
+def _several(count: int, one: str, many: str) -> str:
+    return f"{count:,} {one if count == 1 else many}"

@@ -1,0 +1,293 @@
+"""`Labels`: what the workers said, as three arrays. Everything downstream works on these or on a slice of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from . import columns, encode
+from .encode import Duplicates
+from .errors import DataError
+from .kernels import Array
+from .tables import as_series, as_table
+
+
+@dataclass(frozen=True, eq=False)
+class Names:
+    """What the codes mean, in the user's own dtype."""
+
+    items: pl.Series
+    workers: pl.Series
+    classes: pl.Series
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was read and what was repaired on the way in.
+
+    Attributes:
+        rows: Rows of the input.
+        missing: Rows without a label, dropped.
+        repeated: Rows that repeat an earlier one exactly, dropped.
+        conflicts: (item, worker) pairs with more than one label, settled by `duplicates`.
+        duplicates: The policy that settled them.
+        unlabelled: Items of the input that are left without any label, and so without an answer.
+        columns: Which column was taken for what.
+    """
+
+    rows: int
+    missing: int = 0
+    repeated: int = 0
+    conflicts: int = 0
+    duplicates: str = "error"
+    unlabelled: int = 0
+    columns: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def repairs(self) -> list[str]:
+        """One sentence for each kind of repair that was made."""
+        settled = {
+            "first": "the first was kept",
+            "last": "the last was kept",
+            "all": "each counts as a vote",
+            "set": "they are one vote for each class said",
+            "drop": "all were dropped",
+        }.get(self.duplicates, "")
+        sentences = [
+            (self.missing, "rows without a label were dropped."),
+            (self.repeated, "rows that repeat an earlier one exactly were dropped."),
+            (self.conflicts, f"(item, worker) pairs had more than one label: {settled}."),
+            (self.unlabelled, "items were left without any label and have no answer."),
+        ]
+        return [f"{count:,} {sentence}" for count, sentence in sentences if count]
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """Who said what about which item.
+
+    Build one with `Labels.from_frame`, `Labels.from_arrays` or `read_labels`. Items are numbered in order of
+    first appearance, so are workers; classes in the order of their values.
+
+    Attributes:
+        item_starts: Where the labels of item i start (int64, one longer than the items).
+        workers: The worker of every label (int32), ascending within an item.
+        labels: The class of every label (the smallest unsigned integer that fits).
+        names: What the codes mean.
+        report: What was read and repaired.
+        set_valued: Whether neighbouring rows of one worker on one item are a single vote for several classes
+            (`duplicates="set"`, and there were such).
+
+    >>> labels = Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
+    >>> labels
+    Labels(3 labels of 2 items by 2 workers in 2 classes)
+    >>> labels.names.classes.to_list(), labels.labels.tolist()
+    (['cat', 'dog'], [0, 1, 0])
+    """
+
+    item_starts: Array
+    workers: Array
+    labels: Array
+    names: Names
+    report: Report
+    set_valued: bool = False
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        item: str | None = None,
+        worker: str | None = None,
+        label: str | None = None,
+        duplicates: Duplicates = "error",
+        missing: Sequence[Any] = (),
+        strict: bool = False,
+    ) -> "Labels":
+        """Read a table with one label a row.
+
+        Args:
+            frame: Anything with the Arrow C stream interface: a polars, pandas or pyarrow table, a duckdb
+                relation; or a polars LazyFrame.
+            item: The column of items; None to recognise it (item, task, question, object, example).
+            worker: The column of workers (worker, annotator, rater, user, performer).
+            label: The column of labels (label, answer, response, value, vote).
+            duplicates: What to do where one worker gave one item several different labels: "error", keep the
+                "first" or the "last", count "all" as votes, make them one "set"-valued vote, or "drop" them.
+                Rows that repeat exactly are always dropped.
+            missing: Values that mean "no label" besides null, NaN and empty text: -1, "NA".
+            strict: Refuse the data instead of repairing them.
+
+        >>> Labels.from_frame(pl.DataFrame({"task": [1, 1], "rater": ["a", "b"], "vote": [True, None]})).report
+        Report(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
+               columns={'item': 'task', 'worker': 'rater', 'label': 'vote'})
+        """
+        there = frame.collect_schema().names() if isinstance(frame, pl.LazyFrame) else None
+        table = frame if there is not None else as_table(frame)
+        given = {"item": item, "worker": worker, "label": label}
+        found = columns.recognise(there or table.columns, given, "The table")
+        picked = table.select(pl.col(found[role]).alias(role) for role in given)
+        picked = picked.collect() if isinstance(picked, pl.LazyFrame) else picked
+        return cls.from_columns(
+            picked, found, duplicates=duplicates, missing=missing, strict=strict, integers_in_text=False
+        )
+
+    @classmethod
+    def from_arrays(
+        cls,
+        item: Any,
+        worker: Any,
+        label: Any,
+        *,
+        duplicates: Duplicates = "error",
+        missing: Sequence[Any] = (),
+        strict: bool = False,
+    ) -> "Labels":
+        """Read three sequences of equal length: lists, NumPy arrays, polars or pandas series.
+
+        >>> Labels.from_arrays(np.array([7, 7]), ["a", "b"], [0, 1]).names.items.to_list()
+        [7]
+        """
+        given = {"item": item, "worker": worker, "label": label}
+        series = {role: as_series(role, values) for role, values in given.items()}
+        lengths = {role: len(values) for role, values in series.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"item, worker and label differ in length: {lengths}.")
+        return cls.from_columns(
+            pl.DataFrame(series),
+            {role: role for role in given},
+            duplicates=duplicates,
+            missing=missing,
+            strict=strict,
+            integers_in_text=False,
+        )
+
+    @classmethod
+    def from_columns(
+        cls,
+        table: pl.DataFrame,
+        found: dict[str, str],
+        *,
+        duplicates: Duplicates,
+        missing: Sequence[Any],
+        strict: bool,
+        integers_in_text: bool,
+    ) -> "Labels":
+        """The one way in: columns `item`, `worker` and `label`, with the names they had in `found`.
+
+        `integers_in_text` is for formats that have only text (CSV): a column of nothing but integers becomes one.
+        """
+        encode.check_policy(duplicates)
+        rows = table.height
+        if rows == 0:
+            raise DataError("There are no rows: an empty table has no truth to infer.")
+        given = _labelled(table, missing)
+        lost = rows - given.height
+        for role in ("item", "worker"):
+            _require(table, role, found[role])
+        if given.height == 0:
+            raise DataError(f"All {rows:,} rows are without a label: column {found['label']!r} is empty.")
+        if lost and strict:
+            raise DataError(
+                f"{lost:,} of {rows:,} rows have no label, and strict=True (--strict) forbids dropping them. "
+                "Drop them first, or leave strict out."
+            )
+        item, worker, label = encode.encode_columns([given[role] for role in found], integers_in_text)
+        label = encode.order_classes(label)
+        grouped = encode.group(item, worker, label, duplicates, strict)
+        unlabelled = len(item.names) - len(grouped.items)
+        if lost:
+            unlabelled += table["item"].n_unique() - len(item.names)
+        names = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
+        if len(names) == 0:
+            raise DataError('duplicates="drop" leaves no label at all: every (item, worker) pair conflicts.')
+        return cls(
+            grouped.item_starts,
+            grouped.workers,
+            grouped.labels,
+            Names(names.alias("item"), worker.names.alias("worker"), label.names.alias("label")),
+            Report(rows, lost, grouped.repeated, grouped.conflicts, duplicates, unlabelled, found),
+            set_valued=duplicates == "set" and grouped.conflicts > 0,
+        )
+
+    @property
+    def n_items(self) -> int:
+        """How many items have a label."""
+        return len(self.item_starts) - 1
+
+    @property
+    def n_workers(self) -> int:
+        """How many workers there are, in this slice or not."""
+        return len(self.names.workers)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are, in this slice or not."""
+        return len(self.names.classes)
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are."""
+        return len(self.labels)
+
+    def slice(self, first: int, last: int) -> "Labels":
+        """The items from `first` up to, not including, `last`: the same workers and classes, no copy of labels.
+
+        >>> Labels.from_arrays([1, 1, 2], ["a", "b", "a"], ["x", "y", "x"]).slice(1, 2)
+        Labels(1 labels of 1 items by 2 workers in 2 classes)
+        """
+        low, high = int(self.item_starts[first]), int(self.item_starts[last])
+        return replace(
+            self,
+            item_starts=self.item_starts[first : last + 1] - low,
+            workers=self.workers[low:high],
+            labels=self.labels[low:high],
+            names=replace(self.names, items=self.names.items.slice(first, last - first)),
+        )
+
+    def slices(self, size: int) -> Iterator[tuple[int, int]]:
+        """Cut the items into runs of about `size` labels: first and last item of each, the same on any machine."""
+        first = 0
+        while first < self.n_items:
+            past = int(np.searchsorted(self.item_starts, self.item_starts[first] + size))
+            last = min(max(past, first + 1), self.n_items)
+            yield first, last
+            first = last
+
+    def __repr__(self) -> str:
+        return (
+            f"Labels({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
+            f"in {self.n_classes:,} classes)"
+        )
+
+
+def _labelled(table: pl.DataFrame, missing: Sequence[Any]) -> pl.DataFrame:
+    """The rows that have a label."""
+    label = table["label"]
+    there = label.is_not_null()
+    if label.dtype.is_float():
+        there &= label.is_not_nan()
+    if label.dtype == pl.String:
+        there &= label != ""
+    for value in missing:
+        there &= label.cast(pl.String) != str(value)
+    return table if there.all() else table.filter(there)
+
+
+def _require(table: pl.DataFrame, role: str, column: str) -> None:
+    """Refuse rows without an item or a worker."""
+    values = table[role]
+    absent = values.is_null()
+    if values.dtype == pl.String:
+        absent |= (values == "").fill_null(True)
+    if values.dtype.is_float():
+        absent |= values.is_nan().fill_null(True)
+    if absent.any():
+        first = int(absent.arg_true()[0])
+        rest = ", ".join(f"{name} {value!r}" for name, value in table.row(first, named=True).items() if name != role)
+        raise DataError(
+            f"{int(absent.sum()):,} of {table.height:,} rows have no {role}; first: row {first + 1} ({rest}). "
+            f"Fill in column {column!r} or leave those rows out."
+        )

@@ -1,0 +1,76 @@
+"""How often is each worker right? The question every method can answer, on the scale of accuracy, with an interval.
+
+Given a method's answers, read every worker as one coin: right with probability p_j, else wrong evenly over the other
+classes. A few rounds of expectation and maximisation turn agreement with the answers, which flatters (a worker's own
+vote helped to choose them), into the expected number of right labels. The posterior is
+
+    p_j ~ Beta(A + right_j, B + wrong_j)
+
+with A and B by moments over all workers, worth at most eight labels together, so that a crowd of few labels cannot
+talk itself into all workers being alike. Not knowing the truth loses information: the interval counts only
+n_j - sum q (1 - q) / (p_j (1 - p_j)) of the n_j labels, q the probability that a label is right (Louis, 1982,
+https://doi.org/10.1111/j.2517-6161.1982.tb01203.x). Eight and the number of rounds were chosen on simulated crowds
+(tests/test_coverage.py), not on any truth file.
+"""
+
+from typing import Final
+
+import numpy as np
+from scipy import special
+
+from . import kernels
+from .kernels import Array
+from .labels import Labels
+from .loop import add_slices
+from .result import Quality
+
+_ROUNDS: Final = 4
+_PRIOR_LABELS: Final = 8.0
+
+
+def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
+    """The accuracy of every worker, with its central posterior interval.
+
+    Args:
+        labels: What the workers said; a set-valued vote counts as a label for each class named.
+        answers: The class of every item, as a method has it.
+        level: The probability that the interval is meant to hold.
+    """
+    given = np.bincount(labels.workers, minlength=labels.n_workers).astype(float)
+    right = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers) * 1.0
+    informative = given
+    others = max(labels.n_classes - 1, 1)
+    share = (np.bincount(answers, minlength=labels.n_classes) + 1.0) / (labels.n_items + labels.n_classes)
+    for _ in range(_ROUNDS):
+        prior_right, prior_wrong = _prior(right, given, informative)
+        accuracy = (prior_right + right) / (prior_right + prior_wrong + given)
+        evidence = np.log(accuracy) - np.log1p(-accuracy) + np.log(others)
+        right, variance = _expected_right(labels, evidence, share)
+        informative = np.maximum(given - variance / (accuracy * (1 - accuracy)), 0)
+    prior_right, prior_wrong = _prior(right, given, informative)
+    accuracy = (prior_right + right) / (prior_right + prior_wrong + given)
+    strength = prior_right + prior_wrong + informative
+    tail = (1 - level) / 2
+    low = special.betaincinv(accuracy * strength, (1 - accuracy) * strength, tail)
+    high = special.betaincinv(accuracy * strength, (1 - accuracy) * strength, 1 - tail)
+    return Quality(accuracy, low, high)
+
+
+def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
+    def count(part: Labels) -> tuple[Array, Array]:
+        return kernels.expected_right(part.item_starts, part.workers, part.labels, evidence, share)
+
+    return add_slices(labels, 2 * labels.n_workers, count)
+
+
+def _prior(right: Array, given: Array, informative: Array) -> tuple[float, float]:
+    """A and B of the Beta distribution of accuracies, by moments (Kleinman, 1973)."""
+    mean = (right.sum() + 0.5) / (given.sum() + 1)
+    sizes = informative[informative > 0]
+    accuracy = right[informative > 0] / given[informative > 0]
+    total, workers = sizes.sum(), len(sizes)
+    spread = (sizes * (accuracy - mean) ** 2).sum() / (mean * (1 - mean)) - (workers - 1)
+    scope = total - (sizes**2).sum() / total - (workers - 1) if workers > 1 else 0.0
+    correlation = spread / scope if scope > 0 else 0.0
+    strength = 1 / np.clip(correlation, 1 / (_PRIOR_LABELS + 1), 0.5) - 1
+    return float(mean * strength), float((1 - mean) * strength)

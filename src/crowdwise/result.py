@@ -1,0 +1,203 @@
+"""`Result`: what a method found. The answer to every item, how sure it is, and how good every worker is."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, Literal
+
+import numpy as np
+import polars as pl
+
+from . import kernels
+from .errors import DataError
+from .kernels import Array
+from .labels import Labels, Names
+
+Scale = Literal["probability", "weight", "margin"]
+
+# Two scores this close, relative to the larger, are a tie: summing in another order moves the last few bits.
+_TIE: Final = 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Convergence:
+    """How the loop ended.
+
+    Attributes:
+        iterations: How many times the workers were estimated.
+        converged: Whether the scores settled; False means that the iterations ran out first.
+        change: The largest relative change of a score in the last iteration.
+        objective: The objective at the start and after every iteration; empty where a method has none.
+    """
+
+    iterations: int
+    converged: bool
+    change: float
+    objective: tuple[float, ...] = ()
+
+    def __str__(self) -> str:
+        times = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
+        if self.converged:
+            return f"converged after {times}"
+        return f"ran out of iterations after {times}: the last one still moved a score by {self.change:.2g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Quality:
+    """One number per worker, larger is better, with a 95 % interval where the method has a posterior."""
+
+    value: Array
+    low: Array | None = None
+    high: Array | None = None
+
+
+def rank(scores: Array) -> tuple[Array, Array, Array]:
+    """Per item: the best class, the second best (-1 with one class only), and whether the two are tied."""
+    return kernels.best_two(scores, _TIE)
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The inferred truth.
+
+    Attributes:
+        method: The method with all its parameters; its `repr` is the provenance.
+        names: What items, workers and classes are called.
+        scores: (items, classes), always finite.
+        scale: What the scores are: a "probability", a "weight" in [0, 1] whose rows need not sum to one, or a
+            "margin".
+        workers: The method's own parameters of the workers, those that gave the scores.
+        quality: How good every worker is.
+        convergence: How the loop ended.
+        votes: Votes per item.
+        worker_votes: Votes per worker.
+        agreement: Per worker, the share of its votes that name the inferred label (NaN without votes).
+        variance: (items, classes), the posterior variance of the scores, where the method has one.
+
+    >>> import crowdwise as cw
+    >>> labels = cw.Labels.from_arrays([1, 1, 1, 2], ["a", "b", "c", "a"], ["x", "x", "y", "y"])
+    >>> cw.MajorityVote().fit(labels).to_frame()["label"].to_list()
+    ['x', 'y']
+    """
+
+    method: Any
+    names: Names
+    scores: Array
+    scale: Scale
+    workers: Any
+    quality: Quality
+    convergence: Convergence
+    votes: Array
+    worker_votes: Array
+    agreement: Array
+    variance: Array | None = None
+
+    @classmethod
+    def build(
+        cls,
+        method: Any,
+        labels: Labels,
+        scores: Array,
+        scale: Scale,
+        *,
+        convergence: Convergence,
+        workers: Any = None,
+        quality: Quality | None = None,
+        variance: Array | None = None,
+    ) -> "Result":
+        """Check the scores and add what follows from them; without a quality, it is the agreement."""
+        if not np.isfinite(scores).all():
+            i = int(np.argmin(np.isfinite(scores).all(axis=1)))
+            raise DataError(f"{method!r} gave no finite score for item {labels.names.items[i]!r}: {scores[i]}.")
+        starts, workers_of, set_valued = labels.item_starts, labels.workers, labels.set_valued
+        answers = rank(scores)[0]
+        agreed = kernels.agreements(starts, workers_of, labels.labels, answers, labels.n_workers)
+        worker_votes = kernels.votes_per_worker(starts, workers_of, set_valued, labels.n_workers)
+        agreement = np.divide(agreed, worker_votes, out=np.full(len(agreed), np.nan), where=worker_votes > 0)
+        return cls(
+            method=method,
+            names=labels.names,
+            scores=scores,
+            scale=scale,
+            workers=workers,
+            quality=quality or Quality(agreement),
+            convergence=convergence,
+            votes=kernels.votes_per_item(starts, workers_of, set_valued),
+            worker_votes=worker_votes,
+            agreement=agreement,
+            variance=variance,
+        )
+
+    @cached_property
+    def _ranking(self) -> tuple[Array, Array, Array]:
+        return rank(self.scores)
+
+    @property
+    def answers(self) -> Array:
+        """The code of the best class of every item; of tied classes, the first in the order of their values."""
+        return self._ranking[0]
+
+    @property
+    def labels(self) -> pl.Series:
+        """The inferred label of every item, in the user's own dtype."""
+        return self.names.classes.gather(self.answers).alias("label")
+
+    @property
+    def confidence(self) -> Array:
+        """The score of the inferred label of every item."""
+        return np.take_along_axis(self.scores, self.answers[:, None], axis=1)[:, 0]
+
+    @property
+    def ties(self) -> Array:
+        """For every item, whether its best two classes have the same score."""
+        return self._ranking[2]
+
+    def winners(self) -> Array:
+        """(items, classes): which classes have the best score; more than one where there is a tie."""
+        best = self.confidence[:, None]
+        return self.scores >= best - _TIE * np.abs(best)
+
+    def to_frame(self, scores: bool = False) -> pl.DataFrame:
+        """One row per item, in order of first appearance.
+
+        Args:
+            scores: Whether to add a column `score_<class>` for every class.
+        """
+        answers, second, _ = self._ranking
+        has_second = self.scores.shape[1] > 1
+        second_score = np.take_along_axis(self.scores, np.maximum(second, 0)[:, None], axis=1)[:, 0]
+        frame = pl.DataFrame(
+            {
+                "item": self.names.items,
+                "label": self.names.classes.gather(answers),
+                "score": self.confidence,
+                "runner_up": self.names.classes.gather(pl.Series(second if has_second else [None] * len(second))),
+                "runner_up_score": pl.Series(second_score if has_second else [None] * len(second), dtype=pl.Float64),
+                "votes": self.votes,
+            }
+        )
+        if scores:
+            columns = [
+                pl.Series(f"score_{name}", self.scores[:, k])
+                for k, name in enumerate(self.names.classes.cast(pl.String))
+            ]
+            frame = frame.with_columns(columns)
+        return frame
+
+    def workers_frame(self) -> pl.DataFrame:
+        """One row per worker, in order of first appearance."""
+        absent = pl.Series([None] * len(self.agreement), dtype=pl.Float64)
+        return pl.DataFrame(
+            {
+                "worker": self.names.workers,
+                "labels": self.worker_votes,
+                "quality": self.quality.value,
+                "quality_low": absent if self.quality.low is None else self.quality.low,
+                "quality_high": absent if self.quality.high is None else self.quality.high,
+                "agreement": pl.Series(self.agreement, nan_to_null=True),
+            }
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({len(self.votes):,} items, {len(self.agreement):,} workers by {self.method!r}; {self.convergence})"
+        )
