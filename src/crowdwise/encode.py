@@ -42,6 +42,7 @@ class Grouped:
     item_starts: Array
     workers: Array
     labels: Array
+    continued: Array  # rows that are by the same worker on the same item as the row before
     items: Array  # codes of the items that still have a label
     repeated: int
     conflicts: int
@@ -130,7 +131,10 @@ def group(item: Encoded, worker: Encoded, label: Encoded, duplicates: Duplicates
         filled = np.diff(kept) > 0
         starts = np.concatenate([[0], kept[1:][filled]])
         items, workers, labels = items[filled], workers[keep], labels[keep]
-    return Grouped(starts, workers, labels, items, repeated, conflicts)
+    continued = np.zeros(len(workers), bool)
+    continued[1:] = workers[1:] == workers[:-1]
+    continued[starts[:-1]] = False
+    return Grouped(starts, workers, labels, continued, items, repeated, conflicts)
 
 
 def _several(count: int, one: str, many: str) -> str:

@@ -77,8 +77,8 @@ class Labels:
         labels: The class of every label (the smallest unsigned integer that fits).
         names: What the codes mean.
         report: What was read and repaired.
-        set_valued: Whether neighbouring rows of one worker on one item are a single vote for several classes
-            (`duplicates="set"`, and there were such).
+        continued: With `duplicates="set"`, the rows that continue the vote of the row before them, where one
+            worker named several classes for one item; None where every row is a vote of its own.
 
     >>> labels = Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
     >>> labels
@@ -92,7 +92,7 @@ class Labels:
     labels: Array
     names: Names
     report: Report
-    set_valued: bool = False
+    continued: Array | None = None
 
     @classmethod
     def from_frame(
@@ -209,7 +209,7 @@ class Labels:
             grouped.labels,
             Names(names.alias("item"), worker.names.alias("worker"), label.names.alias("label")),
             Report(rows, lost, grouped.repeated, grouped.conflicts, duplicates, unlabelled, found),
-            set_valued=duplicates == "set" and grouped.conflicts > 0,
+            grouped.continued if duplicates == "set" and grouped.conflicts else None,
         )
 
     @property
@@ -232,6 +232,11 @@ class Labels:
         """How many labels there are."""
         return len(self.labels)
 
+    @property
+    def set_valued(self) -> bool:
+        """Whether some vote names several classes."""
+        return self.continued is not None
+
     def slice(self, first: int, last: int) -> "Labels":
         """The items from `first` up to, not including, `last`: the same workers and classes, no copy of labels.
 
@@ -244,6 +249,7 @@ class Labels:
             item_starts=self.item_starts[first : last + 1] - low,
             workers=self.workers[low:high],
             labels=self.labels[low:high],
+            continued=None if self.continued is None else self.continued[low:high],
             names=replace(self.names, items=self.names.items.slice(first, last - first)),
         )
 

@@ -7,15 +7,14 @@ data alone and their counts are added in order, so a result is the same to the b
 
 import os
 from abc import ABC, abstractmethod
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, Generic, NamedTuple, Protocol, TypeVar, cast
+from threading import Lock
+from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, cast
 
 import numpy as np
 
-from . import kernels
 from .errors import CallError
 from .kernels import Array
 from .labels import Labels
@@ -26,7 +25,7 @@ Done = TypeVar("Done")
 Added = TypeVar("Added", bound=tuple[Any, ...])
 
 # Enough labels to hide what it costs to start a slice, few enough for its scores to stay in the cache.
-_SLICE: Final = 1 << 16
+_SLICE: Final = 1 << 17
 
 
 class Method(Protocol):
@@ -54,16 +53,15 @@ Counts = TypeVar("Counts", bound=tuple[Any, ...])
 class Iterative(ABC, Generic[Workers, Counts]):
     """The base of methods that are three pure functions."""
 
-    # A score counts as changed relative to its size plus this.
-    change_floor: ClassVar[float]
     tolerance: float
     max_iterations: int
 
     @abstractmethod
-    def score(self, labels: Labels, workers: Workers, previous: Array | None) -> Array:
-        """Scores of these items from the workers' parameters.
+    def score(self, labels: Labels, workers: Workers, scores: Array, fresh: bool = False) -> Array:
+        """Overwrite the scores of these items by what follows from the workers' parameters alone.
 
-        What does not change any more may be taken from the `previous` scores; without them, all is computed.
+        Returns by how much each class moved, relative to the score. What does not change any more may be left as it
+        is in `scores`, unless they are `fresh`: then everything is written, and the change means nothing.
         """
 
     @abstractmethod
@@ -86,7 +84,6 @@ class Fitted(Generic[Workers]):
 
 
 class _Outcome(NamedTuple):
-    scores: Array
     counts: tuple[Any, ...]
     change: Array
 
@@ -108,30 +105,31 @@ def run(
             never costs more than counting.
         progress: Called with the iteration and the change after each.
     """
-    cuts = list(labels.slices(max(_SLICE, parameters)))
+    cuts = _cuts(labels, parameters)
     slices = [labels.slice(first, last) for first, last in cuts]
     scores = start
 
     def count_only(part: int) -> _Outcome:
         current = scores[slice(*cuts[part])]
-        return _Outcome(current, method.count(slices[part], current, None), np.zeros(labels.n_classes))
+        return _Outcome(method.count(slices[part], current, None), np.zeros(labels.n_classes))
 
     def score_and_count(part: int) -> _Outcome:
         current = scores[slice(*cuts[part])]
-        new = method.score(slices[part], workers, current)
-        change = kernels.largest_change(new, current, method.change_floor)
-        return _Outcome(new, method.count(slices[part], new, workers), change)
+        change = method.score(slices[part], workers, current)
+        return _Outcome(method.count(slices[part], current, workers), change)
 
     with _Threads(len(cuts)) as threads:
 
         def one_pass(step: Callable[[int], _Outcome]) -> tuple[Counts, Array]:
-            counts: Any = None
+            total = _Sum()
             change = np.zeros(labels.n_classes)
-            for part, outcome in enumerate(threads.map(step, range(len(cuts)))):
-                scores[slice(*cuts[part])] = outcome.scores
+
+            def add(outcome: _Outcome) -> None:
                 np.maximum(change, outcome.change, out=change)
-                counts = _add(counts, outcome.counts)
-            return counts, change
+                total.add(outcome.counts)
+
+            threads.run(step, add)
+            return total.value, change
 
         counts, _ = one_pass(count_only)
         workers = method.estimate(counts, None, np.full(labels.n_classes, np.inf))
@@ -152,21 +150,39 @@ def run(
 
 def add_slices(labels: Labels, parameters: int, count: Callable[[Labels], Added]) -> Added:
     """The sum of `count` over slices of the items, on threads; see `run` for `parameters`."""
-    cuts = list(labels.slices(max(_SLICE, parameters)))
+    total = _Sum()
+    _each_slice(labels, parameters, lambda _first, _last, part: count(part), total.add)
+    return cast(Added, total.value)
+
+
+def each_slice(labels: Labels, step: Callable[[int, int, Labels], None]) -> None:
+    """Run `step` on each slice, given its first and last item; on threads."""
+    _each_slice(labels, 0, step, lambda _: None)
+
+
+def _each_slice(
+    labels: Labels, parameters: int, step: Callable[[int, int, Labels], Done], use: Callable[[Done], None]
+) -> None:
+    cuts = _cuts(labels, parameters)
     with _Threads(len(cuts)) as threads:
-        counts: Any = None
-        for outcome in threads.map(lambda part: count(labels.slice(*cuts[part])), range(len(cuts))):
-            counts = _add(counts, outcome)
-    return cast(Added, counts)
+        threads.run(lambda part: step(*cuts[part], labels.slice(*cuts[part])), use)
 
 
-def _add(total: Any, counts: tuple[Any, ...]) -> Any:
-    """Add a tuple of arrays to a sum, in place; the first one is the sum."""
-    if total is None:
-        return counts
-    for sum_, part in zip(total, counts, strict=True):
-        np.add(sum_, part, out=sum_)
-    return total
+def _cuts(labels: Labels, parameters: int) -> list[tuple[int, int]]:
+    return list(labels.slices(max(_SLICE, parameters)))
+
+
+class _Sum:
+    """A sum of tuples of arrays; the first one becomes the sum, the others are added to it in place."""
+
+    value: Any = None
+
+    def add(self, counts: tuple[Any, ...]) -> None:
+        if self.value is None:
+            self.value = counts
+            return
+        for total, part in zip(self.value, counts, strict=True):
+            np.add(total, part, out=total)
 
 
 def thread_count() -> int:
@@ -180,28 +196,38 @@ def thread_count() -> int:
 
 
 class _Threads:
-    """Map over slices on threads, in order, with only a few slices under way at a time."""
+    """Work on numbered parts on threads, this one among them, and use the outcomes in the order of the parts."""
 
     def __init__(self, parts: int) -> None:
-        self._count = min(thread_count(), parts)
-        self._pool = ThreadPoolExecutor(self._count) if self._count > 1 else None
+        self._parts = parts
+        self._others = min(thread_count(), parts) - 1
+        self._pool = ThreadPoolExecutor(self._others) if self._others else None
 
     def __enter__(self) -> "_Threads":
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
+            self._pool.shutdown()
 
-    def map(self, step: Callable[[int], Done], parts: Sequence[int]) -> Iterator[Done]:
-        """The outcome of every part, in the order of the parts."""
-        if self._pool is None:
-            yield from map(step, parts)
-            return
-        waiting: deque[Future[Done]] = deque()
-        for part in parts:
-            waiting.append(self._pool.submit(step, part))
-            if len(waiting) > 2 * self._count:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+    def run(self, step: Callable[[int], Done], use: Callable[[Done], None]) -> None:
+        """Do `step` for every part, and `use` each outcome once those of all parts before it were used."""
+        numbers = iter(range(self._parts))  # shared: each thread takes the next one
+        finished: dict[int, Done] = {}
+        expected = 0
+        lock = Lock()
+
+        def work() -> None:
+            nonlocal expected
+            for part in numbers:
+                outcome = step(part)
+                with lock:
+                    finished[part] = outcome
+                    while expected in finished:
+                        use(finished.pop(expected))
+                        expected += 1
+
+        others = [self._pool.submit(work) for _ in range(self._others)] if self._pool is not None else []
+        work()
+        for other in others:
+            other.result()

@@ -1,7 +1,7 @@
 """`Result`: what a method found. The answer to every item, how sure it is, and how good every worker is."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -50,11 +50,6 @@ class Quality:
     high: Array | None = None
 
 
-def rank(scores: Array) -> tuple[Array, Array, Array]:
-    """Per item: the best class, the second best (-1 with one class only), and whether the two are tied."""
-    return kernels.best_two(scores, _TIE)
-
-
 @dataclass(frozen=True, eq=False)
 class Result:
     """The inferred truth.
@@ -70,6 +65,7 @@ class Result:
         convergence: How the loop ended.
         votes: Votes per item.
         worker_votes: Votes per worker.
+        ranking: Per item: the best class, the second best (-1 with one class), whether the two are tied.
         agreement: Per worker, the share of its votes that name the inferred label (NaN without votes).
         variance: (items, classes), the posterior variance of the scores, where the method has one.
 
@@ -86,6 +82,7 @@ class Result:
     workers: Any
     quality: Quality
     convergence: Convergence
+    ranking: tuple[Array, Array, Array]
     votes: Array
     worker_votes: Array
     agreement: Array
@@ -101,17 +98,20 @@ class Result:
         *,
         convergence: Convergence,
         workers: Any = None,
-        quality: Quality | None = None,
+        quality: Callable[[Labels, Array], Quality] | None = None,
         variance: Array | None = None,
     ) -> "Result":
-        """Check the scores and add what follows from them; without a quality, it is the agreement."""
+        """Check the scores and add what follows from them.
+
+        `quality` makes the workers' quality from the labels and the answers; without it, it is the agreement.
+        """
         if not np.isfinite(scores).all():
             i = int(np.argmin(np.isfinite(scores).all(axis=1)))
             raise DataError(f"{method!r} gave no finite score for item {labels.names.items[i]!r}: {scores[i]}.")
-        starts, workers_of, set_valued = labels.item_starts, labels.workers, labels.set_valued
-        answers = rank(scores)[0]
-        agreed = kernels.agreements(starts, workers_of, labels.labels, answers, labels.n_workers)
-        worker_votes = kernels.votes_per_worker(starts, workers_of, set_valued, labels.n_workers)
+        ranking = kernels.best_two(scores, _TIE)
+        answers = ranking[0]
+        agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers)
+        worker_votes = kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
         agreement = np.divide(agreed, worker_votes, out=np.full(len(agreed), np.nan), where=worker_votes > 0)
         return cls(
             method=method,
@@ -119,22 +119,19 @@ class Result:
             scores=scores,
             scale=scale,
             workers=workers,
-            quality=quality or Quality(agreement),
+            quality=Quality(agreement) if quality is None else quality(labels, answers),
             convergence=convergence,
-            votes=kernels.votes_per_item(starts, workers_of, set_valued),
+            ranking=ranking,
+            votes=kernels.votes_per_item(labels.item_starts, labels.continued),
             worker_votes=worker_votes,
             agreement=agreement,
             variance=variance,
         )
 
-    @cached_property
-    def _ranking(self) -> tuple[Array, Array, Array]:
-        return rank(self.scores)
-
     @property
     def answers(self) -> Array:
         """The code of the best class of every item; of tied classes, the first in the order of their values."""
-        return self._ranking[0]
+        return self.ranking[0]
 
     @property
     def labels(self) -> pl.Series:
@@ -149,7 +146,7 @@ class Result:
     @property
     def ties(self) -> Array:
         """For every item, whether its best two classes have the same score."""
-        return self._ranking[2]
+        return self.ranking[2]
 
     def winners(self) -> Array:
         """(items, classes): which classes have the best score; more than one where there is a tie."""
@@ -162,7 +159,7 @@ class Result:
         Args:
             scores: Whether to add a column `score_<class>` for every class.
         """
-        answers, second, _ = self._ranking
+        answers, second, _ = self.ranking
         has_second = self.scores.shape[1] > 1
         second_score = np.take_along_axis(self.scores, np.maximum(second, 0)[:, None], axis=1)[:, 0]
         frame = pl.DataFrame(

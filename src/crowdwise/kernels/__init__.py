@@ -4,10 +4,11 @@ Kernels know nothing of labels, names or methods. Axes: items are rows of a comp
 labels of item i are `item_starts[i]` to `item_starts[i + 1]`, within an item sorted by worker. They release the
 interpreter lock, so that slices of items run on threads.
 
-`set_valued` says that neighbouring rows of one worker on one item are a single vote for several classes.
+`continued` marks the rows that continue the vote of the row before: one worker naming several classes for one item. It
+is None where there are none, and Numba then compiles the question away.
 """
 
-from .averages import average_variance, squared_errors, weighted_average
+from .averages import average_variances, mirror, squared_errors, weighted_averages
 from .compilation import Array
 from .encoding import (
     KEEP_ALL,
@@ -22,7 +23,6 @@ from .votes import (
     agreements,
     best_two,
     expected_right,
-    largest_change,
     vote_shares,
     votes_per_item,
     votes_per_worker,
@@ -35,16 +35,16 @@ __all__ = [
     "KEEP_NONE",
     "Array",
     "agreements",
-    "average_variance",
+    "average_variances",
     "best_two",
     "encode",
     "expected_right",
     "group_by_item",
-    "largest_change",
+    "mirror",
     "resolve_repeats",
     "squared_errors",
     "vote_shares",
     "votes_per_item",
     "votes_per_worker",
-    "weighted_average",
+    "weighted_averages",
 ]

@@ -4,26 +4,29 @@ import numpy as np
 
 from .compilation import Array, compiled
 
+_U = np.uint64
+
 
 @compiled
-def votes_per_item(item_starts: Array, workers: Array, set_valued: bool) -> Array:
+def votes_per_item(item_starts: Array, continued: Array | None) -> Array:
     """How many votes every item has."""
-    votes = np.zeros(item_starts.size - 1, np.int32)
+    votes = np.empty(item_starts.size - 1, np.int32)
     for i in range(votes.size):
-        for e in range(item_starts[i], item_starts[i + 1]):
-            if not (set_valued and e > item_starts[i] and workers[e] == workers[e - 1]):
-                votes[i] += 1
+        votes[i] = item_starts[i + 1] - item_starts[i]
+        if continued is not None:
+            for e in range(item_starts[i], item_starts[i + 1]):
+                votes[i] -= continued[e]
     return votes
 
 
 @compiled
-def votes_per_worker(item_starts: Array, workers: Array, set_valued: bool, n_workers: int) -> Array:
+def votes_per_worker(workers: Array, continued: Array | None, n_workers: int) -> Array:
     """How many votes every worker gave."""
     votes = np.zeros(n_workers, np.int64)
-    for i in range(item_starts.size - 1):
-        for e in range(item_starts[i], item_starts[i + 1]):
-            if not (set_valued and e > item_starts[i] and workers[e] == workers[e - 1]):
-                votes[workers[e]] += 1
+    for e in range(workers.size):
+        votes[_U(workers[e])] += 1
+        if continued is not None:
+            votes[_U(workers[e])] -= continued[e]
     return votes
 
 
@@ -44,9 +47,8 @@ def agreements(item_starts: Array, workers: Array, labels: Array, answers: Array
     """How many votes of every worker name the answer of their item."""
     agreed = np.zeros(n_workers, np.int64)
     for i in range(item_starts.size - 1):
-        for e in range(item_starts[i], item_starts[i + 1]):
-            if labels[e] == answers[i]:
-                agreed[workers[e]] += 1
+        for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
+            agreed[_U(workers[e])] += labels[e] == answers[i]
     return agreed
 
 
@@ -62,37 +64,22 @@ def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
     second = np.full(n_items, -1, np.int32)
     tied = np.zeros(n_items, np.bool_)
     for i in range(n_items):
-        highest = 0
+        first, runner = 0, -1
         for k in range(1, n_classes):
-            if scores[i, k] > scores[i, highest]:
-                highest = k
-        close = scores[i, highest] - tolerance * abs(scores[i, highest])
-        first = highest
-        for k in range(highest - 1, -1, -1):
-            if scores[i, k] >= close:
-                first = k
-        runner = -1
-        for k in range(n_classes):
-            if k != first and (runner < 0 or scores[i, k] > scores[i, runner]):
+            if scores[i, k] > scores[i, first]:
+                first, runner = k, first
+            elif runner < 0 or scores[i, k] > scores[i, runner]:
                 runner = k
+        close = scores[i, first] - tolerance * abs(scores[i, first])
+        if runner >= 0 and scores[i, runner] >= close:
+            tied[i] = True
+            first = runner = -1
+            for k in range(n_classes - 1, -1, -1):
+                if scores[i, k] >= close:
+                    first, runner = k, first
         best[i] = first
         second[i] = runner
-        tied[i] = runner >= 0 and scores[i, runner] >= close
     return best, second, tied
-
-
-@compiled
-def largest_change(new: Array, old: Array, floor: float) -> Array:
-    """Per class, the largest |new - old| relative to |new| + floor over the items."""
-    change = np.zeros(new.shape[1])
-    for i in range(new.shape[0]):
-        for k in range(new.shape[1]):
-            size = abs(new[i, k]) + floor
-            moved = abs(new[i, k] - old[i, k])
-            # Multiplying is cheaper than dividing, and a new maximum is rare.
-            if moved > change[k] * size:
-                change[k] = moved / size
-    return change
 
 
 @compiled
@@ -108,25 +95,31 @@ def expected_right(
     variance = np.zeros(evidence.size)
     support = np.zeros(prior.size)
     chance = np.zeros(prior.size)
+    named = np.zeros(prior.size + 1, np.int64)
+    seen = np.zeros(prior.size, np.int64)
     for i in range(item_starts.size - 1):
-        low, high = item_starts[i], item_starts[i + 1]
-        highest = 0.0
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        distinct = 0
         for e in range(low, high):
-            support[labels[e]] += evidence[workers[e]]
-        for e in range(low, high):
-            highest = max(highest, support[labels[e]])
-            chance[labels[e]] = -1.0
+            k = _U(labels[e])
+            support[k] += evidence[_U(workers[e])]
+            # Without a branch, which would be mispredicted: a class is kept in the list only when it is new.
+            named[distinct] = k
+            distinct += seen[k] == 0
+            seen[k] = 1
         unnamed, total = 1.0, 0.0
+        for at in range(distinct):
+            k = _U(named[at])
+            # 600 is as good as certain, and its exponential is still a number.
+            chance[k] = prior[k] * np.exp(min(support[k], 600.0))
+            unnamed -= prior[k]
+            total += chance[k]
+            support[k] = 0.0
+            seen[k] = 0
+        scale = 1.0 / (total + max(unnamed, 0.0))
         for e in range(low, high):
-            k = labels[e]
-            if chance[k] < 0.0:
-                chance[k] = prior[k] * np.exp(support[k] - highest)
-                unnamed -= prior[k]
-                total += chance[k]
-        total += max(unnamed, 0.0) * np.exp(-highest)
-        for e in range(low, high):
-            share = chance[labels[e]] / total
-            right[workers[e]] += share
-            variance[workers[e]] += share * (1.0 - share)
-            support[labels[e]] = 0.0
+            j = _U(workers[e])
+            share = chance[_U(labels[e])] * scale
+            right[j] += share
+            variance[j] += share * (1.0 - share)
     return right, variance

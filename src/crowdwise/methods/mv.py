@@ -48,7 +48,7 @@ class MajorityVote:
 
 def shares(labels: Labels) -> Array:
     """The share of the votes on every item that name each class."""
-    votes = kernels.votes_per_item(labels.item_starts, labels.workers, labels.set_valued)
+    votes = kernels.votes_per_item(labels.item_starts, labels.continued)
     out = np.empty((labels.n_items, labels.n_classes))
     kernels.vote_shares(labels.item_starts, labels.labels, votes, out)
     return out

@@ -1,0 +1,167 @@
+"""Several floating point numbers in one register, for kernels that do the same to several classes at once.
+
+Numba does not pack neighbouring scalars into vector registers by itself. This is the little that it needs to be told: a
+type, how to get numbers in and out, and the four operations. LLVM maps it to whatever the processor has. How many lanes
+there are is the length of a tuple, so that it is known when a kernel is compiled.
+"""
+
+import operator
+from collections.abc import Callable
+from typing import Any, cast
+
+from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
+from numba import types
+from numba.extending import intrinsic, models, overload, register_model
+
+
+def _intrinsic(definition: Callable[..., Any]) -> Callable[..., Any]:
+    """Numba's decorator, without its types: in kernels the first argument is not given."""
+    return cast(Callable[..., Any], intrinsic(definition))
+
+
+class _Lanes(types.Type):
+    def __init__(self, width: int) -> None:
+        self.width = width
+        super().__init__(name=f"lanes({width})")
+
+
+@register_model(_Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, lanes: Any) -> None:
+        vector = ir.VectorType(ir.DoubleType(), lanes.width)
+        super().__init__(manager, lanes, vector)  # type: ignore[no-untyped-call]  # Numba has no types here
+
+
+@_intrinsic
+def spread(_context: Any, number: Any, block: Any) -> Any:
+    """A number in every lane; as many lanes as `block` is long."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = ir.Constant(context.get_value_type(signature.return_type), ir.Undefined)
+        for lane in range(block.count):
+            vector = builder.insert_element(vector, arguments[0], _lane(lane))
+        return vector
+
+    return _Lanes(block.count)(number, block), generate
+
+
+@_intrinsic
+def gather(_context: Any, table: Any, row: Any, block: Any) -> Any:
+    """The columns in `block` of row `row` of a contiguous table."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        vector = ir.Constant(context.get_value_type(signature.return_type), ir.Undefined)
+        for lane, address in enumerate(_addresses(context, builder, signature, arguments, block)):
+            vector = builder.insert_element(vector, builder.load(address), _lane(lane))
+        return vector
+
+    return _Lanes(block.count)(table, row, block), generate
+
+
+@_intrinsic
+def load(_context: Any, table: Any, row: Any, block: Any) -> Any:
+    """Row `row` of a contiguous table that has as many columns as `block` is long."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load(_address(context, builder, signature, arguments, signature.return_type), align=8)
+
+    return _Lanes(block.count)(table, row, block), generate
+
+
+@_intrinsic
+def store(_context: Any, table: Any, row: Any, lanes: Any) -> Any:
+    """Overwrite row `row` of a contiguous table that has as many columns as there are lanes."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _address(context, builder, signature, arguments, lanes), align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, row, lanes), generate
+
+
+@_intrinsic
+def scatter(_context: Any, table: Any, row: Any, block: Any, lanes: Any) -> Any:
+    """Overwrite the columns in `block` of row `row` of a contiguous table."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        for lane, address in enumerate(_addresses(context, builder, signature, arguments, block)):
+            builder.store(builder.extract_element(arguments[3], _lane(lane)), address)
+        return context.get_dummy_value()
+
+    return types.void(table, row, block, lanes), generate
+
+
+@_intrinsic
+def larger(_context: Any, left: Any, right: Any) -> Any:
+    """The larger number in every lane."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
+
+    return left(left, right), generate
+
+
+@_intrinsic
+def any_larger(_context: Any, left: Any, right: Any) -> Any:
+    """Whether the left number is the larger one in any lane."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        mask = ir.IntType(left.width)
+        lanes = builder.bitcast(builder.fcmp_ordered(">", *arguments), mask)
+        return builder.icmp_unsigned("!=", lanes, ir.Constant(mask, 0))
+
+    return types.boolean(left, right), generate
+
+
+@_intrinsic
+def distance(_context: Any, left: Any, right: Any) -> Any:
+    """The absolute difference in every lane."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.select(
+            builder.fcmp_ordered(">", *arguments), builder.fsub(*arguments), builder.fsub(*reversed(arguments))
+        )
+
+    return left(left, right), generate
+
+
+def _lane(lane: int) -> Any:
+    return ir.Constant(ir.IntType(32), lane)
+
+
+def _address(context: Any, builder: Any, signature: Any, arguments: Any, lanes: Any) -> Any:
+    """Where row `arguments[1]`, a 64-bit number, of table `arguments[0]` starts."""
+    table = context.make_array(signature.args[0])(context, builder, arguments[0])
+    offset = builder.mul(arguments[1], ir.Constant(ir.IntType(64), lanes.width))
+    return builder.bitcast(builder.gep(table.data, [offset]), context.get_value_type(lanes).as_pointer())
+
+
+def _addresses(context: Any, builder: Any, signature: Any, arguments: Any, block: Any) -> list[Any]:
+    """Where the columns in block `arguments[2]` are in row `arguments[1]` of table `arguments[0]`."""
+    table = context.make_array(signature.args[0])(context, builder, arguments[0])
+    start = builder.mul(arguments[1], builder.extract_value(table.shape, 1))
+    columns = [builder.extract_value(arguments[2], lane) for lane in range(block.count)]
+    return [builder.gep(table.data, [builder.add(start, column)]) for column in columns]
+
+
+def _define(operation: Callable[[Any, Any], Any], instruction: str) -> None:
+    """Teach Numba an operator on lanes."""
+
+    @_intrinsic
+    def calculate(_context: Any, left: Any, right: Any) -> Any:
+        def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+            return getattr(builder, instruction)(*arguments)
+
+        return left(left, right), generate
+
+    @overload(operation, strict=False)
+    def operate(left: Any, right: Any) -> Any:
+        if isinstance(left, _Lanes) and isinstance(right, _Lanes):
+            return lambda left, right: calculate(left, right)
+        return None
+
+
+_define(operator.add, "fadd")
+_define(operator.sub, "fsub")
+_define(operator.mul, "fmul")
+_define(operator.truediv, "fdiv")
