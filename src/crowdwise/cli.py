@@ -72,12 +72,13 @@ def aggregate(
     from .methods import METHODS
     from .writing import check_output, write
 
+    _warm_up()
     chosen = choose(method, set_ or [])
     targets = [path for path in (output, workers) if path is not None]
     _check_targets(targets, files)
     for path in targets:
         check_output(path)
-    screen = on_screen.Screen(quiet, tables=not as_json)
+    screen = on_screen.Screen(quiet)
     with screen.compiling():
         labels = _read(screen, files, item, worker, label, duplicates, missing, strict)
         with screen.progress(getattr(chosen, "tolerance", 1.0)) as progress:
@@ -87,45 +88,23 @@ def aggregate(
             accuracies[method] = accuracy(result, truth)
             if method != "mv" and not labels.set_valued:
                 accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), truth)
-    tables = {}
-    if output is not None:
-        tables[output] = result.to_frame(scores=scores)
-    if workers is not None:
-        tables[workers] = result.workers_frame()
-    write(tables)
+    truth_table, worker_table = result.to_frame(scores=scores), result.workers_frame()
+    wanted = {output: truth_table, workers: worker_table}
+    write({path: table for path, table in wanted.items() if path is not None})
     if not result.convergence.converged:
         screen.remark(f"{method} {result.convergence}. Raise max_iterations (--set max_iterations=...).")
     if as_json:
-        summary = {
-            "items": labels.n_items,
-            "workers": labels.n_workers,
-            "classes": labels.n_classes,
-            "labels": labels.n_labels,
-            "columns": labels.report.columns,
-            "repairs": labels.report.repairs,
-            "method": repr(chosen),
-            "converged": result.convergence.converged,
-            "iterations": result.convergence.iterations,
-            "change": result.convergence.change,
-            "ties": int(result.ties.sum()),
-            "accuracy": accuracies,
-            "written": targets,
-        }
+        unwritten = {"truth": None if output else truth_table, "quality": None if workers else worker_table}
+        typer.echo(json.dumps(on_screen.summary(labels, result, accuracies, targets, unwritten)))
+    elif not quiet:
+        screen.table("The crowd", None, on_screen.crowd_rows(labels, result, accuracies))
         if output is None:
-            summary["truth"] = json.loads(result.to_frame(scores=scores).write_json())
-        if workers is None:
-            summary["quality"] = json.loads(result.workers_frame().write_json())
-        typer.echo(json.dumps(summary))
-        return
-    screen.table("The crowd", ("", ""), on_screen.crowd_rows(labels, result, accuracies))
-    if output is None:
-        frame = result.to_frame(scores=scores)
-        shown = f"the first 10 of {frame.height:,}; -o FILE writes them all" if frame.height > 10 else "all of them"
-        screen.table(f"Inferred labels ({shown})", frame.columns, frame.head(10).rows())
-    best, worst = on_screen.ranked_workers(result, 5)
-    screen.table("Best workers", result.workers_frame().columns, best)
-    screen.table("Worst workers", result.workers_frame().columns, worst)
-    screen.table("Most disputed items", result.to_frame().columns, on_screen.disputed_items(result, 5))
+            screen.head("Inferred labels", truth_table, 10)
+        best, worst = on_screen.ranked_workers(worker_table, 5)
+        screen.table("Best workers", worker_table.columns, best)
+        screen.table("Worst workers", worker_table.columns, worst)
+        disputed = on_screen.disputed_items(truth_table, 5)
+        screen.table("Most disputed items", disputed.columns, disputed.rows())
     for path in targets:
         screen.remark(f"Wrote {path}")
 
@@ -153,7 +132,7 @@ def compare(
 
     keys = [key.strip() for key in methods.split(",")] if methods else list(METHODS)
     chosen = {key: choose(key) for key in keys}
-    screen = Screen(quiet, tables=not as_json)
+    screen = Screen(quiet)
     with screen.compiling():
         labels = _read(screen, files, item, worker, label, duplicates, missing, strict)
         known = None if truth is None else read_truth(truth)
@@ -162,8 +141,7 @@ def compare(
     if as_json:
         typer.echo(json.dumps(rows))
         return
-    header = list(rows[0])
-    screen.table(f"{labels!r}", header, [list(row.values()) for row in rows])
+    screen.table(repr(labels), list(rows[0]), [list(row.values()) for row in rows])
 
 
 @app.command()
@@ -234,6 +212,22 @@ def main() -> None:
         _fail("There is not enough memory for this.", 1)
     except KeyboardInterrupt:
         _fail("Interrupted; nothing was written.", 130)
+
+
+def _warm_up() -> None:
+    """Start Numba and SciPy, which takes them half a second, while polars reads the labels on other threads."""
+    from threading import Thread
+
+    import numpy as np
+
+    from . import kernels
+
+    def work() -> None:
+        import scipy.special  # noqa: F401  # for its being imported
+
+        kernels.votes_per_item(np.zeros(1, np.int64), None)
+
+    Thread(target=work, daemon=True).start()
 
 
 def _fail(problem: object, code: int) -> None:

@@ -1,7 +1,7 @@
-"""The one loop. An iterative method is three pure functions; this is what calls them.
+"""The one loop. An iterative method scores, counts and estimates; this is what calls it.
 
-An iteration is one pass over slices of items: score a slice from the workers' parameters, measure how far the
-scores moved, count the slice; then add up the counts and estimate the workers from the sum. Slices are cut by the
+An iteration is one sweep over slices of items: score each item from the workers' parameters, measure how far the
+scores moved, count the item; then add up the counts and estimate the workers from the sum. Slices are cut by the
 data alone and their counts are added in order, so a result is the same to the bit for any number of threads.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 import numpy as np
 
@@ -24,8 +24,8 @@ Progress = Callable[[int, float], None]
 Done = TypeVar("Done")
 Added = TypeVar("Added", bound=tuple[Any, ...])
 
-# Enough labels to hide what it costs to start a slice, few enough for its scores to stay in the cache.
-_SLICE: Final = 1 << 17
+# Labels in a slice: enough to hide what it costs to hand one to a thread.
+_SLICE: Final = 1 << 16
 
 
 class Method(Protocol):
@@ -51,22 +51,26 @@ Counts = TypeVar("Counts", bound=tuple[Any, ...])
 
 
 class Iterative(ABC, Generic[Workers, Counts]):
-    """The base of methods that are three pure functions."""
+    """The base of methods that sweep over the items and estimate the workers, in turn.
+
+    A sweep is two of the three functions in one, score and count, so that an item is scored and counted while it is in
+    the processor's cache.
+    """
 
     tolerance: float
     max_iterations: int
 
     @abstractmethod
-    def score(self, labels: Labels, workers: Workers, scores: Array, fresh: bool = False) -> Array:
-        """Overwrite the scores of these items by what follows from the workers' parameters alone.
-
-        Returns by how much each class moved, relative to the score. What does not change any more may be left as it
-        is in `scores`, unless they are `fresh`: then everything is written, and the change means nothing.
-        """
+    def empty(self, labels: Labels, workers: Workers | None) -> Counts:
+        """Statistics of no items, to be counted into; `workers` is None at the start."""
 
     @abstractmethod
-    def count(self, labels: Labels, scores: Array, workers: Workers | None) -> Counts:
-        """Sufficient statistics of these items; `workers` is None at the start."""
+    def sweep(self, labels: Labels, scores: Array, workers: Workers | None, counts: Counts) -> Array:
+        """Score these items and count them.
+
+        Overwrites `scores` by what follows from the workers' parameters (without them they stay as they are), adds the
+        items' sufficient statistics to `counts`, and returns by how much each class moved.
+        """
 
     @abstractmethod
     def estimate(self, counts: Counts, previous: Workers | None, change: Array) -> Workers:
@@ -83,11 +87,6 @@ class Fitted(Generic[Workers]):
     objective: Array  # of the final scores, as the method's parameters hold it
 
 
-class _Outcome(NamedTuple):
-    counts: tuple[Any, ...]
-    change: Array
-
-
 def run(
     method: Iterative[Workers, Counts],
     labels: Labels,
@@ -98,44 +97,37 @@ def run(
     """Iterate from `start` scores until they settle or the iterations run out.
 
     Args:
-        method: The three functions.
+        method: What to iterate.
         labels: All labels.
         start: Scores to start from; overwritten.
-        parameters: How many numbers one slice's counts hold: slices are at least as long, so that adding counts
-            never costs more than counting.
+        parameters: How many numbers the counts hold: what is counted into one set of counts has eight times as many
+            labels at least, so that making and adding counts costs little beside counting.
         progress: Called with the iteration and the change after each.
     """
     cuts = _cuts(labels, parameters)
-    slices = [labels.slice(first, last) for first, last in cuts]
-    scores = start
-
-    def count_only(part: int) -> _Outcome:
-        current = scores[slice(*cuts[part])]
-        return _Outcome(method.count(slices[part], current, None), np.zeros(labels.n_classes))
-
-    def score_and_count(part: int) -> _Outcome:
-        current = scores[slice(*cuts[part])]
-        change = method.score(slices[part], workers, current)
-        return _Outcome(method.count(slices[part], current, workers), change)
-
+    slices = [(labels.slice(first, last), start[first:last]) for first, last in cuts]
     with _Threads(len(cuts)) as threads:
 
-        def one_pass(step: Callable[[int], _Outcome]) -> tuple[Counts, Array]:
+        def one_pass(workers: Workers | None) -> tuple[Counts, Array]:
             total = _Sum()
             change = np.zeros(labels.n_classes)
 
-            def add(outcome: _Outcome) -> None:
-                np.maximum(change, outcome.change, out=change)
-                total.add(outcome.counts)
+            def step(part: int) -> tuple[Counts, Array]:
+                counts = method.empty(labels, workers)
+                return counts, method.sweep(*slices[part], workers, counts)
+
+            def add(outcome: tuple[Counts, Array]) -> None:
+                total.add(outcome[0])
+                np.maximum(change, outcome[1], out=change)
 
             threads.run(step, add)
             return total.value, change
 
-        counts, _ = one_pass(count_only)
+        counts, _ = one_pass(None)
         workers = method.estimate(counts, None, np.full(labels.n_classes, np.inf))
         objective = [float(np.sum(workers.objective))]
         for iteration in range(1, method.max_iterations + 1):
-            counts, change = one_pass(score_and_count)
+            counts, change = one_pass(workers)
             following = method.estimate(counts, workers, change)
             objective.append(float(np.sum(following.objective)))
             largest = float(change.max())
@@ -143,7 +135,7 @@ def run(
                 progress(iteration, largest)
             if largest <= method.tolerance or iteration == method.max_iterations:
                 end = Convergence(iteration, largest <= method.tolerance, largest, tuple(objective))
-                return Fitted(scores, workers, end, following.objective)
+                return Fitted(start, workers, end, following.objective)
             workers = following
     raise CallError(f"max_iterations={method.max_iterations} is not a positive number.")
 
@@ -169,7 +161,7 @@ def _each_slice(
 
 
 def _cuts(labels: Labels, parameters: int) -> list[tuple[int, int]]:
-    return list(labels.slices(max(_SLICE, parameters)))
+    return list(labels.slices(max(_SLICE, 8 * parameters)))
 
 
 class _Sum:

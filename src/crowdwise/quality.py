@@ -16,7 +16,6 @@ simulated crowds (tests/test_coverage.py), not on any truth file.
 from typing import Final
 
 import numpy as np
-from scipy import special
 
 from . import kernels
 from .kernels import Array
@@ -55,6 +54,8 @@ def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
     prior_right, prior_wrong = _prior(right, given, informative)
     accuracy = (prior_right + right) / (prior_right + prior_wrong + given)
     strength = prior_right + prior_wrong + informative
+    from scipy import special  # half of the time that crowdwise needs to start, so not before it is needed
+
     ends = np.array([(1 - level) / 2, (1 + level) / 2])[:, None]
     low, high = special.betaincinv(accuracy * strength, (1 - accuracy) * strength, ends)
     return Quality(accuracy, low, high)

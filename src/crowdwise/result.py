@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -35,6 +36,8 @@ class Convergence:
     objective: tuple[float, ...] = ()
 
     def __str__(self) -> str:
+        if self.iterations == 0:
+            return "nothing to iterate"
         times = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
         if self.converged:
             return f"converged after {times}"
@@ -61,13 +64,13 @@ class Result:
         scale: What the scores are: a "probability", a "weight" in [0, 1] whose rows need not sum to one, or a
             "margin".
         workers: The method's own parameters of the workers, those that gave the scores.
-        quality: How good every worker is.
         convergence: How the loop ended.
         votes: Votes per item.
         worker_votes: Votes per worker.
         ranking: Per item: the best class, the second best (-1 with one class), whether the two are tied.
         agreement: Per worker, the share of its votes that name the inferred label (NaN without votes).
-        variance: (items, classes), the posterior variance of the scores, where the method has one.
+        measure_quality: Makes the workers' quality, when it is first asked for.
+        measure_variance: Makes the posterior variance of the scores; None where the method has none.
 
     >>> import crowdwise as cw
     >>> labels = cw.Labels.from_arrays([1, 1, 1, 2], ["a", "b", "c", "a"], ["x", "x", "y", "y"])
@@ -80,13 +83,13 @@ class Result:
     scores: Array
     scale: Scale
     workers: Any
-    quality: Quality
     convergence: Convergence
     ranking: tuple[Array, Array, Array]
     votes: Array
     worker_votes: Array
     agreement: Array
-    variance: Array | None = None
+    measure_quality: Callable[[], Quality]
+    measure_variance: Callable[[], Array] | None = None
 
     @classmethod
     def build(
@@ -99,11 +102,12 @@ class Result:
         convergence: Convergence,
         workers: Any = None,
         quality: Callable[[Labels, Array], Quality] | None = None,
-        variance: Array | None = None,
+        variance: Callable[[], Array] | None = None,
     ) -> "Result":
         """Check the scores and add what follows from them.
 
-        `quality` makes the workers' quality from the labels and the answers; without it, it is the agreement.
+        `quality` makes the workers' quality from the labels and the answers; without it, it is the agreement. Neither
+        it nor the variance is needed to infer the truth, so they are made when they are first asked for.
         """
         if not np.isfinite(scores).all():
             i = int(np.argmin(np.isfinite(scores).all(axis=1)))
@@ -119,14 +123,24 @@ class Result:
             scores=scores,
             scale=scale,
             workers=workers,
-            quality=Quality(agreement) if quality is None else quality(labels, answers),
             convergence=convergence,
             ranking=ranking,
             votes=kernels.votes_per_item(labels.item_starts, labels.continued),
             worker_votes=worker_votes,
             agreement=agreement,
-            variance=variance,
+            measure_quality=partial(Quality, agreement) if quality is None else partial(quality, labels, answers),
+            measure_variance=variance,
         )
+
+    @cached_property
+    def quality(self) -> Quality:
+        """How good every worker is."""
+        return self.measure_quality()
+
+    @cached_property
+    def variance(self) -> Array | None:
+        """(items, classes), the posterior variance of the scores; None where the method has none."""
+        return None if self.measure_variance is None else self.measure_variance()
 
     @property
     def answers(self) -> Array:

@@ -1,5 +1,6 @@
 """What a person sees in the terminal: tables on standard output, progress on standard error."""
 
+import json
 import math
 import sys
 import time
@@ -24,9 +25,8 @@ _MOMENT: Final = 0.5
 class Screen:
     """Tables go to standard output; remarks and progress to standard error, unless quiet."""
 
-    def __init__(self, quiet: bool, tables: bool = True) -> None:
+    def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
-        self._tables = tables and not quiet
         self._out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
         self._err = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -35,19 +35,23 @@ class Screen:
         if not self._quiet:
             self._err.print(Text(text))
 
-    def table(self, title: str, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    def table(self, title: str, header: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> None:
         """Show a table; numbers stand to the right."""
-        if not self._tables or not rows:
+        if self._quiet or not rows:
             return
-        table = Table(
-            title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim"
-        )
-        for name, sample in zip(header, rows[0], strict=True):
+        table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        table.show_header, table.header_style = header is not None, "dim"
+        for name, sample in zip(header or rows[0], rows[0], strict=True):
             table.add_column(name, justify="right" if isinstance(sample, int | float) else "left")
         for row in rows:
             table.add_row(*(Text(_shown(value)) for value in row))
         self._out.print(table)
         self._out.print()
+
+    def head(self, title: str, frame: pl.DataFrame, count: int) -> None:
+        """Show the first rows of a table, and say how many more there are."""
+        shown = f"the first {count} of {frame.height:,}; -o FILE writes them all" if frame.height > count else "all"
+        self.table(f"{title} ({shown})", frame.columns, frame.head(count).rows())
 
     @contextmanager
     def progress(self, tolerance: float) -> Iterator[Any]:
@@ -117,21 +121,44 @@ def crowd_rows(labels: Labels, result: Result, accuracies: dict[str, float]) -> 
     return rows + [(f"accuracy of {name}", f"{value:.4f}") for name, value in accuracies.items()]
 
 
-def ranked_workers(result: Result, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+def summary(
+    labels: Labels,
+    result: Result,
+    accuracies: dict[str, float],
+    written: list[str],
+    tables: dict[str, pl.DataFrame | None],
+) -> dict[str, Any]:
+    """The same for machines; tables that were not written to a file are in it."""
+    told: dict[str, Any] = {
+        "items": labels.n_items,
+        "workers": labels.n_workers,
+        "classes": labels.n_classes,
+        "labels": labels.n_labels,
+        "columns": labels.report.columns,
+        "repairs": labels.report.repairs,
+        "method": repr(result.method),
+        "converged": result.convergence.converged,
+        "iterations": result.convergence.iterations,
+        "change": result.convergence.change,
+        "ties": int(result.ties.sum()),
+        "accuracy": accuracies,
+        "written": written,
+    }
+    return told | {name: json.loads(table.write_json()) for name, table in tables.items() if table is not None}
+
+
+def ranked_workers(workers: pl.DataFrame, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """The best and the worst workers, by quality."""
-    table = result.workers_frame().filter(pl.col("labels") > 0).sort("quality", descending=True, maintain_order=True)
+    table = workers.filter(pl.col("labels") > 0).sort("quality", descending=True, maintain_order=True)
     best = min(count, (table.height + 1) // 2)
     return table.head(best).rows(), table.tail(min(count, table.height - best)).reverse().rows()
 
 
-def disputed_items(result: Result, count: int) -> list[tuple[Any, ...]]:
+def disputed_items(truth: pl.DataFrame, count: int) -> pl.DataFrame:
     """The items whose best two classes are closest."""
-    table = result.to_frame().drop_nulls("runner_up")
-    return (
-        table.bottom_k(count, by=pl.col("score") - pl.col("runner_up_score"))
-        .sort(pl.col("score") - pl.col("runner_up_score"), maintain_order=True)
-        .rows()
-    )
+    table = truth.select("item", "label", "score", "runner_up", "runner_up_score", "votes").drop_nulls("runner_up")
+    margin = pl.col("score") - pl.col("runner_up_score")
+    return table.bottom_k(count, by=margin).sort(margin, maintain_order=True)
 
 
 def _shown(value: Any) -> str:

@@ -8,7 +8,7 @@ interpreter lock, so that slices of items run on threads.
 is None where there are none, and Numba then compiles the question away.
 """
 
-from .averages import average_variances, mirror, squared_errors, weighted_averages
+from .averages import average_variances, sweep_averages
 from .compilation import Array
 from .encoding import (
     KEEP_ALL,
@@ -40,11 +40,9 @@ __all__ = [
     "encode",
     "expected_right",
     "group_by_item",
-    "mirror",
     "resolve_repeats",
-    "squared_errors",
+    "sweep_averages",
     "vote_shares",
     "votes_per_item",
     "votes_per_worker",
-    "weighted_averages",
 ]

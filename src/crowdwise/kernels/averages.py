@@ -24,81 +24,64 @@ def _in_favour(block: tuple[int, ...], n_classes: int) -> Array:
 
 
 @compiled
-def weighted_averages(
+def sweep_averages(
     item_starts: Array,
     workers: Array,
     labels: Array,
     continued: Array | None,
     block: tuple[int, ...],
-    weight: Array,
+    weight: Array | None,
     prior_weight: float,
     prior_mean: Array,
     floor: float,
+    mirrored: bool,
     scores: Array,
     changes: Array,
+    errors: Array,
+    sums: Array,
 ) -> None:
-    """The scores of the classes in `block`: the average vote, with `prior_weight` for the mean.
+    """Score the classes in `block` and count the errors, item by item: nothing is read from memory twice.
 
-    `weight` is (workers, lanes), `prior_mean` (1, lanes). Overwrites the classes' columns of `scores`, and of `changes`
-    (1, classes) by the largest change there, relative to the new score plus `floor`.
+    A score is the average vote, each worker's with its `weight` (workers, lanes) and the `prior_mean` (1, lanes) with
+    `prior_weight`. Overwrites the classes' columns of `scores`, and of `changes` (1, classes) by the largest change
+    there, relative to the new score plus `floor`; if `mirrored`, class 1 gets what is missing to one in class 0.
+    Without a `weight`, scores stay as they are.
+
+    Adds to `errors` (workers, lanes) the squares of (score - vote), and to `sums` (2, lanes) the scores and their
+    squares.
     """
     in_favour = _in_favour(block, scores.shape[1])
     nothing = spread(0.0, block)
     prior_total = spread(prior_weight, block)
     prior_favour = prior_total * load(prior_mean, _U(0), block)
-    floors, change = spread(floor, block), spread(0.0, block)
+    floors, change, mirrored_change = spread(floor, block), nothing, 0.0
+    total_score, total_square = load(sums, _U(0), block), load(sums, _U(1), block)
     for i in range(item_starts.size - 1):
-        total, favour = prior_total, prior_favour
-        for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
-            given = load(weight, _U(workers[e]), block)
-            favour = favour + given * load(in_favour, _U(labels[e]), block)
-            if continued is not None:
-                if continued[e]:
-                    given = nothing
-            total = total + given
-        new = favour / total
-        moved, size = distance(new, gather(scores, i, block)), new + floors
-        # Multiplying beats dividing, and a new maximum is rare.
-        if any_larger(moved, change * size):
-            change = larger(change, moved / size)
-        scatter(scores, i, block, new)
-    scatter(changes, 0, block, change)
-
-
-@compiled
-def mirror(scores: Array, floor: float) -> float:
-    """Make the score of class 1 what is missing to one in that of class 0; returns the largest change of it."""
-    change = 0.0
-    for i in range(scores.shape[0]):
-        new = 1.0 - scores[i, 0]
-        change = max(change, abs(new - scores[i, 1]) / (new + floor))
-        scores[i, 1] = new
-    return change
-
-
-@compiled
-def squared_errors(
-    item_starts: Array,
-    workers: Array,
-    labels: Array,
-    continued: Array | None,
-    block: tuple[int, ...],
-    scores: Array,
-    errors: Array,
-    sums: Array,
-) -> None:
-    """For the classes in `block`: squares of (score - vote) added up by worker, and sums of scores and their squares.
-
-    Adds to `errors` (workers, lanes) and overwrites `sums` (2, lanes).
-    """
-    in_favour = _in_favour(block, scores.shape[1])
-    total = squares = spread(0.0, block)
-    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         score = gather(scores, i, block)
+        if weight is not None:
+            total, favour = prior_total, prior_favour
+            for e in range(low, high):
+                given = load(weight, _U(workers[e]), block)
+                favour = favour + given * load(in_favour, _U(labels[e]), block)
+                if continued is not None:
+                    if continued[e]:
+                        given = nothing
+                total = total + given
+            new = favour / total
+            moved, size = distance(new, score), new + floors
+            # Multiplying beats dividing, and a new maximum is rare.
+            if any_larger(moved, change * size):
+                change = larger(change, moved / size)
+            scatter(scores, i, block, new)
+            score = new
+            if mirrored:
+                rest = 1.0 - scores[i, 0]
+                mirrored_change = max(mirrored_change, abs(rest - scores[i, 1]) / (rest + floor))
+                scores[i, 1] = rest
         square = score * score
-        total = total + score
-        squares = squares + square
-        for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
+        total_score, total_square = total_score + score, total_square + square
+        for e in range(low, high):
             j = _U(workers[e])
             vote = load(in_favour, _U(labels[e]), block)
             error = (score - vote) * (score - vote)
@@ -107,8 +90,11 @@ def squared_errors(
                 if continued[e]:
                     error = vote * (error - square)
             store(errors, j, load(errors, j, block) + error)
-    store(sums, _U(0), total)
-    store(sums, _U(1), squares)
+    scatter(changes, 0, block, change)
+    if mirrored:
+        changes[0, 1] = mirrored_change
+    store(sums, _U(0), total_score)
+    store(sums, _U(1), total_square)
 
 
 @compiled

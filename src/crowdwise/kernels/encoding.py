@@ -4,39 +4,38 @@ import numpy as np
 
 from .compilation import Array, compiled
 
+_U = np.uint64
+_HIGH, _LOW = np.uint64(0xFFFFFFFF00000000), np.uint64(0x00000000FFFFFFFF)
+# Fibonacci hashing spreads consecutive integers, which are the usual ids, over a table.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
 KEEP_ALL, KEEP_FIRST, KEEP_LAST, KEEP_NONE = 0, 1, 2, 3
 
 
 @compiled
-def encode(keys: Array, checks: Array) -> tuple[Array, Array]:
+def encode(keys: Array, checks: Array, expected: int) -> tuple[Array, Array]:
     """Number the distinct (key, check) pairs in order of first appearance.
 
-    Returns the number of every row and, for every number, the first row that has it. The table is open
-    addressing with linear probing, doubled when two thirds full.
+    Returns the number of every row and, for every number, the first row that has it. The table is open addressing with
+    linear probing; it starts with room for `expected` pairs and doubles when two thirds full. A slot is a key beside
+    half of its check and its number, so that a probe is one cache line.
     """
-    rows = keys.size
-    codes = np.empty(rows, np.int32)
-    first_rows = np.empty(1024, np.int64)
-    bits = 11
-    slots = np.full(1 << bits, -1, np.int32)
-    slot_keys = np.empty(1 << bits, np.uint64)
-    slot_checks = np.empty(1 << bits, np.uint64)
+    codes = np.empty(keys.size, np.int32)
+    first_rows = np.empty(max(expected, 16), np.int64)
+    bits = 4
+    while 2 << bits < 3 * expected:
+        bits += 1
+    slots = np.zeros((1 << bits, 2), np.uint64)
     found = 0
-    # Fibonacci hashing spreads consecutive integers, which are the usual ids, over the table.
-    spread = np.uint64(0x9E3779B97F4A7C15)
-    for row in range(rows):
+    for row in range(keys.size):
         key = keys[row]
-        check = checks[row]
-        mask = (1 << bits) - 1
-        slot = np.int64((key * spread) >> np.uint64(64 - bits))
-        while slots[slot] >= 0 and (slot_keys[slot] != key or slot_checks[slot] != check):
-            slot = (slot + 1) & mask
-        if slots[slot] >= 0:
-            codes[row] = slots[slot]
+        half = checks[row] & _HIGH
+        slot = (key * _SPREAD) >> _U(64 - bits)
+        while slots[slot, 1] != 0 and (slots[slot, 0] != key or slots[slot, 1] & _HIGH != half):
+            slot = (slot + _U(1)) & _U((1 << bits) - 1)
+        if slots[slot, 1] != 0:
+            codes[row] = (slots[slot, 1] & _LOW) - _U(1)
             continue
-        slots[slot] = found
-        slot_keys[slot] = key
-        slot_checks[slot] = check
         codes[row] = found
         if found == first_rows.size:
             longer = np.empty(2 * found, np.int64)
@@ -44,21 +43,17 @@ def encode(keys: Array, checks: Array) -> tuple[Array, Array]:
             first_rows = longer
         first_rows[found] = row
         found += 1
+        slots[slot, 0], slots[slot, 1] = key, half | _U(found)
         if 3 * found > 2 << bits:
             bits += 1
-            mask = (1 << bits) - 1
-            old_slots, old_keys, old_checks = slots, slot_keys, slot_checks
-            slots = np.full(1 << bits, -1, np.int32)
-            slot_keys = np.empty(1 << bits, np.uint64)
-            slot_checks = np.empty(1 << bits, np.uint64)
-            for old in range(old_slots.size):
-                if old_slots[old] >= 0:
-                    slot = np.int64((old_keys[old] * spread) >> np.uint64(64 - bits))
-                    while slots[slot] >= 0:
-                        slot = (slot + 1) & mask
-                    slots[slot] = old_slots[old]
-                    slot_keys[slot] = old_keys[old]
-                    slot_checks[slot] = old_checks[old]
+            old = slots
+            slots = np.zeros((1 << bits, 2), np.uint64)
+            for at in range(old.shape[0]):
+                if old[at, 1] != 0:
+                    slot = (old[at, 0] * _SPREAD) >> _U(64 - bits)
+                    while slots[slot, 1] != 0:
+                        slot = (slot + _U(1)) & _U((1 << bits) - 1)
+                    slots[slot, 0], slots[slot, 1] = old[at, 0], old[at, 1]
     return codes, first_rows[:found].copy()
 
 

@@ -9,11 +9,10 @@ https://doi.org/10.1145/3308558.3313459.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy import special
 
 from .. import kernels
 from ..errors import CallError
@@ -71,6 +70,8 @@ class Weights:
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """The weights' central posterior interval: v (b + errors) is chi-squared with a + votes degrees."""
+        from scipy import special  # slow to import: not before it is needed
+
         half = (self.prior_strength + self.votes)[:, None] / 2
         tail = (1 - level) / 2
         rate = (self.prior_errors + self.errors) / 2
@@ -85,7 +86,19 @@ class Weights:
     def blocks(self) -> Blocks:
         """The classes to compute: those that have not settled, and only one of two that mirror each other."""
         running = [0] if self.mirrored else np.flatnonzero(self.running).tolist()
-        return _blocks(running, len(self.running))
+        return _blocks(running)
+
+    def counted(self, counts: Errors) -> tuple[Array, Array, Array, Array]:
+        """What was counted: the classes, errors (workers, these), the sums of their scores and of the squares."""
+        classes = np.flatnonzero(self.running)
+        lanes = 1 if self.mirrored else len(classes)
+        errors = counts.errors.swapaxes(0, 1).reshape(len(self.votes), -1)[:, :lanes]
+        total, squares = counts.sums.swapaxes(0, 1).reshape(2, -1)[:, :lanes]
+        if self.mirrored:
+            errors = np.repeat(errors, 2, axis=1)
+            squares = np.append(squares, self.items - 2 * total + squares)
+            total = np.append(total, self.items - total)
+        return classes, errors, total, squares
 
     @cached_property
     def weight_blocks(self) -> list[Array]:
@@ -160,57 +173,58 @@ class BWA(Iterative[Weights, Errors]):
             convergence=fitted.convergence,
             workers=fitted.workers,
             quality=accuracies,
-            variance=self._variance(labels, fitted),
+            variance=partial(self._variance, labels, fitted.scores, fitted.workers),
         )
 
-    def score(self, labels: Labels, workers: Weights, scores: Array, fresh: bool = False) -> Array:
-        """The weighted average of the votes for each class that has not settled."""
-        if fresh:
-            workers = replace(workers, running=np.ones_like(workers.running), set_valued=True)
-        changes = np.zeros((1, scores.shape[1]))
-        for block, weight in zip(workers.blocks, workers.weight_blocks, strict=True):
-            prior = (self.mean_weight, workers.mean[None, block])
-            kernels.weighted_averages(*_arrays(labels), block, weight, *prior, self.change_floor, scores, changes)
-        if workers.mirrored:
-            changes[0, 1] = kernels.mirror(scores, self.change_floor)
-        return np.asarray(changes[0])
-
-    def count(self, labels: Labels, scores: Array, workers: Weights | None) -> Errors:
-        """Squared errors of every worker for each class that has not settled."""
+    def empty(self, labels: Labels, workers: Weights | None) -> Errors:
+        """No errors yet."""
         blocks = _all_blocks(labels) if workers is None else workers.blocks
         lanes = len(blocks[0]) if blocks else 0
-        errors = np.zeros((len(blocks), labels.n_workers, lanes))
-        sums = np.zeros((len(blocks), 2, lanes))
-        for block, *parts in zip(blocks, errors, sums, strict=True):
-            kernels.squared_errors(*_arrays(labels), block, scores, *parts)
-        return Errors(errors, sums, *(_start(labels) if workers is None else (np.empty(0),) * 4))
+        errors, sums = np.zeros((len(blocks), labels.n_workers, lanes)), np.zeros((len(blocks), 2, lanes))
+        if workers is not None:
+            return Errors(errors, sums, *(np.empty(0),) * 4)
+        return Errors(errors, sums, np.zeros(labels.n_workers), np.zeros(labels.n_classes), np.zeros(1), np.zeros(1))
+
+    def sweep(self, labels: Labels, scores: Array, workers: Weights | None, counts: Errors) -> Array:
+        """The weighted average of the votes, and every worker's squared errors, for each class that still runs."""
+        changes = np.zeros((1, labels.n_classes))
+        blocks = _all_blocks(labels) if workers is None else workers.blocks
+        for b, block in enumerate(blocks):
+            kernels.sweep_averages(
+                *_arrays(labels),
+                block,
+                None if workers is None else workers.weight_blocks[b],
+                self.mean_weight,
+                np.zeros((1, len(block))) if workers is None else workers.mean[None, block],
+                self.change_floor,
+                workers is not None and workers.mirrored,
+                scores,
+                changes,
+                counts.errors[b],
+                counts.sums[b],
+            )
+        if workers is None:
+            _count_once(labels, counts)
+        return np.asarray(changes[0])
 
     def estimate(self, counts: Errors, previous: Weights | None, change: Array) -> Weights:
         """Weights from the errors; those of a class that has settled stay as they gave its scores."""
         if previous is None:
             previous = self._prior(counts)
-        counted = previous.running
-        errors, (total, squares) = previous.errors.copy(), np.zeros((2, len(counted)))
-        for block, part, sums in zip(previous.blocks, counts.errors, counts.sums, strict=True):
-            errors[:, block] = part
-            total[list(block)], squares[list(block)] = sums
-        if previous.mirrored:
-            errors[:, 1] = errors[:, 0]
-            total[1] = previous.items - total[0]
-            squares[1] = previous.items - 2 * total[0] + squares[0]
-        evidence = (self.prior_strength + previous.votes)[:, None]
-        smoothed = previous.prior_errors + errors
+        classes, new_errors, total, squares = previous.counted(counts)
+        evidence = self.prior_strength + previous.votes
+        smoothed = previous.prior_errors[classes] + new_errors
         spread = squares - total**2 / previous.items
-        objective = self.mean_weight / 2 * spread + (evidence / 2 * np.log(smoothed)).sum(axis=0)
-        running = counted & (change > self.tolerance)
-        return replace(
-            previous,
-            weight=np.where(running, evidence / smoothed, previous.weight),
-            errors=np.where(running, errors, previous.errors),
-            mean=np.where(running, total / previous.items, previous.mean),
-            running=running,
-            objective=np.where(counted, objective, previous.objective),
-        )
+        objective = previous.objective.copy()
+        objective[classes] = self.mean_weight / 2 * spread + evidence @ np.log(smoothed) / 2
+        moving = change[classes] > self.tolerance
+        running = np.zeros_like(previous.running)
+        running[classes[moving]] = True
+        weight, errors, mean = previous.weight.copy(), previous.errors.copy(), previous.mean.copy()
+        weight[:, running] = evidence[:, None] / smoothed[:, moving]
+        errors[:, running] = new_errors[:, moving]
+        mean[running] = total[moving] / previous.items
+        return replace(previous, weight=weight, errors=errors, mean=mean, running=running, objective=objective)
 
     def _prior(self, counts: Errors) -> Weights:
         """What is known before any error is counted; every class runs."""
@@ -231,20 +245,18 @@ class BWA(Iterative[Weights, Errors]):
             objective=np.zeros(shape[1]),
         )
 
-    def _variance(self, labels: Labels, fitted: Fitted[Weights]) -> Array:
+    def _variance(self, labels: Labels, scores: Array, workers: Weights) -> Array:
         """The posterior variance of the scores."""
-        variance = np.empty_like(fitted.scores)
-        weight = fitted.workers.weight
-        bend = 2 * weight**2 / (self.prior_strength + fitted.workers.votes)[:, None]
-        blocks = _blocks(range(labels.n_classes), labels.n_classes)
+        variance = np.empty_like(scores)
+        weight = workers.weight
+        bend = 2 * weight**2 / (self.prior_strength + workers.votes)[:, None]
+        blocks = _blocks(range(labels.n_classes))
         lanes = [tuple(np.ascontiguousarray(values[:, block]) for values in (weight, bend)) for block in blocks]
 
         def fill(first: int, last: int, part: Labels) -> None:
-            scores, out = fitted.scores[first:last], variance[first:last]
+            given, out = scores[first:last], variance[first:last]
             for block, (block_weight, block_bend) in zip(blocks, lanes, strict=True):
-                kernels.average_variances(
-                    *_arrays(part), block, scores, block_weight, block_bend, self.mean_weight, out
-                )
+                kernels.average_variances(*_arrays(part), block, given, block_weight, block_bend, self.mean_weight, out)
 
         each_slice(labels, fill)
         return variance
@@ -275,16 +287,13 @@ def _mirrored(n_classes: int, set_valued: bool) -> bool:
 
 def _all_blocks(labels: Labels) -> Blocks:
     classes = [0] if _mirrored(labels.n_classes, labels.set_valued) else range(labels.n_classes)
-    return _blocks(classes, labels.n_classes)
+    return _blocks(classes)
 
 
-def _blocks(classes: Iterable[int], n_classes: int) -> Blocks:
-    """Classes by one, four or eight; the last block is filled up by repeating a class.
-
-    How many goes by the number of all classes, not of those that still run: every width is compiled by itself.
-    """
-    width = 1 if n_classes <= 2 else 4 if n_classes <= 4 else 8
+def _blocks(classes: Iterable[int]) -> Blocks:
+    """Classes by one, four or eight, no more widths because each is compiled; the last block repeats a class."""
     given = list(classes)
+    width = 1 if len(given) == 1 else 4 if len(given) <= 4 else 8
     given += given[-1:] * (-len(given) % width)
     return tuple(tuple(given[first : first + width]) for first in range(0, len(given), width))
 
@@ -293,12 +302,12 @@ def _arrays(labels: Labels) -> tuple[Array, Array, Array, Array | None]:
     return labels.item_starts, labels.workers, labels.labels, labels.continued
 
 
-def _start(labels: Labels) -> tuple[Array, Array, Array, Array]:
-    """What is counted once: votes, how much the votes on one item disagree, items, and rows that continue a vote."""
-    votes = kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
+def _count_once(labels: Labels, counts: Errors) -> None:
+    """Votes, how much the votes on one item disagree, items, and rows that continue a vote."""
     share = shares(labels)
     # The published numbers weigh an item by its rows, which differ from its votes where votes are set-valued.
     rows = np.diff(labels.item_starts)[:, None]
-    set_votes = 0 if labels.continued is None else labels.continued.sum()
-    disagreement = (rows * share * (1 - share)).sum(axis=0)
-    return votes, disagreement, np.array([labels.n_items]), np.array([set_votes])
+    counts.votes[:] += kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
+    counts.disagreement[:] += (rows * share * (1 - share)).sum(axis=0)
+    counts.items[:] += labels.n_items
+    counts.set_votes[:] += 0 if labels.continued is None else labels.continued.sum()
