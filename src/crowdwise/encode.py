@@ -84,14 +84,13 @@ def _keys(column: pl.Series) -> tuple[Array, Array]:
     if dtype in (pl.String, pl.Binary):
         return column.hash(seed=1).to_numpy(), column.hash(seed=2).to_numpy()
     if dtype.is_float():
-        column = (column.cast(pl.Float64) + 0.0).reinterpret(signed=True)  # + 0.0: minus zero is zero
-    elif dtype.is_integer() or dtype.is_temporal() or dtype in (pl.Boolean, pl.Categorical, pl.Enum):
-        if dtype.is_integer() and dtype in (pl.Int128, pl.UInt128):
-            return _keys(column.cast(pl.String))
+        keys = (column.cast(pl.Float64).to_numpy() + 0.0).view(np.uint64)  # + 0.0: minus zero is zero
+        return keys, np.zeros_like(keys)
+    if dtype.is_decimal() or dtype in (pl.Int128, pl.UInt128):
+        return _keys(column.cast(pl.String))
+    if dtype.is_integer() or dtype.is_temporal() or dtype in (pl.Boolean, pl.Categorical, pl.Enum):
         column = column.to_physical()
         column = column.reinterpret(signed=True) if column.dtype == pl.UInt64 else column.cast(pl.Int64)
-    elif dtype.is_decimal():
-        return _keys(column.cast(pl.String))
     else:
         raise DataError(
             f"Column {column.name!r} holds {dtype}; ids and labels are text, numbers, booleans or dates. "

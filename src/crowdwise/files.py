@@ -190,7 +190,9 @@ def _first_line_of(content: str | bytes) -> str:
         lines = pl.scan_lines(source).head(1).collect().to_series()
     except (pl.exceptions.PolarsError, OSError) as problem:
         name = content if isinstance(content, str) else "Standard input"
-        raise DataError(f"{name} is neither text nor a table that we know: {first_line(problem)}.") from problem
+        raise DataError(
+            f"{name} is neither text in UTF-8 nor a table that we know: {first_line(problem)}."
+        ) from problem
     return str(lines[0]) if len(lines) else ""
 
 

@@ -174,18 +174,19 @@ class Result:
             scores: Whether to add a column `score_<class>` for every class.
         """
         answers, second, _ = self.ranking
-        has_second = self.scores.shape[1] > 1
+        # With one class there is no second: its index is null, and so is what follows from it.
+        runner_up = pl.Series(second).cast(pl.Int64).replace(-1, None)
         second_score = np.take_along_axis(self.scores, np.maximum(second, 0)[:, None], axis=1)[:, 0]
         frame = pl.DataFrame(
             {
                 "item": self.names.items,
                 "label": self.names.classes.gather(answers),
                 "score": self.confidence,
-                "runner_up": self.names.classes.gather(pl.Series(second if has_second else [None] * len(second))),
-                "runner_up_score": pl.Series(second_score if has_second else [None] * len(second), dtype=pl.Float64),
+                "runner_up": self.names.classes.gather(runner_up),
+                "runner_up_score": second_score,
                 "votes": self.votes,
             }
-        )
+        ).with_columns(pl.when(pl.col("runner_up").is_not_null()).then("runner_up_score"))
         if scores:
             columns = [
                 pl.Series(f"score_{name}", self.scores[:, k])

@@ -1,0 +1,25 @@
+"""The methods as the contract tests them: one row each."""
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import crowdwise as cw
+
+
+@dataclass(frozen=True)
+class Case:
+    """A method to test.
+
+    Attributes:
+        method: An instance.
+        takes_sets: Whether a vote may name several classes.
+    """
+
+    method: Any
+    takes_sets: bool = False
+
+
+CASES: Final = {
+    "mv": Case(cw.MajorityVote()),
+    "bwa": Case(cw.BWA(), takes_sets=True),
+}

@@ -1,0 +1,182 @@
+"""The command line, as a process of its own: what is typed, what is printed, what is left behind."""
+
+import ast
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import crowdwise as cw
+
+
+def run(*arguments: object, stdin: bytes | None = None) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run(
+        [sys.executable, "-m", "crowdwise.cli", *map(str, arguments)], input=stdin, capture_output=True, check=False
+    )
+    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crowd")
+    done = run("simulate", "--items", 500, "--workers", 30, "--classes", 3, "--seed", 1, "-o", folder / "new")
+    assert done.returncode == 0, done.stderr
+    return folder / "new"
+
+
+def test_simulate_writes_labels_truth_and_workers(crowd: Path) -> None:
+    assert sorted(path.name for path in crowd.iterdir()) == ["labels.csv", "truth.csv", "workers.csv"]
+    assert pl.read_csv(crowd / "labels.csv").equals(cw.simulate(500, 30, 3, seed=1).rows)
+
+
+def test_aggregate_shows_tables(crowd: Path) -> None:
+    done = run("aggregate", crowd / "labels.csv", "--truth", crowd / "truth.csv")
+    assert done.returncode == 0, done.stderr
+    for text in ("500", "2,500 (5.00 per item)", "accuracy of mv", "accuracy of bwa", "Best workers", "Most disputed"):
+        assert text in done.stdout
+    assert "Read 2,500 rows: item = 'item', worker = 'worker', label = 'label'." in done.stderr
+
+
+def test_aggregate_writes_what_python_computes(crowd: Path, tmp_path: Path) -> None:
+    truth, workers = tmp_path / "truth.parquet", tmp_path / "workers.csv"
+    done = run("aggregate", crowd / "labels.csv", "-o", truth, "--workers", workers, "--scores", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    result = cw.BWA().fit(cw.read_labels(crowd / "labels.csv"))
+    assert pl.read_parquet(truth).equals(result.to_frame(scores=True))
+    assert pl.read_parquet(truth).columns == [
+        *("item", "label", "score", "runner_up", "runner_up_score", "votes"),
+        *("score_c1", "score_c2", "score_c3"),
+    ]
+    columns = ["worker", "labels", "quality", "quality_low", "quality_high", "agreement"]
+    assert pl.read_csv(workers).columns == columns
+
+
+def test_aggregate_takes_columns_methods_parameters_and_standard_input(crowd: Path, tmp_path: Path) -> None:
+    renamed = pl.read_csv(crowd / "labels.csv").rename({"item": "q", "worker": "who", "label": "said"})
+    named = ("--item", "q", "--worker", "who", "--label", "said")
+    done = run(
+        *("aggregate", "-", *named, "-m", "bwa", "--set", "prior_strength=30", "--set", "prior_correction=false"),
+        *("-o", tmp_path / "truth.csv", "-q"),
+        stdin=renamed.write_csv().encode(),
+    )
+    assert done.returncode == 0, done.stderr
+    method = cw.BWA(prior_strength=30, prior_correction=False)
+    expected = method.fit(cw.read_labels(crowd / "labels.csv")).to_frame()
+    assert pl.read_csv(tmp_path / "truth.csv").equals(expected.cast({"votes": pl.Int64}))
+
+
+def test_json_is_one_object(crowd: Path, tmp_path: Path) -> None:
+    told = json.loads(run("aggregate", crowd / "labels.csv", "--json").stdout)
+    assert (told["items"], told["workers"], told["converged"]) == (500, 30, True)
+    assert len(told["truth"]) == 500
+    assert len(told["quality"]) == 30
+    told = json.loads(run("aggregate", crowd / "labels.csv", "--json", "-o", tmp_path / "t.csv").stdout)
+    assert told["written"] == [str(tmp_path / "t.csv")]
+    assert "truth" not in told
+
+
+def test_compare_and_methods(crowd: Path) -> None:
+    rows = json.loads(run("compare", crowd / "labels.csv", "--truth", crowd / "truth.csv", "--json").stdout)
+    assert [row["method"] for row in rows] == list(cw.METHODS)
+    expected = cw.accuracy(cw.BWA().fit(cw.read_labels(crowd / "labels.csv")), crowd / "truth.csv")
+    assert {row["method"]: row["accuracy"] for row in rows}["bwa"] == expected
+    picked = run("compare", crowd / "labels.csv", "--methods", "mv")
+    assert "mv" in picked.stdout
+    assert "bwa" not in picked.stdout
+    assert all(key in run("methods").stdout for key in cw.METHODS)
+
+
+def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,worker,label\n1,a,x\n1,a,x\n1,b,y\n1,b,x\n2,a,\n3,a,x\n")
+    done = run("aggregate", path, "--duplicates", "last", "-q")
+    assert done.returncode == 0
+    done = run("aggregate", path, "--duplicates", "last")
+    assert "1 rows that repeat an earlier one exactly were dropped." in done.stderr
+    assert "1 (item, worker) pairs had more than one label: the last was kept." in done.stderr
+    done = run("aggregate", path, "--duplicates", "last", "--strict")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: 1 of 6 rows have no label, and strict=True (--strict) forbids")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["aggregate", "nowhere.csv"], 1, "There is no file nowhere.csv"),
+        (["aggregate", "{labels}", "--item", "itm"], 1, "did you mean 'item'?"),
+        (["aggregate", "{labels}", "--truth", "{other}"], 1, "shares no item"),
+        (["aggregate", "{labels}", "-m", "bwaa"], 2, "there are mv, bwa. Did you mean 'bwa'?"),
+        (["aggregate", "{labels}", "--set", "a=1"], 2, "bwa takes name=value with one of these names: prior_strength"),
+        (["aggregate", "{labels}", "--set", "restarts=x"], 2, "'x' is no int"),
+        (["aggregate", "{labels}", "--duplicates", "no"], 2, "duplicates='no' is not one of"),
+        (["aggregate", "{labels}", "-o", "truth.xyz"], 2, "does not say a format to write"),
+        (["aggregate", "{labels}", "-o", "no/such/folder/truth.csv"], 2, "There is no folder"),
+        (["aggregate", "{labels}", "-o", "{labels}"], 2, "is an input; write to another file"),
+        (["aggregate", "{labels}", "-o", "t.csv", "--workers", "t.csv"], 2, "cannot hold both"),
+        (["aggregate"], 2, "Missing argument"),
+        (["aggregate", "{labels}", "--nonsense"], 2, "No such option"),
+        (["compare", "{labels}", "--methods", "mv,x"], 2, "There is no method 'x'"),
+        (["simulate", "-o", "{labels}/folder"], 2, "cannot be made"),
+        (["simulate", "--items", "0", "-o", "x"], 2, "at least one item"),
+    ],
+)
+def test_mistakes_get_a_sentence_and_an_exit_code(
+    arguments: list[str], code: int, message: str, crowd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("other.csv").write_text("item,truth\nnone,x\n")
+    done = run(*(text.format(labels=crowd / "labels.csv", other="other.csv") for text in arguments))
+    assert done.returncode == code
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["other.csv"]
+
+
+def test_help_needs_neither_numba_nor_polars() -> None:
+    code = "import sys; sys.argv = ['crowdwise', '--help']; from crowdwise import cli\n"
+    code += "try: cli.main()\nexcept SystemExit: pass\nprint('numba' in sys.modules, 'polars' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "False False"
+    assert "aggregate" in done.stdout
+
+
+def test_a_bar_is_drawn_on_a_terminal_once_the_work_takes_a_moment(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.parquet"
+    cw.simulate(200_000, 500, 5, seed=1).rows.write_parquet(labels)
+    here, there = pty.openpty()
+    settings = ["--set", "tolerance=1e-12", "--set", "max_iterations=60"]
+    settings += ["-o", str(tmp_path / "truth.parquet")]
+    command = [sys.executable, "-m", "crowdwise.cli", "aggregate", str(labels), *settings]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=there) as process:
+        os.close(there)
+        seen = b""
+        while True:
+            try:
+                piece = os.read(here, 65536)
+            except OSError:
+                break
+            if not piece:
+                break
+            seen += piece
+    assert process.returncode == 0
+    assert b"iteration" in seen
+    assert b"change" in seen
+    assert b"ran out of iterations after 60 iterations" in seen.replace(b"\r\n", b"")
+
+
+def test_public_names_are_declared_once_and_exist() -> None:
+    tree = ast.parse(Path(cw.__file__).read_text())
+    assigned = {
+        node.targets[0].id: node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+    }
+    assert sorted(ast.literal_eval(assigned["__all__"])) == sorted(ast.literal_eval(assigned["_HOMES"]))
+    assert all(getattr(cw, name) is not None for name in cw.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        cw.nothing  # noqa: B018  # that is the test

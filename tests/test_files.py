@@ -1,0 +1,191 @@
+"""Every format in and out, and what goes wrong at the edge."""
+
+import gzip
+import io
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import crowdwise as cw
+
+ROWS = pl.DataFrame({"item": ["007", "007", "8"], "worker": ["a", "b", "a"], "label": ["x", "y", "x"]})
+
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
+    "labels.csv": lambda frame, path: frame.write_csv(path),
+    "labels.tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
+    "semicolons.csv": lambda frame, path: frame.write_csv(path, separator=";"),
+    "labels.csv.gz": lambda frame, path: path.write_bytes(gzip.compress(frame.write_csv().encode())),
+    "labels.csv.zst": lambda frame, path: frame.write_csv(path, compression="zstd"),
+    "labels.jsonl": lambda frame, path: frame.write_ndjson(path),
+    "labels.jsonl.gz": lambda frame, path: path.write_bytes(gzip.compress(frame.write_ndjson().encode())),
+    "labels.ndjson.zst": lambda frame, path: frame.write_ndjson(path, compression="zstd"),
+    "labels.parquet": lambda frame, path: frame.write_parquet(path),
+    "labels.arrow": lambda frame, path: frame.write_ipc(path),
+    "no_extension_csv": lambda frame, path: frame.write_csv(path),
+    "no_extension_parquet": lambda frame, path: frame.write_parquet(path),
+    "no_extension_arrow": lambda frame, path: frame.write_ipc(path),
+    "no_extension_json": lambda frame, path: frame.write_ndjson(path),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_format_is_read_alike(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    WRITERS[name](ROWS, path)
+    labels = cw.read_labels(path)
+    assert labels.names.items.to_list() == ["007", "8"]
+    assert labels.names.classes.to_list() == ["x", "y"]
+    with path.open("rb") as file:
+        assert cw.read_labels(file).n_labels == 3
+
+
+def test_columns_are_recognised_in_any_case_or_given(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("note,Rater,VALUE,Question ID\nn,a,x,1\nn,b,y,1\n")
+    assert cw.read_labels(path).report.columns == {"item": "Question ID", "worker": "Rater", "label": "VALUE"}
+    assert cw.read_labels(path, item="note").names.items.to_list() == ["n"]
+
+
+def test_integers_in_text_become_integers_only_if_all_are(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,worker,label\n10,007,1\n9,7,0\n9223372036854775807,8,10\n")
+    names = cw.read_labels(path).names
+    assert names.items.to_list() == [10, 9, 2**63 - 1]
+    assert names.workers.to_list() == ["007", "7", "8"]
+    assert names.classes.to_list() == [0, 1, 10]
+    path.write_text("item,worker,label\n9223372036854775808,1,x\n1,1,x\n")
+    assert cw.read_labels(path).names.items.to_list() == ["9223372036854775808", "1"]
+
+
+def test_quotes_newlines_byte_order_mark_and_empty_labels(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(b'\xef\xbb\xbfitem,worker,label\r\n"a, ""b""",w1,x\r\n"two\nlines",w1,\r\n"two\nlines",w2,y\r\n')
+    labels = cw.read_labels(path)
+    assert labels.names.items.to_list() == ['a, "b"', "two\nlines"]
+    assert labels.report.missing == 1
+
+
+def test_several_files_and_a_glob_are_one_crowd(tmp_path: Path) -> None:
+    ROWS.head(1).write_csv(tmp_path / "part1.csv")
+    ROWS.tail(2).write_csv(tmp_path / "part2.csv", separator=";")
+    whole = cw.Labels.from_frame(ROWS)
+    for source in (str(tmp_path / "part*.csv"), [tmp_path / "part1.csv", tmp_path / "part2.csv"]):
+        labels = cw.read_labels(source)
+        assert labels.n_labels == 3
+        assert labels.names.items.to_list() == whole.names.items.to_list()
+    numbers = pl.DataFrame({"item": [1, 2], "worker": [1, 1], "label": [0, 1]})
+    numbers.write_parquet(tmp_path / "a.parquet")
+    numbers.with_columns(worker=2).cast(pl.Int32).write_parquet(tmp_path / "b.parquet")
+    numbers.with_columns(worker=3).write_csv(tmp_path / "c.csv")
+    mixed = cw.read_labels([tmp_path / name for name in ("a.parquet", "b.parquet", "c.csv")])
+    assert mixed.names.workers.to_list() == [1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.csv", None, "There is no file"),
+        ("none*.csv", None, "There is no file"),
+        ("empty.csv", b"", "is empty"),
+        ("header.csv", b"item,worker,label\n", "has no rows"),
+        ("nulls.csv", b"item,worker,label\n1,a,\n2,b,\n", "All 2 rows are without a label"),
+        ("other.csv", b"a,b,c\n1,2,3\n", "has no column that looks like the item .* its columns are 'a', 'b', 'c'"),
+        ("ragged.csv", b"item,worker,label\n1,a,x\n2,b,y,z\n", "does not read as CSV"),
+        ("latin.csv", "item,worker,label\n1,a,caf\xe9\n".encode("latin-1"), "neither text in UTF-8"),
+        ("not.parquet", b"item,worker,label\n1,a,x\n", "does not read as Parquet"),
+        ("not.arrow", b"item,worker,label\n1,a,x\n", "does not read as Arrow IPC"),
+        ("not.jsonl", b"item,worker,label\n1,a,x\n", "does not read as JSON lines"),
+        ("broken.jsonl", b'{"item":1,"worker":1,"label":1}\n{"item":2,"wor', "does not read as JSON lines"),
+        ("broken.csv.gz", b"\x1f\x8b\x08\x00broken", "neither text in UTF-8 nor a table"),
+        (
+            "mixed.jsonl",
+            b'{"item":"a","worker":1,"label":"x"}\n{"item":7,"worker":1,"label":"y"}\n',
+            "mixed types in 'item': line 2 has 7",
+        ),
+    ],
+)
+def test_bad_files_get_one_sentence(name: str, content: bytes | None, message: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(cw.DataError, match=message) as problem:
+        cw.read_labels(path)
+    assert "\n" not in str(problem.value)
+
+
+def test_a_truncated_parquet_file_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "labels.parquet"
+    cw.simulate(1000, 10, seed=1).rows.write_parquet(path)
+    path.write_bytes(path.read_bytes()[:2000])
+    with pytest.raises(cw.DataError, match="does not read as Parquet"):
+        cw.read_labels(path)
+
+
+def test_a_folder_and_mixed_types_between_files_are_said(tmp_path: Path) -> None:
+    with pytest.raises(cw.DataError, match="is a folder; name the files in it"):
+        cw.read_labels(tmp_path)
+    pl.DataFrame({"item": [1], "worker": [1], "label": [1]}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"item": ["x"], "worker": [1], "label": [1]}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(cw.DataError, match=r"The item is of mixed types: whole numbers in .*a\.parquet, text in"):
+        cw.read_labels(str(tmp_path / "*.parquet"))
+
+
+@pytest.mark.parametrize(
+    "name", ["t.csv", "t.tsv", "t.csv.gz", "t.csv.zst", "t.jsonl", "t.jsonl.gz", "t.parquet", "t.arrow"]
+)
+def test_every_format_is_written(name: str, tmp_path: Path) -> None:
+    labels = cw.Labels.from_frame(ROWS)
+    cw.write({tmp_path / name: cw.MajorityVote().fit(labels).to_frame()})
+    assert cw.read_truth(tmp_path / name, truth="label").rows() == [("007", "x"), ("8", "x")]
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_types_survive_from_parquet_to_parquet(tmp_path: Path) -> None:
+    rows = pl.DataFrame(
+        {
+            "item": pl.Series([date(2026, 1, 1), date(2026, 1, 2)]),
+            "worker": pl.Series([2**62, 7], dtype=pl.UInt64),
+            "label": [True, False],
+        }
+    )
+    rows.write_parquet(tmp_path / "labels.parquet")
+    result = cw.BWA().fit(cw.read_labels(tmp_path / "labels.parquet"))
+    cw.write({tmp_path / "truth.parquet": result.to_frame(), tmp_path / "workers.parquet": result.workers_frame()})
+    truth, workers = (pl.read_parquet(tmp_path / f"{name}.parquet") for name in ("truth", "workers"))
+    assert truth.select("item", "label").rows() == rows.select("item", "label").rows()
+    assert truth.schema["item"] == pl.Date
+    assert truth.schema["label"] == truth.schema["runner_up"] == pl.Boolean
+    assert workers.schema["worker"] == pl.UInt64
+
+
+def test_nothing_is_left_half_written(tmp_path: Path) -> None:
+    table = pl.DataFrame({"item": [1]})
+    nested = pl.DataFrame({"item": [[1]]})  # CSV cannot hold lists
+    with pytest.raises(pl.exceptions.ComputeError):
+        cw.write({tmp_path / "one.csv": table, tmp_path / "two.csv": nested})
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(cw.CallError, match="does not say a format"):
+        cw.write({tmp_path / "one.csv": table, tmp_path / "two.xyz": table})
+    with pytest.raises(cw.CallError, match="There is no folder"):
+        cw.write({tmp_path / "nowhere" / "one.csv": table})
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(cw.CallError, match="is a folder"):
+        cw.write({tmp_path / "folder.csv": table})
+
+
+def test_truth_is_read_from_files_tables_and_mappings(tmp_path: Path) -> None:
+    expected = [(1, "x"), (2, "y")]
+    path = tmp_path / "truth.csv"
+    path.write_text("Item,Gold\n1,x\n2,y\n2,y\n3,\n")
+    assert [(int(i), k) for i, k in cw.read_truth(path).rows()] == expected
+    assert cw.read_truth(pl.DataFrame({"task": [1, 2], "label": ["x", "y"]})).rows() == expected
+    assert cw.read_truth({1: "x", 2: "y"}).rows() == expected
+    assert cw.read_truth(io.BytesIO(path.read_bytes())).height == 2
+    with pytest.raises(cw.DataError, match="more than one truth for 1 items; first: item 2 is 'y' and 'z'"):
+        cw.read_truth(pl.DataFrame({"item": [1, 2, 2], "truth": ["x", "y", "z"]}))
+    with pytest.raises(cw.DataError, match="has no truth in it"):
+        cw.read_truth(pl.DataFrame({"item": [1], "truth": [None]}))

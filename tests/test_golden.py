@@ -1,0 +1,51 @@
+"""Accuracies as published, on the paper's datasets."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import crowdwise as cw
+from crowdwise.encode import Duplicates
+from crowdwise.loop import Method
+
+METHODS: dict[str, tuple[Method, Duplicates]] = {
+    "MV": (cw.MajorityVote(), "all"),
+    "BWA(15 adjusted)": (cw.BWA(), "set"),
+    "BWA(30 original)": (cw.BWA(prior_strength=30, prior_correction=False), "set"),
+    "BWA(30 adjusted)": (cw.BWA(prior_strength=30), "set"),
+}
+WITHOUT_LABELS = "senti"
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", METHODS)
+def test_accuracies_are_those_published(name: str, data: Path, golden: Path) -> None:
+    method, duplicates = METHODS[name]
+    expected = pl.read_csv(golden / "accuracy.csv").filter(
+        pl.col("method") == name, pl.col("dataset") != WITHOUT_LABELS
+    )
+    assert expected.height
+    measured = {}
+    for dataset in expected["dataset"]:
+        folder = data / "paper" / dataset
+        labels = cw.read_labels(folder / "label.csv", duplicates=duplicates)
+        measured[dataset] = cw.accuracy(method.fit(labels), folder / "truth.csv")
+    for dataset, accuracy, tolerance in expected.select("dataset", "accuracy", "tolerance").iter_rows():
+        assert measured[dataset] == pytest.approx(accuracy, abs=tolerance), dataset
+
+
+@pytest.mark.data
+def test_datasets_have_the_counts_of_the_papers_table(data: Path, golden: Path) -> None:
+    table = pl.read_csv(golden / "paper_table_datasets.csv").filter(pl.col("dataset") != WITHOUT_LABELS)
+    for row in table.iter_rows(named=True):
+        labels = cw.read_labels(data / "paper" / row["dataset"] / "label.csv", duplicates="all")
+        counted = (labels.n_items, labels.n_workers, labels.n_classes, labels.n_labels)
+        assert counted == (row["items"], row["workers"], row["classes"], row["labels"]), row["dataset"]
+
+
+@pytest.mark.data
+def test_extra_crowds_are_read_and_aggregated(data: Path) -> None:
+    for folder in sorted((data / "extra").iterdir()):
+        result = cw.BWA().fit(cw.read_labels(folder / "label.csv", duplicates="set"))
+        assert 0 < cw.accuracy(result, folder / "truth.csv") <= 1, folder.name

@@ -1,0 +1,228 @@
+"""Labels: encoding, hygiene, slices."""
+
+import datetime
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import crowdwise as cw
+from crowdwise.encode import Duplicates
+
+BASE = {"item": [1, 1, 2, 2], "worker": ["a", "b", "a", "b"], "label": ["x", "y", "x", "x"]}
+
+
+def conflicting() -> pl.DataFrame:
+    """Worker b says y, x and y again about item 1, and w8 repeats itself."""
+    rows = [(1, "a", "x"), (1, "b", "y"), (1, "b", "x"), (1, "b", "y"), (2, "w8", "x"), (2, "w8", "x"), (3, "b", "x")]
+    return pl.DataFrame(rows, schema=["item", "worker", "label"], orient="row")
+
+
+def spelled(labels: cw.Labels) -> list[tuple[Any, Any, Any]]:
+    items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
+    names = labels.names
+    return [
+        (names.items[int(i)], names.workers[int(j)], names.classes[int(k)])
+        for i, j, k in zip(items, labels.workers, labels.labels, strict=True)
+    ]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        pl.DataFrame,
+        pl.LazyFrame,
+        pd.DataFrame,
+        pa.table,
+        lambda columns: duckdb.from_arrow(pa.table(columns)),
+    ],
+    ids=["polars", "lazy polars", "pandas", "pyarrow", "duckdb"],
+)
+def test_any_arrow_table_is_read(make: Any) -> None:
+    labels = cw.Labels.from_frame(make(BASE))
+    assert spelled(labels) == [(1, "a", "x"), (1, "b", "y"), (2, "a", "x"), (2, "b", "x")]
+
+
+def test_pandas_categories_and_other_columns_do_no_harm() -> None:
+    frame = pd.DataFrame({**BASE, "label": pd.Categorical(BASE["label"]), "note": ["?", None, "!", ""]})
+    assert spelled(cw.Labels.from_frame(frame))[1] == (1, "b", "y")
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=40, unique=True
+    )
+)
+def test_encoding_loses_nothing(rows: list[tuple[int, int, int]]) -> None:
+    labels = cw.Labels.from_arrays(*zip(*rows, strict=True), duplicates="all")
+    assert sorted(spelled(labels)) == sorted(rows)
+    assert labels.names.items.to_list() == list(dict.fromkeys(i for i, _, _ in rows))
+    assert labels.names.workers.to_list() == list(dict.fromkeys(j for _, j, _ in rows))
+    assert labels.names.classes.to_list() == sorted({k for _, _, k in rows})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [2**63 - 1, -(2**63), 0],
+        ["007", "7", "é✓"],
+        [True, False, True],
+        [datetime.date(2026, 1, 1), datetime.date(1969, 12, 31), datetime.date(2026, 1, 1)],
+        [datetime.datetime(2026, 1, 1, 12), datetime.datetime(2025, 1, 1), datetime.datetime(2024, 1, 1)],
+        [0.5, -0.0, 0.0],
+        [b"\x00", b"a", b"\x00"],
+    ],
+    ids=["integers", "text", "booleans", "dates", "times", "floats", "bytes"],
+)
+def test_ids_keep_their_type_and_value(values: list[Any]) -> None:
+    series = pl.Series(values)
+    labels = cw.Labels.from_arrays(series, [1, 2, 3], series)
+    assert labels.names.items.dtype == series.dtype
+    assert labels.names.items.to_list() == list(dict.fromkeys(values))
+    table = cw.MajorityVote().fit(labels).to_frame()
+    assert table["item"].dtype == table["label"].dtype == series.dtype
+
+
+@pytest.mark.parametrize(
+    "dtype", [pl.Int8, pl.UInt64, pl.Int128, pl.Decimal(10, 2), pl.Categorical, pl.Enum(["1", "2"])]
+)
+def test_unusual_types_of_ids(dtype: Any) -> None:
+    series = pl.Series(["1", "2", "1"]).cast(dtype)
+    labels = cw.Labels.from_arrays(series, ["a", "b", "c"], ["x", "y", "x"])
+    assert labels.names.items.equals(series.unique(maintain_order=True).alias("item"))
+
+
+def test_more_than_256_and_65536_classes_fit() -> None:
+    for count in (300, 70_000):
+        labels = cw.Labels.from_arrays(np.arange(count), np.zeros(count, int), np.arange(count)[::-1])
+        assert labels.labels.dtype == (np.uint16 if count == 300 else np.uint32)
+        assert labels.names.classes[int(labels.labels[0])] == count - 1
+
+
+def test_many_labels_of_one_item_are_sorted_by_worker() -> None:
+    workers = np.random.default_rng(0).permutation(1000)
+    labels = cw.Labels.from_arrays(np.zeros(1000, int), workers, workers % 3)
+    assert (np.diff(labels.workers) > 0).all()
+    assert all(worker % 3 == said for _, worker, said in spelled(labels))
+
+
+@pytest.mark.parametrize(
+    ("duplicates", "kept", "items"),
+    [
+        ("first", [(1, "a", "x"), (1, "b", "y"), (2, "w8", "x"), (3, "b", "x")], 3),
+        ("last", [(1, "a", "x"), (1, "b", "y"), (2, "w8", "x"), (3, "b", "x")], 3),
+        ("all", [(1, "a", "x"), (1, "b", "y"), (1, "b", "x"), (2, "w8", "x"), (3, "b", "x")], 3),
+        ("set", [(1, "a", "x"), (1, "b", "y"), (1, "b", "x"), (2, "w8", "x"), (3, "b", "x")], 3),
+        ("drop", [(1, "a", "x"), (2, "w8", "x"), (3, "b", "x")], 3),
+    ],
+)
+def test_policies_for_duplicates(duplicates: Duplicates, kept: list[Any], items: int) -> None:
+    labels = cw.Labels.from_frame(conflicting(), duplicates=duplicates)
+    assert spelled(labels) == kept
+    assert labels.n_items == items
+    assert labels.set_valued == (duplicates == "set")
+    assert labels.report.repeated == 2
+    assert labels.report.conflicts == 1
+
+
+def test_the_last_label_is_the_last_row() -> None:
+    rows = ([1, 1, 1], ["a", "a", "a"], ["x", "y", "x"])
+    assert spelled(cw.Labels.from_arrays(*rows, duplicates="last")) == [(1, "a", "x")]
+    assert spelled(cw.Labels.from_arrays(*rows, duplicates="first")) == [(1, "a", "x")]
+    assert spelled(cw.Labels.from_arrays([1, 1], ["a", "a"], ["x", "y"], duplicates="last")) == [(1, "a", "y")]
+
+
+def test_conflicts_are_an_error_that_names_the_first() -> None:
+    with pytest.raises(cw.DataError) as problem:
+        cw.Labels.from_frame(conflicting())
+    assert str(problem.value) == (
+        "1 (item, worker) pair has more than one label; first: item 1, worker 'b' said 'y' and 'x'. "
+        'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line).'
+    )
+
+
+def test_an_item_left_without_labels_is_counted() -> None:
+    rows = ([1, 1, 2, 3], ["a", "a", "a", "a"], ["x", "y", "x", None])
+    labels = cw.Labels.from_arrays(*rows, duplicates="drop")
+    assert labels.names.items.to_list() == [2]
+    assert labels.report.unlabelled == 2
+    assert labels.report.repairs == [
+        "1 rows without a label were dropped.",
+        "1 (item, worker) pairs had more than one label: all were dropped.",
+        "2 items were left without any label and have no answer.",
+    ]
+
+
+def test_missing_labels_are_dropped_and_counted() -> None:
+    labels = cw.Labels.from_arrays([1, 2, 3, 4, 5], list("abcde"), ["x", None, "", "NA", "y"], missing=["NA"])
+    assert labels.names.classes.to_list() == ["x", "y"]
+    assert labels.report.missing == 3
+    assert cw.Labels.from_arrays([1, 2], ["a", "b"], [0, -1], missing=[-1]).names.classes.to_list() == [0]
+    assert cw.Labels.from_arrays([1, 2], ["a", "b"], [0.0, float("nan")]).report.missing == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (([1, 1], ["a", "a"], ["x", "x"]), "1 row repeats an earlier one exactly"),
+        (([1, 1], ["a", "a"], ["x", "y"]), "more than one label"),
+        (([1, 2], ["a", "a"], ["x", None]), "1 of 2 rows have no label"),
+    ],
+)
+def test_strict_turns_repairs_into_errors(rows: Any, message: str) -> None:
+    cw.Labels.from_arrays(*rows, duplicates="first")
+    with pytest.raises(cw.DataError, match=message):
+        cw.Labels.from_arrays(*rows, duplicates="first", strict=True)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (([], [], []), "There are no rows"),
+        (([1], ["a"], [None]), "All 1 rows are without a label"),
+        (([1, None], ["a", "b"], ["x", "y"]), r"1 of 2 rows have no item; first: row 2 \(worker 'b', label 'y'\)"),
+        (([1, 2], ["a", ""], ["x", "y"]), "1 of 2 rows have no worker"),
+        (([1, "b"], ["a", "b"], ["x", "y"]), "The item values are of mixed types"),
+        (([1, 2], ["a"], ["x", "y"]), "differ in length"),
+        (([[1], [2]], ["a", "b"], ["x", "y"]), "ids and labels are text, numbers, booleans or dates"),
+    ],
+)
+def test_bad_data_get_one_sentence(rows: Any, message: str) -> None:
+    with pytest.raises(cw.DataError, match=message):
+        cw.Labels.from_arrays(*rows)
+
+
+def test_bad_tables_get_one_sentence() -> None:
+    with pytest.raises(cw.DataError, match="has no column that looks like the worker"):
+        cw.Labels.from_frame(pl.DataFrame({"item": [1], "label": [1], "who": [1]}))
+    with pytest.raises(cw.DataError, match=r"no column 'Itme' for the item.*did you mean 'item'\?"):
+        cw.Labels.from_frame(pl.DataFrame(BASE), item="Itme")
+    with pytest.raises(cw.DataError, match="A list is not a table"):
+        cw.Labels.from_frame([1, 2])
+    with pytest.raises(cw.DataError, match="mixed types"):
+        cw.Labels.from_frame(pd.DataFrame({"item": [1, "x"], "worker": ["a", "b"], "label": ["x", "y"]}))
+    with pytest.raises(cw.CallError, match="duplicates='no' is not one of 'error', 'first'"):
+        cw.Labels.from_frame(pl.DataFrame(BASE), duplicates="no")  # type: ignore[arg-type]  # that is the test
+
+
+def test_a_slice_has_the_same_workers_and_classes() -> None:
+    labels = cw.simulate(20, 5, 3, seed=1).labels
+    part = labels.slice(5, 9)
+    assert part.n_items == 4
+    assert (part.n_workers, part.n_classes) == (labels.n_workers, labels.n_classes)
+    assert spelled(part) == spelled(labels)[labels.item_starts[5] : labels.item_starts[9]]
+    assert [last - first for first, last in labels.slices(10)] == [2] * 10
+
+
+def test_splitting_rows_between_two_tables_changes_nothing() -> None:
+    rows = cw.simulate(50, 8, 3, seed=2).rows
+    turned = pl.concat([rows.tail(100), rows.head(rows.height - 100)])
+    one, other = (cw.BWA().fit(cw.Labels.from_frame(table)).to_frame().sort("item") for table in (rows, turned))
+    assert one.drop("score", "runner_up_score").equals(other.drop("score", "runner_up_score"))
