@@ -149,7 +149,7 @@ def test_a_bar_is_drawn_on_a_terminal_once_the_work_takes_a_moment(tmp_path: Pat
     labels = tmp_path / "labels.parquet"
     cw.simulate(200_000, 500, 5, seed=1).rows.write_parquet(labels)
     here, there = pty.openpty()
-    settings = ["--set", "tolerance=1e-12", "--set", "max_iterations=60"]
+    settings = ["--set", "tolerance=1e-12", "--set", "max_iterations=400"]
     settings += ["-o", str(tmp_path / "truth.parquet")]
     command = [sys.executable, "-m", "crowdwise.cli", "aggregate", str(labels), *settings]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=there) as process:
@@ -166,7 +166,7 @@ def test_a_bar_is_drawn_on_a_terminal_once_the_work_takes_a_moment(tmp_path: Pat
     assert process.returncode == 0
     assert b"iteration" in seen
     assert b"change" in seen
-    assert b"ran out of iterations after 60 iterations" in seen.replace(b"\r\n", b"")
+    assert b"ran out of iterations after 400 iterations" in seen.replace(b"\r\n", b"")
 
 
 def test_public_names_are_declared_once_and_exist() -> None:

@@ -110,7 +110,9 @@ def order_classes(encoded: Encoded) -> Encoded:
 
 def group(item: Encoded, worker: Encoded, label: Encoded, duplicates: Duplicates, strict: bool) -> Grouped:
     """Sort by item and settle what one worker said more than once about one item."""
-    starts, workers, labels = kernels.group_by_item(item.codes, worker.codes, label.codes, len(item.names))
+    starts, workers, labels = kernels.group_by_item(
+        item.codes, worker.codes, label.codes, len(item.names), len(worker.names)
+    )
     keep, repeated, conflicts, first_item, first_row = kernels.resolve_repeats(
         starts, workers, labels, POLICIES[duplicates]
     )

@@ -30,10 +30,11 @@ def sweep_averages(
     labels: Array,
     continued: Array | None,
     block: tuple[int, ...],
-    weight: Array | None,
+    weight: Array,
     prior_weight: float,
     prior_mean: Array,
     floor: float,
+    rescore: bool,
     mirrored: bool,
     scores: Array,
     changes: Array,
@@ -45,7 +46,7 @@ def sweep_averages(
     A score is the average vote, each worker's with its `weight` (workers, lanes) and the `prior_mean` (1, lanes) with
     `prior_weight`. Overwrites the classes' columns of `scores`, and of `changes` (1, classes) by the largest change
     there, relative to the new score plus `floor`; if `mirrored`, class 1 gets what is missing to one in class 0.
-    Without a `weight`, scores stay as they are.
+    Unless `rescore`, scores stay as they are.
 
     Adds to `errors` (workers, lanes) the squares of (score - vote), and to `sums` (2, lanes) the scores and their
     squares.
@@ -59,7 +60,7 @@ def sweep_averages(
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         score = gather(scores, i, block)
-        if weight is not None:
+        if rescore:
             total, favour = prior_total, prior_favour
             for e in range(low, high):
                 given = load(weight, _U(workers[e]), block)

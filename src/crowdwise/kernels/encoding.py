@@ -9,6 +9,9 @@ _HIGH, _LOW = np.uint64(0xFFFFFFFF00000000), np.uint64(0x00000000FFFFFFFF)
 # Fibonacci hashing spreads consecutive integers, which are the usual ids, over a table.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
+# An item with more labels than this is worth a sort of its own.
+_FEW = 64
+
 KEEP_ALL, KEEP_FIRST, KEEP_LAST, KEEP_NONE = 0, 1, 2, 3
 
 
@@ -39,7 +42,8 @@ def encode(keys: Array, checks: Array, expected: int) -> tuple[Array, Array]:
         codes[row] = found
         if found == first_rows.size:
             longer = np.empty(2 * found, np.int64)
-            longer[:found] = first_rows
+            for at in range(found):  # an assignment to a slice takes Numba two seconds to compile
+                longer[at] = first_rows[at]
             first_rows = longer
         first_rows[found] = row
         found += 1
@@ -58,38 +62,54 @@ def encode(keys: Array, checks: Array, expected: int) -> tuple[Array, Array]:
 
 
 @compiled
-def group_by_item(items: Array, workers: Array, labels: Array, n_items: int) -> tuple[Array, Array, Array]:
+def group_by_item(
+    items: Array, workers: Array, labels: Array, n_items: int, n_workers: int
+) -> tuple[Array, Array, Array]:
     """Sort rows by item and, within an item, by worker; rows of one worker on one item keep their order."""
-    starts = np.zeros(n_items + 1, np.int64)
-    for row in range(items.size):
-        starts[items[row] + 1] += 1
+    starts = _starts(items, n_items)
+    largest = 0
     for i in range(n_items):
-        starts[i + 1] += starts[i]
-    place = starts[:-1].copy()
-    sorted_workers = np.empty_like(workers)
-    sorted_labels = np.empty_like(labels)
-    for row in range(items.size):
-        at = place[items[row]]
-        place[items[row]] = at + 1
-        sorted_workers[at] = workers[row]
-        sorted_labels[at] = labels[row]
+        largest = max(largest, starts[i + 1] - starts[i])
+    if largest > _FEW:
+        # Sorting by worker first leaves nothing to do within the items, however many labels they have.
+        order = _order(workers, _starts(workers, n_workers))
+        items, workers, labels = items[order], workers[order], labels[order]
+    order = _order(items, starts)
+    workers, labels = workers[order], labels[order]
+    if largest > _FEW:
+        return starts, workers, labels
     for i in range(n_items):
-        low, high = starts[i], starts[i + 1]
-        if high - low > 64:
-            order = np.argsort(sorted_workers[low:high], kind="mergesort")
-            sorted_workers[low:high] = sorted_workers[low:high][order]
-            sorted_labels[low:high] = sorted_labels[low:high][order]
-            continue
-        for row in range(low + 1, high):
-            worker, label = sorted_workers[row], sorted_labels[row]
+        for row in range(starts[i] + 1, starts[i + 1]):
+            worker, label = workers[row], labels[row]
             at = row
-            while at > low and sorted_workers[at - 1] > worker:
-                sorted_workers[at] = sorted_workers[at - 1]
-                sorted_labels[at] = sorted_labels[at - 1]
+            while at > starts[i] and workers[at - 1] > worker:
+                workers[at], labels[at] = workers[at - 1], labels[at - 1]
                 at -= 1
-            sorted_workers[at] = worker
-            sorted_labels[at] = label
-    return starts, sorted_workers, sorted_labels
+            workers[at], labels[at] = worker, label
+    return starts, workers, labels
+
+
+@compiled
+def _starts(keys: Array, n_keys: int) -> Array:
+    """Where the rows of each key start when they are sorted."""
+    starts = np.zeros(n_keys + 1, np.int64)
+    for row in range(keys.size):
+        starts[keys[row] + 1] += 1
+    for key in range(n_keys):
+        starts[key + 1] += starts[key]
+    return starts
+
+
+@compiled
+def _order(keys: Array, starts: Array) -> Array:
+    """The rows in the order of their keys; rows of one key keep theirs."""
+    place = starts.copy()
+    order = np.empty(keys.size, np.int64)
+    for row in range(keys.size):
+        at = place[keys[row]]
+        order[at] = row
+        place[keys[row]] = at + 1
+    return order
 
 
 @compiled
@@ -126,7 +146,8 @@ def resolve_repeats(item_starts: Array, workers: Array, labels: Array, policy: i
                 if first_item < 0:
                     first_item, first_row = i, low
                 if policy != KEEP_ALL:
-                    keep[low:high] = False
+                    for row in range(low, high):
+                        keep[row] = False
                 if policy == KEEP_FIRST:
                     keep[low] = True
                 elif policy == KEEP_LAST:

@@ -86,7 +86,7 @@ class Weights:
     def blocks(self) -> Blocks:
         """The classes to compute: those that have not settled, and only one of two that mirror each other."""
         running = [0] if self.mirrored else np.flatnonzero(self.running).tolist()
-        return _blocks(running)
+        return _blocks(running, len(self.running))
 
     def counted(self, counts: Errors) -> tuple[Array, Array, Array, Array]:
         """What was counted: the classes, errors (workers, these), the sums of their scores and of the squares."""
@@ -193,10 +193,11 @@ class BWA(Iterative[Weights, Errors]):
             kernels.sweep_averages(
                 *_arrays(labels),
                 block,
-                None if workers is None else workers.weight_blocks[b],
+                counts.errors[b] if workers is None else workers.weight_blocks[b],
                 self.mean_weight,
-                np.zeros((1, len(block))) if workers is None else workers.mean[None, block],
+                counts.sums[b, :1] if workers is None else workers.mean[None, block],
                 self.change_floor,
+                workers is not None,
                 workers is not None and workers.mirrored,
                 scores,
                 changes,
@@ -250,7 +251,7 @@ class BWA(Iterative[Weights, Errors]):
         variance = np.empty_like(scores)
         weight = workers.weight
         bend = 2 * weight**2 / (self.prior_strength + workers.votes)[:, None]
-        blocks = _blocks(range(labels.n_classes))
+        blocks = _blocks(range(labels.n_classes), labels.n_classes)
         lanes = [tuple(np.ascontiguousarray(values[:, block]) for values in (weight, bend)) for block in blocks]
 
         def fill(first: int, last: int, part: Labels) -> None:
@@ -287,13 +288,16 @@ def _mirrored(n_classes: int, set_valued: bool) -> bool:
 
 def _all_blocks(labels: Labels) -> Blocks:
     classes = [0] if _mirrored(labels.n_classes, labels.set_valued) else range(labels.n_classes)
-    return _blocks(classes)
+    return _blocks(classes, labels.n_classes)
 
 
-def _blocks(classes: Iterable[int]) -> Blocks:
-    """Classes by one, four or eight, no more widths because each is compiled; the last block repeats a class."""
+def _blocks(classes: Iterable[int], n_classes: int) -> Blocks:
+    """Classes by one, four or eight; the last block repeats a class to be full.
+
+    Each width is compiled by itself, so there are few, and with up to four classes in all there is only one.
+    """
     given = list(classes)
-    width = 1 if len(given) == 1 else 4 if len(given) <= 4 else 8
+    width = 1 if n_classes <= 2 else 4 if len(given) <= 4 else 8
     given += given[-1:] * (-len(given) % width)
     return tuple(tuple(given[first : first + width]) for first in range(0, len(given), width))
 
