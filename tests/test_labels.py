@@ -219,6 +219,7 @@ def test_a_slice_has_the_same_workers_and_classes() -> None:
     assert (part.n_workers, part.n_classes) == (labels.n_workers, labels.n_classes)
     assert spelled(part) == spelled(labels)[labels.item_starts[5] : labels.item_starts[9]]
     assert [last - first for first, last in labels.slices(10)] == [2] * 10
+    assert list(labels.slices(25)) == [(0, 20)]
 
 
 def test_splitting_rows_between_two_tables_changes_nothing() -> None:

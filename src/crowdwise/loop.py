@@ -24,7 +24,7 @@ Progress = Callable[[int, float], None]
 Done = TypeVar("Done")
 Added = TypeVar("Added", bound=tuple[Any, ...])
 
-# Labels in a slice: enough to hide what it costs to hand one to a thread.
+# Labels in a slice: handing one to a thread costs as much as working on ten thousand labels.
 _SLICE: Final = 1 << 16
 
 

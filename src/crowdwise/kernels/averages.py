@@ -78,7 +78,9 @@ def sweep_averages(
             score = new
             if mirrored:
                 rest = 1.0 - scores[i, 0]
-                mirrored_change = max(mirrored_change, abs(rest - scores[i, 1]) / (rest + floor))
+                rest_moved = abs(rest - scores[i, 1])
+                if rest_moved > mirrored_change * (rest + floor):
+                    mirrored_change = rest_moved / (rest + floor)
                 scores[i, 1] = rest
         square = score * score
         total_score, total_square = total_score + score, total_square + square

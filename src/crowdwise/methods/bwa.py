@@ -221,10 +221,11 @@ class BWA(Iterative[Weights, Errors]):
         moving = change[classes] > self.tolerance
         running = np.zeros_like(previous.running)
         running[classes[moving]] = True
-        weight, errors, mean = previous.weight.copy(), previous.errors.copy(), previous.mean.copy()
-        weight[:, running] = evidence[:, None] / smoothed[:, moving]
-        errors[:, running] = new_errors[:, moving]
-        mean[running] = total[moving] / previous.items
+        weight, errors, mean = evidence[:, None] / smoothed, new_errors, total / previous.items
+        if not running.all():
+            weight = _settled(previous.weight, weight, running, moving)
+            errors = _settled(previous.errors, errors, running, moving)
+            mean = _settled(previous.mean, mean, running, moving)
         return replace(previous, weight=weight, errors=errors, mean=mean, running=running, objective=objective)
 
     def _prior(self, counts: Errors) -> Weights:
@@ -282,6 +283,13 @@ def _better(one: Fitted[Weights], other: Fitted[Weights]) -> Fitted[Weights]:
     )
 
 
+def _settled(previous: Array, new: Array, running: Array, moving: Array) -> Array:
+    """The new values of the classes that are still running, and the previous ones of the others."""
+    values = previous.copy()
+    values[..., running] = new[..., moving]
+    return values
+
+
 def _mirrored(n_classes: int, set_valued: bool) -> bool:
     return n_classes == 2 and not set_valued
 
@@ -294,10 +302,10 @@ def _all_blocks(labels: Labels) -> Blocks:
 def _blocks(classes: Iterable[int], n_classes: int) -> Blocks:
     """Classes by one, four or eight; the last block repeats a class to be full.
 
-    Each width is compiled by itself, so there are few, and with up to four classes in all there is only one.
+    Each width is compiled by itself, so there are few, and from three to four classes there is only one.
     """
     given = list(classes)
-    width = 1 if n_classes <= 2 else 4 if len(given) <= 4 else 8
+    width = 1 if len(given) == 1 and n_classes <= 2 else 4 if len(given) <= 4 else 8
     given += given[-1:] * (-len(given) % width)
     return tuple(tuple(given[first : first + width]) for first in range(0, len(given), width))
 
