@@ -21,5 +21,15 @@ class Case:
 
 CASES: Final = {
     "mv": Case(cw.MajorityVote()),
+    "wawa": Case(cw.Wawa()),
+    "zero_based_skill": Case(cw.ZeroBasedSkill()),
+    "iwmv": Case(cw.IterativeWeightedMajorityVote()),
+    "catd": Case(cw.CATD()),
+    "crh": Case(cw.CRH()),
+    "zc": Case(cw.ZenCrowd()),
+    "one_coin": Case(cw.OneCoin()),
+    "ds": Case(cw.DawidSkene()),
+    "lfc": Case(cw.LearningFromCrowds()),
+    "ibcc": Case(cw.IBCC()),
     "bwa": Case(cw.BWA(), takes_sets=True),
 }

@@ -14,6 +14,12 @@ METHODS: dict[str, tuple[Method, Duplicates]] = {
     "BWA(15 adjusted)": (cw.BWA(), "set"),
     "BWA(30 original)": (cw.BWA(prior_strength=30, prior_correction=False), "set"),
     "BWA(30 adjusted)": (cw.BWA(prior_strength=30), "set"),
+    "ZC": (cw.ZenCrowd.released(), "all"),
+    "DS": (cw.DawidSkene.released(), "all"),
+    "LFC": (cw.LearningFromCrowds.released(), "all"),
+    "CATD": (cw.CATD.released(), "all"),
+    "CRH": (cw.CRH.released(), "all"),
+    "iBCC-VB": (cw.IBCC(), "all"),
 }
 WITHOUT_LABELS = "senti"
 

@@ -15,7 +15,21 @@ if TYPE_CHECKING:
     from .evaluate import accuracy
     from .files import read_labels, read_truth
     from .labels import Labels
-    from .methods import BWA, METHODS, MajorityVote
+    from .methods import (
+        BWA,
+        CATD,
+        CRH,
+        IBCC,
+        METHODS,
+        DawidSkene,
+        IterativeWeightedMajorityVote,
+        LearningFromCrowds,
+        MajorityVote,
+        OneCoin,
+        Wawa,
+        ZenCrowd,
+        ZeroBasedSkill,
+    )
     from .result import Result
     from .simulation import simulate
     from .writing import write
@@ -25,6 +39,16 @@ __version__ = "0.1.0"
 # Where each public name lives. They are imported when first used, so that `crowdwise --help` needs none of them.
 _HOMES = {
     "BWA": "methods",
+    "CATD": "methods",
+    "CRH": "methods",
+    "DawidSkene": "methods",
+    "IBCC": "methods",
+    "IterativeWeightedMajorityVote": "methods",
+    "LearningFromCrowds": "methods",
+    "OneCoin": "methods",
+    "Wawa": "methods",
+    "ZenCrowd": "methods",
+    "ZeroBasedSkill": "methods",
     "CallError": "errors",
     "DataError": "errors",
     "Labels": "labels",
@@ -40,12 +64,22 @@ _HOMES = {
 
 __all__ = [  # a literal, for type checkers; tests hold it to _HOMES
     "BWA",
+    "CATD",
+    "CRH",
+    "IBCC",
     "METHODS",
     "CallError",
     "DataError",
+    "DawidSkene",
+    "IterativeWeightedMajorityVote",
     "Labels",
+    "LearningFromCrowds",
     "MajorityVote",
+    "OneCoin",
     "Result",
+    "Wawa",
+    "ZenCrowd",
+    "ZeroBasedSkill",
     "accuracy",
     "read_labels",
     "read_truth",

@@ -238,6 +238,14 @@ class Labels:
         """Whether some vote names several classes."""
         return self.continued is not None
 
+    def require_single_votes(self, method: str) -> None:
+        """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
+        if self.set_valued:
+            raise DataError(
+                f"{method} takes one class a vote, and here one worker named several for one item: read the labels "
+                'with duplicates="first", "last", "all" or "drop".'
+            )
+
     def slice(self, first: int, last: int) -> "Labels":
         """The items from `first` up to, not including, `last`: the same workers and classes, no copy of labels.
 

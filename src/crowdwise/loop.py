@@ -93,16 +93,18 @@ def run(
     start: Array,
     parameters: int,
     progress: Progress | None = None,
+    first: Workers | None = None,
 ) -> Fitted[Workers]:
-    """Iterate from `start` scores until they settle or the iterations run out.
+    """Iterate until the scores settle or the iterations run out.
 
     Args:
         method: What to iterate.
         labels: All labels.
-        start: Scores to start from; overwritten.
+        start: Scores to start from, by counting them; overwritten.
         parameters: How many numbers the counts hold: what is counted into one set of counts has eight times as many
             labels at least, so that making and adding counts costs little beside counting.
         progress: Called with the iteration and the change after each.
+        first: Parameters to start from instead, by scoring with them.
     """
     cuts = _cuts(labels, parameters)
     slices = [(labels.slice(first, last), start[first:last]) for first, last in cuts]
@@ -123,8 +125,10 @@ def run(
             threads.run(step, add)
             return total.value, change
 
-        counts, _ = one_pass(None)
-        workers = method.estimate(counts, None, np.full(labels.n_classes, np.inf))
+        if first is None:
+            counts, _ = one_pass(None)
+            first = method.estimate(counts, None, np.full(labels.n_classes, np.inf))
+        workers = first
         objective = [float(np.sum(workers.objective))]
         for iteration in range(1, method.max_iterations + 1):
             counts, change = one_pass(workers)

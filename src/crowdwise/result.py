@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from . import kernels
-from .errors import DataError
+from .errors import CallError, DataError
 from .kernels import Array
 from .labels import Labels, Names
 
@@ -208,6 +208,21 @@ class Result:
                 "agreement": pl.Series(self.agreement, nan_to_null=True),
             }
         )
+
+    def confusion(self, worker: Any) -> pl.DataFrame:
+        """What one worker says where each class is true: a row per true class, a column per class said.
+
+        Args:
+            worker: The worker, by its own name.
+        """
+        matrices = getattr(self.workers, "confusion", None)
+        if matrices is None:
+            raise CallError(f"{type(self.method).__name__} has no confusion matrices; ds, lfc and ibcc have.")
+        place = self.names.workers.index_of(worker)
+        if place is None:
+            raise CallError(f"There is no worker {worker!r}; the first one is {self.names.workers[0]!r}.")
+        said = {str(name): matrices[place, :, k] for k, name in enumerate(self.names.classes.cast(pl.String))}
+        return pl.DataFrame({"truth": self.names.classes, **said})
 
     def __repr__(self) -> str:
         return (

@@ -19,10 +19,12 @@ from .encoding import (
     group_by_item,
     resolve_repeats,
 )
+from .posteriors import sweep_coins, sweep_confusions
 from .votes import (
     agreements,
     best_two,
     expected_right,
+    sweep_votes,
     vote_shares,
     votes_per_item,
     votes_per_worker,
@@ -42,6 +44,9 @@ __all__ = [
     "group_by_item",
     "resolve_repeats",
     "sweep_averages",
+    "sweep_coins",
+    "sweep_confusions",
+    "sweep_votes",
     "vote_shares",
     "votes_per_item",
     "votes_per_worker",

@@ -123,3 +123,47 @@ def expected_right(
             right[j] += share
             variance[j] += share * (1.0 - share)
     return right, variance
+
+
+@compiled
+def sweep_votes(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    weight: Array,
+    tolerance: float,
+    rescore: bool,
+    scores: Array,
+    changes: Array,
+    given: Array,
+    agreed: Array,
+) -> None:
+    """Score by weighted votes and count by whom the winners were named.
+
+    Overwrites `scores` (unless not `rescore`) by the sums of the weights of the votes, and the largest change of each
+    class. Adds to `given` the votes of every worker and to `agreed` those that name the winner; of tied classes, each
+    is a part of the winner.
+    """
+    n_classes = scores.shape[1]
+    total = np.zeros(n_classes)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        if rescore:
+            for k in range(n_classes):
+                total[k] = 0.0
+            for e in range(low, high):
+                total[_U(labels[e])] += weight[_U(workers[e])]
+            for k in range(n_classes):
+                changes[k] = max(changes[k], abs(total[k] - scores[i, k]))
+                scores[i, k] = total[k]
+        highest = -np.inf
+        for k in range(n_classes):
+            highest = max(highest, scores[i, k])
+        close = highest - tolerance * abs(highest)
+        winners = 0
+        for k in range(n_classes):
+            winners += scores[i, k] >= close
+        for e in range(low, high):
+            given[_U(workers[e])] += 1.0
+            if scores[i, _U(labels[e])] >= close:
+                agreed[_U(workers[e])] += 1.0 / winners

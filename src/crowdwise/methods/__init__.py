@@ -4,12 +4,46 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from .bwa import BWA
+from .catd import CATD
+from .crh import CRH
+from .ds import DawidSkene
+from .ibcc import IBCC
+from .iwmv import IterativeWeightedMajorityVote
+from .lfc import LearningFromCrowds
 from .mv import MajorityVote
+from .one_coin import OneCoin
+from .wawa import Wawa
+from .zc import ZenCrowd
+from .zero_based_skill import ZeroBasedSkill
 
-__all__ = ["BWA", "METHODS", "MajorityVote"]
+__all__ = [
+    "BWA",
+    "CATD",
+    "CRH",
+    "IBCC",
+    "METHODS",
+    "DawidSkene",
+    "IterativeWeightedMajorityVote",
+    "LearningFromCrowds",
+    "MajorityVote",
+    "OneCoin",
+    "Wawa",
+    "ZenCrowd",
+    "ZeroBasedSkill",
+]
 
 # From the key on the command line to the class.
 METHODS: Final[Mapping[str, type[Any]]] = {
     "mv": MajorityVote,
+    "wawa": Wawa,
+    "zero_based_skill": ZeroBasedSkill,
+    "iwmv": IterativeWeightedMajorityVote,
+    "catd": CATD,
+    "crh": CRH,
+    "zc": ZenCrowd,
+    "one_coin": OneCoin,
+    "ds": DawidSkene,
+    "lfc": LearningFromCrowds,
+    "ibcc": IBCC,
     "bwa": BWA,
 }

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
-from ..errors import DataError
 from ..kernels import Array
 from ..labels import Labels
 from ..loop import Progress
@@ -38,11 +37,7 @@ class MajorityVote:
             labels: What the workers said.
             progress: Not called: there is nothing to wait for.
         """
-        if labels.set_valued:
-            raise DataError(
-                "Majority vote takes one class a vote, and here one worker named several for one item: read the "
-                'labels with duplicates="first", "last", "all" or "drop".'
-            )
+        labels.require_single_votes("MajorityVote")
         return Result.build(self, labels, shares(labels), "probability", convergence=Convergence(0, True, 0.0))
 
 

@@ -1,0 +1,102 @@
+"""Methods whose workers are coins: right with a probability of their own, else wrong evenly over the other classes."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from . import kernels
+from .kernels import Array
+from .labels import Labels
+from .loop import Iterative, Progress, run
+from .quality import accuracies
+from .result import Result
+
+# A worker is never believed to be always right or always wrong: two such would contradict each other beyond repair.
+_SURE: Final = 1e-12
+
+
+class CoinCounts(NamedTuple):
+    """Sufficient statistics; they add up over disjoint items."""
+
+    right: Array  # (workers): sum of the probabilities that a label is right
+    classes: Array  # (classes): sum of the probabilities over items
+    log_likelihood: Array  # (1)
+    given: Array  # (workers): labels
+
+
+@dataclass(frozen=True, eq=False)
+class Coins:
+    """How often every worker is right.
+
+    Attributes:
+        accuracy: (workers).
+        log_prior: (classes), logarithms of the classes' probabilities.
+        objective: The log likelihood of the labels, negative, that the previous parameters gave.
+    """
+
+    accuracy: Array
+    log_prior: Array
+    objective: Array
+
+
+class CoinMethod(Iterative[Coins, CoinCounts]):
+    """An iterative method over coins: subclasses say how to estimate them, and where to start."""
+
+    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
+        """Infer the truth.
+
+        Args:
+            labels: What the workers said, one class a vote.
+            progress: Called with the iteration and the change after each iteration.
+        """
+        labels.require_single_votes(type(self).__name__)
+        scores, first = self.start(labels)
+        fitted = run(self, labels, scores, labels.n_workers, progress, first)
+        return Result.build(
+            self,
+            labels,
+            fitted.scores,
+            "probability",
+            convergence=fitted.convergence,
+            workers=fitted.workers,
+            quality=accuracies,
+        )
+
+    @abstractmethod
+    def start(self, labels: Labels) -> tuple[Array, Coins | None]:
+        """Scores to count first, or parameters to score with first."""
+
+    def empty(self, labels: Labels, workers: Coins | None) -> CoinCounts:
+        """Nothing counted yet."""
+        n_workers, n_classes = labels.n_workers, labels.n_classes
+        return CoinCounts(np.zeros(n_workers), np.zeros(n_classes), np.zeros(1), np.zeros(n_workers))
+
+    def sweep(self, labels: Labels, scores: Array, workers: Coins | None, counts: CoinCounts) -> Array:
+        """Posterior probabilities of the classes, and right answers counted by them."""
+        changes = np.zeros(labels.n_classes)
+        accuracy = np.clip(0.5 if workers is None else workers.accuracy, _SURE, 1 - _SURE) * np.ones(labels.n_workers)
+        against = np.log1p(-accuracy) - np.log(max(labels.n_classes - 1, 1))
+        kernels.sweep_coins(
+            labels.item_starts,
+            labels.workers,
+            labels.labels,
+            np.log(accuracy) - against,
+            against,
+            np.zeros(labels.n_classes) if workers is None else workers.log_prior,
+            workers is not None,
+            scores,
+            changes,
+            counts.right,
+            counts.classes,
+            counts.log_likelihood,
+        )
+        counts.given[:] += np.bincount(labels.workers, minlength=labels.n_workers)
+        return changes
+
+
+def share_right(counts: CoinCounts) -> Array:
+    """The share of each worker's labels that are right; a worker without labels is as good as all together."""
+    overall = counts.right.sum() / counts.given.sum()
+    return np.where(counts.given > 0, counts.right / np.maximum(counts.given, 1), overall)

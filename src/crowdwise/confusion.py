@@ -1,0 +1,128 @@
+"""Methods whose workers have a confusion matrix: the sweep they share, their parameters, their result."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from . import kernels
+from .errors import DataError
+from .kernels import Array
+from .labels import Labels
+from .loop import Iterative, Progress, run
+from .quality import accuracies
+from .result import Result
+
+# Confusion matrices larger than this together are refused; they would not fit a laptop beside the labels.
+_MOST_BYTES: Final = 8 * 2**30
+
+
+class ConfusionCounts(NamedTuple):
+    """Sufficient statistics; they add up over disjoint items."""
+
+    confusion: Array  # (workers, said class, true class): sum of the probabilities of the true classes
+    classes: Array  # (classes): sum of the probabilities over items
+    log_likelihood: Array  # (1)
+
+
+@dataclass(frozen=True, eq=False)
+class Confusions:
+    """What every worker says where each class is true.
+
+    Attributes:
+        evidence: (workers, said class, true class), what a label adds to the support of each class: the logarithm
+            of the confusion, or its expectation.
+        log_prior: (classes), the support of each class before any label.
+        confusion: (workers, true class, said class), probabilities.
+        objective: The log likelihood of the labels, negative, that the previous parameters gave.
+    """
+
+    evidence: Array
+    log_prior: Array
+    confusion: Array
+    objective: Array
+
+    @cached_property
+    def prior(self) -> Array:
+        """The probability of each class before any label."""
+        weights = np.exp(self.log_prior - self.log_prior.max())
+        return np.asarray(weights / weights.sum())
+
+
+class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
+    """An iterative method over confusion matrices: subclasses say how to estimate them, and where to start."""
+
+    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
+        """Infer the truth.
+
+        Args:
+            labels: What the workers said, one class a vote.
+            progress: Called with the iteration and the change after each iteration.
+        """
+        labels.require_single_votes(type(self).__name__)
+        refuse_too_many(labels, type(self).__name__)
+        size = labels.n_workers * labels.n_classes**2
+        scores, first = self.start(labels)
+        fitted = run(self, labels, scores, size, progress, first)
+        return Result.build(
+            self,
+            labels,
+            fitted.scores,
+            "probability",
+            convergence=fitted.convergence,
+            workers=fitted.workers,
+            quality=accuracies,
+        )
+
+    @abstractmethod
+    def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
+        """Scores to count first, or parameters to score with first."""
+
+    def empty(self, labels: Labels, workers: Confusions | None) -> ConfusionCounts:
+        """Nothing counted yet."""
+        classes = labels.n_classes
+        return ConfusionCounts(np.zeros((labels.n_workers, classes, classes)), np.zeros(classes), np.zeros(1))
+
+    def sweep(self, labels: Labels, scores: Array, workers: Confusions | None, counts: ConfusionCounts) -> Array:
+        """Posterior probabilities of the classes, and confusion counted by them."""
+        changes = np.zeros(labels.n_classes)
+        kernels.sweep_confusions(
+            labels.item_starts,
+            labels.workers,
+            labels.labels,
+            counts.confusion if workers is None else workers.evidence,
+            counts.classes if workers is None else workers.log_prior,
+            workers is not None,
+            scores,
+            changes,
+            *counts,
+        )
+        return changes
+
+
+def refuse_too_many(labels: Labels, name: str) -> None:
+    """Refuse confusion matrices that would not fit in memory, before any is made."""
+    size = 8 * labels.n_workers * labels.n_classes**2
+    if size > _MOST_BYTES:
+        raise DataError(
+            f"{name} needs a confusion matrix for every worker: {labels.n_workers:,} workers with {labels.n_classes:,} "
+            f"classes would take {size / 2**30:,.0f} GB. Use a method with a number per worker instead, such as bwa."
+        )
+
+
+def counted(counts: ConfusionCounts) -> Array:
+    """The counts as (workers, true class, said class)."""
+    return counts.confusion.swapaxes(1, 2)
+
+
+def as_evidence(log_confusion: Array) -> Array:
+    """(workers, true class, said class) as the sweep wants it."""
+    return np.ascontiguousarray(log_confusion.swapaxes(1, 2))
+
+
+def log(values: Any) -> Array:
+    """The logarithm, -inf at zero without a warning: an impossible class is allowed."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values))

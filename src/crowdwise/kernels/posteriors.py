@@ -1,0 +1,107 @@
+"""Posterior probabilities of the classes of every item, for workers with confusion matrices and for coins.
+
+Both sweeps score and count item by item. Supports are logarithms: -inf, an impossible class, is allowed, and an item
+for which every class is impossible gets the same probability for each.
+"""
+
+import numpy as np
+
+from .compilation import Array, compiled
+
+_U = np.uint64
+
+
+@compiled
+def _normalise(support: Array, scores: Array, i: int, changes: Array) -> float:
+    """Write the probabilities that go with `support` as row i; returns the logarithm of what they were divided by."""
+    highest = -np.inf
+    for k in range(support.size):
+        highest = max(highest, support[k])
+    total = 0.0
+    for k in range(support.size):
+        # Where all is impossible, all is equally likely.
+        support[k] = np.exp(support[k] - highest) if highest > -np.inf else 1.0
+        total += support[k]
+    for k in range(support.size):
+        new = support[k] / total
+        changes[k] = max(changes[k], abs(new - scores[i, k]))
+        scores[i, k] = new
+    return highest + np.log(total) if highest > -np.inf else 0.0
+
+
+@compiled
+def sweep_confusions(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    evidence: Array,
+    log_prior: Array,
+    rescore: bool,
+    scores: Array,
+    changes: Array,
+    confusion: Array,
+    classes: Array,
+    log_likelihood: Array,
+) -> None:
+    """Score and count with a confusion matrix for every worker.
+
+    `evidence` (workers, said class, true class) is what a label adds to the support of each class. Overwrites `scores`
+    (unless not `rescore`) and the largest change of each class; adds to `confusion`, of the same shape, the
+    probabilities of the true classes by worker and label, to `classes` those by item, and the log likelihood.
+    """
+    n_classes = scores.shape[1]
+    support = np.empty(n_classes)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        if rescore:
+            for k in range(n_classes):
+                support[k] = log_prior[k]
+            for e in range(low, high):
+                j, y = _U(workers[e]), _U(labels[e])
+                for k in range(n_classes):
+                    support[k] += evidence[j, y, k]
+            log_likelihood[0] += _normalise(support, scores, i, changes)
+        for k in range(n_classes):
+            classes[k] += scores[i, k]
+        for e in range(low, high):
+            j, y = _U(workers[e]), _U(labels[e])
+            for k in range(n_classes):
+                confusion[j, y, k] += scores[i, k]
+
+
+@compiled
+def sweep_coins(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    evidence: Array,
+    against: Array,
+    log_prior: Array,
+    rescore: bool,
+    scores: Array,
+    changes: Array,
+    right: Array,
+    classes: Array,
+    log_likelihood: Array,
+) -> None:
+    """Score and count where a label of worker j adds `evidence[j]` to the support of its class.
+
+    `against[j]` is added to the log likelihood: what the label would be worth if it were wrong. Adds to `right` the
+    probability that each label is right, by worker, and to `classes` the scores by item.
+    """
+    n_classes = scores.shape[1]
+    support = np.empty(n_classes)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        if rescore:
+            wrong = 0.0
+            for k in range(n_classes):
+                support[k] = log_prior[k]
+            for e in range(low, high):
+                support[_U(labels[e])] += evidence[_U(workers[e])]
+                wrong += against[_U(workers[e])]
+            log_likelihood[0] += wrong + _normalise(support, scores, i, changes)
+        for k in range(n_classes):
+            classes[k] += scores[i, k]
+        for e in range(low, high):
+            right[_U(workers[e])] += scores[i, _U(labels[e])]

@@ -1,0 +1,44 @@
+r"""One-coin Dawid-Skene: every worker is right with a probability of its own; how common classes are is learned.
+
+$$ z_i \sim Cat(\pi), \quad P(y_{ij} = z_i) = p_j $$
+
+with errors even over the other classes. Zhang, Chen, Zhou and Jordan, "Spectral Methods Meet EM: A Provably Optimal
+Algorithm for Crowdsourcing", JMLR 17, 2016, https://jmlr.org/papers/v17/14-511.html.
+"""
+
+from dataclasses import dataclass
+
+from ..coins import CoinCounts, CoinMethod, Coins, share_right
+from ..confusion import log
+from ..kernels import Array
+from ..labels import Labels
+from .mv import shares
+
+
+@dataclass(frozen=True)
+class OneCoin(CoinMethod):
+    """One accuracy per worker, and a learned prior over classes, by expectation-maximisation from majority vote.
+
+    Use it where workers have few labels each: a number is learned sooner than a matrix. Where workers confuse
+    particular classes, a confusion-matrix method sees more.
+
+    Args:
+        tolerance: Stop when no probability moves by more than this.
+        max_iterations: Stop then at the latest.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
+    >>> cw.accuracy(OneCoin().fit(crowd.labels), crowd.truth) > 0.85
+    True
+    """
+
+    tolerance: float = 1e-4
+    max_iterations: int = 200
+
+    def start(self, labels: Labels) -> tuple[Array, Coins | None]:
+        """Vote shares."""
+        return shares(labels), None
+
+    def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
+        """The share of labels that are right, and of items in each class."""
+        return Coins(share_right(counts), log(counts.classes / counts.classes.sum()), -counts.log_likelihood)

@@ -1,0 +1,56 @@
+r"""ZenCrowd: every worker is a coin, right with a probability of its own, and all classes are equally likely.
+
+$$ z_i \sim Uniform, \quad P(y_{ij} = z_i) = p_j $$
+
+with errors even over the other classes. Demartini, Difallah and Cudré-Mauroux, "ZenCrowd: leveraging probabilistic
+reasoning and crowdsourcing techniques for large-scale entity linking", WWW 2012, https://doi.org/10.1145/2187836.2187900.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..coins import CoinCounts, CoinMethod, Coins, share_right
+from ..kernels import Array
+from ..labels import Labels
+
+
+@dataclass(frozen=True)
+class ZenCrowd(CoinMethod):
+    """One accuracy per worker, and a flat prior over classes.
+
+    Use it where workers differ in care but not in which classes they confuse, and classes are about equally common.
+    Where some class is rare, `one_coin`, which learns how common each is, does better.
+
+    Args:
+        first_accuracy: Every worker's accuracy at the start.
+        tolerance: Stop when no probability moves by more than this.
+        max_iterations: Stop then at the latest.
+
+    `ZenCrowd.released()` is what the BWA paper compared with: twenty iterations, whether they settle or not.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
+    >>> cw.accuracy(ZenCrowd().fit(crowd.labels), crowd.truth) > 0.85
+    True
+    """
+
+    first_accuracy: float = 0.8
+    tolerance: float = 1e-4
+    max_iterations: int = 200
+
+    @classmethod
+    def released(cls) -> "ZenCrowd":
+        """The implementation in the BWA paper's comparison."""
+        return cls(tolerance=0.0, max_iterations=20)
+
+    def start(self, labels: Labels) -> tuple[Array, Coins | None]:
+        """The same accuracy for all."""
+        accuracy = np.full(labels.n_workers, self.first_accuracy)
+        first = Coins(accuracy, np.full(labels.n_classes, -np.log(labels.n_classes)), np.zeros(1))
+        return np.zeros((labels.n_items, labels.n_classes)), first
+
+    def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
+        """The share of labels that are right."""
+        flat = np.full(len(counts.classes), -np.log(len(counts.classes)))
+        return Coins(share_right(counts), flat, -counts.log_likelihood)

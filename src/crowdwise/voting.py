@@ -1,0 +1,99 @@
+"""Methods that weigh votes by how often the voter agrees with the winners."""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Final, NamedTuple
+
+import numpy as np
+
+from . import kernels
+from .kernels import Array
+from .labels import Labels
+from .loop import Iterative, Progress, run
+from .quality import accuracies
+from .result import Result
+
+_TIE: Final = 1e-10
+
+
+class VoteCounts(NamedTuple):
+    """Sufficient statistics; they add up over disjoint items."""
+
+    given: Array  # (workers): votes
+    agreed: Array  # (workers): votes for the winner, or a part of one where several are tied
+
+
+@dataclass(frozen=True, eq=False)
+class VoteWeights:
+    """What every worker's vote weighs."""
+
+    weight: Array
+    objective: Array
+
+
+class VotingMethod(Iterative[VoteWeights, VoteCounts]):
+    """An iterative method over weighted votes, from majority vote: subclasses make weights of agreement.
+
+    Ties are part of the winner each, where released implementations choose at random: the same data give the same
+    answer.
+    """
+
+    # Whether scores are divided by the sum of the weights of an item's votes; not where weights may be negative.
+    shares: ClassVar[bool] = True
+
+    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
+        """Infer the truth.
+
+        Args:
+            labels: What the workers said, one class a vote.
+            progress: Called with the iteration and the change after each iteration.
+        """
+        labels.require_single_votes(type(self).__name__)
+        votes = np.zeros((labels.n_items, labels.n_classes))
+        first = VoteWeights(np.ones(labels.n_workers), np.zeros(0))
+        # One sweep with equal weights is majority vote; the loop counts what it finds.
+        self.sweep(labels, votes, first, self.empty(labels, first))
+        fitted = run(self, labels, votes, labels.n_workers, progress)
+        scores = fitted.scores
+        if self.shares:
+            total = scores.sum(axis=1, keepdims=True)
+            scores = np.divide(scores, total, out=np.full_like(scores, 1 / scores.shape[1]), where=total > 0)
+        return Result.build(
+            self,
+            labels,
+            scores,
+            "weight" if self.shares else "margin",
+            convergence=fitted.convergence,
+            workers=fitted.workers,
+            quality=accuracies,
+        )
+
+    @abstractmethod
+    def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
+        """The weight of every worker from the share of its votes that agree with the winners."""
+
+    def empty(self, labels: Labels, workers: VoteWeights | None) -> VoteCounts:
+        """Nothing counted yet."""
+        return VoteCounts(np.zeros(labels.n_workers), np.zeros(labels.n_workers))
+
+    def sweep(self, labels: Labels, scores: Array, workers: VoteWeights | None, counts: VoteCounts) -> Array:
+        """Weighted votes, and agreement with the winners."""
+        changes = np.zeros(labels.n_classes)
+        kernels.sweep_votes(
+            labels.item_starts,
+            labels.workers,
+            labels.labels,
+            counts.given if workers is None else workers.weight,
+            _TIE,
+            workers is not None,
+            scores,
+            changes,
+            *counts,
+        )
+        return changes
+
+    def estimate(self, counts: VoteCounts, previous: VoteWeights | None, change: Array) -> VoteWeights:
+        """Weights from agreement."""
+        overall = counts.agreed.sum() / counts.given.sum()
+        share = np.where(counts.given > 0, counts.agreed / np.maximum(counts.given, 1), overall)
+        return VoteWeights(self.weights(share, counts, previous, len(change)), np.zeros(0))
