@@ -31,5 +31,7 @@ CASES: Final = {
     "ds": Case(cw.DawidSkene()),
     "lfc": Case(cw.LearningFromCrowds()),
     "ibcc": Case(cw.IBCC()),
+    "hierarchical": Case(cw.Hierarchical()),
+    "ptbcc": Case(cw.PTBCC()),
     "bwa": Case(cw.BWA(), takes_sets=True),
 }

@@ -20,6 +20,7 @@ METHODS: dict[str, tuple[Method, Duplicates]] = {
     "CATD": (cw.CATD.released(), "all"),
     "CRH": (cw.CRH.released(), "all"),
     "iBCC-VB": (cw.IBCC(), "all"),
+    "PTBCC": (cw.PTBCC(), "all"),
 }
 WITHOUT_LABELS = "senti"
 
@@ -39,6 +40,25 @@ def test_accuracies_are_those_published(name: str, data: Path, golden: Path) -> 
         measured[dataset] = cw.accuracy(method.fit(labels), folder / "truth.csv")
     for dataset, accuracy, tolerance in expected.select("dataset", "accuracy", "tolerance").iter_rows():
         assert measured[dataset] == pytest.approx(accuracy, abs=tolerance), dataset
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("method", "mean"),
+    [
+        (cw.Hierarchical(), 0.8399),
+        (cw.Hierarchical("full"), 0.8373),
+        (cw.Hierarchical("one_coin"), 0.8187),
+    ],
+)
+def test_means_over_seventeen_datasets_are_those_measured_elsewhere(method: Method, mean: float, data: Path) -> None:
+    measured = []
+    for folder in sorted((data / "paper").iterdir()):
+        if folder.name not in (WITHOUT_LABELS, "fact"):
+            labels = cw.read_labels(folder / "label.csv", duplicates="all")
+            measured.append(cw.accuracy(method.fit(labels), folder / "truth.csv"))
+    assert len(measured) == 17
+    assert sum(measured) / 17 == pytest.approx(mean, abs=0.0005)
 
 
 @pytest.mark.data

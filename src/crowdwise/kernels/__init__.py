@@ -20,6 +20,7 @@ from .encoding import (
     resolve_repeats,
 )
 from .posteriors import sweep_coins, sweep_confusions
+from .prototypes import sweep_prototypes
 from .votes import (
     agreements,
     best_two,
@@ -46,6 +47,7 @@ __all__ = [
     "sweep_averages",
     "sweep_coins",
     "sweep_confusions",
+    "sweep_prototypes",
     "sweep_votes",
     "vote_shares",
     "votes_per_item",

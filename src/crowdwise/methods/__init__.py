@@ -7,11 +7,13 @@ from .bwa import BWA
 from .catd import CATD
 from .crh import CRH
 from .ds import DawidSkene
+from .hierarchical import Hierarchical
 from .ibcc import IBCC
 from .iwmv import IterativeWeightedMajorityVote
 from .lfc import LearningFromCrowds
 from .mv import MajorityVote
 from .one_coin import OneCoin
+from .ptbcc import PTBCC
 from .wawa import Wawa
 from .zc import ZenCrowd
 from .zero_based_skill import ZeroBasedSkill
@@ -22,7 +24,9 @@ __all__ = [
     "CRH",
     "IBCC",
     "METHODS",
+    "PTBCC",
     "DawidSkene",
+    "Hierarchical",
     "IterativeWeightedMajorityVote",
     "LearningFromCrowds",
     "MajorityVote",
@@ -45,5 +49,7 @@ METHODS: Final[Mapping[str, type[Any]]] = {
     "ds": DawidSkene,
     "lfc": LearningFromCrowds,
     "ibcc": IBCC,
+    "hierarchical": Hierarchical,
+    "ptbcc": PTBCC,
     "bwa": BWA,
 }

@@ -1,0 +1,74 @@
+"""PTBCC's sweep: every label comes from one of two prototypes, which is never stored."""
+
+import numpy as np
+
+from .compilation import Array, compiled
+from .posteriors import _normalise
+
+_U = np.uint64
+
+
+@compiled
+def sweep_prototypes(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    log_mixture: Array,
+    log_matrix: Array,
+    log_prior: Array,
+    rescore: bool,
+    scores: Array,
+    changes: Array,
+    mixture: Array,
+    matrix: Array,
+    classes: Array,
+    raw_mixture: Array,
+    raw_matrix: Array,
+) -> None:
+    """Which prototype each label comes from, given the scores; new scores from that; and counts of both.
+
+    `log_mixture` is (workers, prototypes), `log_matrix` (prototypes, said class, true class); counts have the same
+    shapes. Unless `rescore`, scores stay, the shares of the prototypes are linear in `log_matrix`, which then holds
+    probabilities, and their unnormalised sums go to the raw counts.
+    """
+    n_prototypes, n_classes = log_matrix.shape[0], scores.shape[1]
+    most = 0
+    for i in range(item_starts.size - 1):
+        most = max(most, item_starts[i + 1] - item_starts[i])
+    share = np.empty((most, n_prototypes))
+    support = np.empty(n_classes)
+    for i in range(item_starts.size - 1):
+        low, high = item_starts[i], item_starts[i + 1]
+        for k in range(n_classes):
+            support[k] = log_prior[k]
+        for e in range(low, high):
+            j, y = _U(workers[e]), _U(labels[e])
+            highest, total = -np.inf, 0.0
+            for s in range(n_prototypes):
+                value = 0.0
+                for k in range(n_classes):
+                    value += scores[i, k] * log_matrix[s, y, k]
+                share[e - low, s] = value + log_mixture[j, s] if rescore else value
+                highest = max(highest, share[e - low, s])
+            for s in range(n_prototypes):
+                if rescore:
+                    share[e - low, s] = np.exp(share[e - low, s] - highest)
+                else:
+                    raw_mixture[j, s] += share[e - low, s]
+                    for k in range(n_classes):
+                        raw_matrix[s, y, k] += share[e - low, s] * scores[i, k]
+                total += share[e - low, s]
+            for s in range(n_prototypes):
+                share[e - low, s] /= total
+                mixture[j, s] += share[e - low, s]
+                for k in range(n_classes):
+                    support[k] += share[e - low, s] * log_matrix[s, y, k]
+        if rescore:
+            _normalise(support, scores, i, changes)
+        for k in range(n_classes):
+            classes[k] += scores[i, k]
+        for e in range(low, high):
+            y = _U(labels[e])
+            for s in range(n_prototypes):
+                for k in range(n_classes):
+                    matrix[s, y, k] += share[e - low, s] * scores[i, k]
