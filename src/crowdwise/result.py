@@ -15,8 +15,9 @@ from .labels import Labels, Names
 
 Scale = Literal["probability", "weight", "margin"]
 
-# Two scores this close, relative to the larger, are a tie: summing in another order moves the last few bits.
-_TIE: Final = 1e-10
+# Two scores this close, relative to the larger, are a tie: summing in another order moves the last few bits, and
+# iterating from a symmetric start makes more of that.
+TIE: Final = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,7 +113,7 @@ class Result:
         if not np.isfinite(scores).all():
             i = int(np.argmin(np.isfinite(scores).all(axis=1)))
             raise DataError(f"{method!r} gave no finite score for item {labels.names.items[i]!r}: {scores[i]}.")
-        ranking = kernels.best_two(scores, _TIE)
+        ranking = kernels.best_two(scores, TIE)
         answers = ranking[0]
         agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers)
         worker_votes = kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
@@ -165,7 +166,7 @@ class Result:
     def winners(self) -> Array:
         """(items, classes): which classes have the best score; more than one where there is a tie."""
         best = self.confidence[:, None]
-        return self.scores >= best - _TIE * np.abs(best)
+        return self.scores >= best - TIE * np.abs(best)
 
     def to_frame(self, scores: bool = False) -> pl.DataFrame:
         """One row per item, in order of first appearance.

@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Final, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,9 +11,7 @@ from .kernels import Array
 from .labels import Labels
 from .loop import Iterative, Progress, run
 from .quality import accuracies
-from .result import Result
-
-_TIE: Final = 1e-10
+from .result import TIE, Result
 
 
 class VoteCounts(NamedTuple):
@@ -84,7 +82,7 @@ class VotingMethod(Iterative[VoteWeights, VoteCounts]):
             labels.workers,
             labels.labels,
             counts.given if workers is None else workers.weight,
-            _TIE,
+            TIE,
             workers is not None,
             scores,
             changes,
