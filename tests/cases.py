@@ -26,6 +26,7 @@ CASES: Final = {
     "iwmv": Case(cw.IterativeWeightedMajorityVote()),
     "catd": Case(cw.CATD()),
     "crh": Case(cw.CRH()),
+    "glad": Case(cw.GLAD()),
     "zc": Case(cw.ZenCrowd()),
     "one_coin": Case(cw.OneCoin()),
     "ds": Case(cw.DawidSkene()),

@@ -8,6 +8,7 @@ interpreter lock, so that slices of items run on threads.
 is None where there are none, and Numba then compiles the question away.
 """
 
+from .abilities import ability_objective, score_abilities
 from .averages import average_variances, sweep_averages
 from .compilation import Array
 from .encoding import (
@@ -37,6 +38,7 @@ __all__ = [
     "KEEP_LAST",
     "KEEP_NONE",
     "Array",
+    "ability_objective",
     "agreements",
     "average_variances",
     "best_two",
@@ -44,6 +46,7 @@ __all__ = [
     "expected_right",
     "group_by_item",
     "resolve_repeats",
+    "score_abilities",
     "sweep_averages",
     "sweep_coins",
     "sweep_confusions",

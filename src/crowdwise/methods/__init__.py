@@ -7,6 +7,7 @@ from .bwa import BWA
 from .catd import CATD
 from .crh import CRH
 from .ds import DawidSkene
+from .glad import GLAD
 from .hierarchical import Hierarchical
 from .ibcc import IBCC
 from .iwmv import IterativeWeightedMajorityVote
@@ -22,6 +23,7 @@ __all__ = [
     "BWA",
     "CATD",
     "CRH",
+    "GLAD",
     "IBCC",
     "METHODS",
     "PTBCC",
@@ -44,6 +46,7 @@ METHODS: Final[Mapping[str, type[Any]]] = {
     "iwmv": IterativeWeightedMajorityVote,
     "catd": CATD,
     "crh": CRH,
+    "glad": GLAD,
     "zc": ZenCrowd,
     "one_coin": OneCoin,
     "ds": DawidSkene,

@@ -1,0 +1,121 @@
+r"""GLAD: a label is right with the sigmoid of its worker's ability times its item's ease.
+
+$$ P(y_{ij} = z_i) = \sigma(\alpha_j e^{\beta_i}) $$
+
+with errors even over the other classes and classes equally likely. Whitehill, Ruvolo, Wu, Bergsma and Movellan, "Whose
+Vote Should Count More: Optimal Integration of Labels from Labelers of Unknown Expertise", NIPS 2009,
+https://papers.nips.cc/paper/3644.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import kernels
+from ..errors import CallError
+from ..kernels import Array
+from ..labels import Labels
+from ..loop import Progress
+from ..quality import accuracies
+from ..result import Convergence, Result
+
+
+@dataclass(frozen=True, eq=False)
+class Abilities:
+    """How able the workers and how easy the items are.
+
+    Attributes:
+        ability: (workers), alpha: above zero is better than guessing.
+        log_ease: (items), beta: the larger, the easier.
+    """
+
+    ability: Array
+    log_ease: Array
+
+    @property
+    def difficulty(self) -> Array:
+        """(items), the inverse of the ease: the larger, the harder."""
+        return np.asarray(np.exp(-self.log_ease))
+
+
+@dataclass(frozen=True)
+class GLAD:
+    """Abilities of workers and difficulties of items.
+
+    Use it where items differ in difficulty: a good worker's error on a hard item costs little. It has a number for
+    every item, so it needs all labels in memory and many labels per item.
+
+    Args:
+        prior: Whether abilities and log eases have normal priors around one with variance one, as in the paper.
+        tolerance: Stop when the expected log likelihood changes by less than this, relative to itself.
+        max_iterations: Stop then at the latest.
+        steps: Conjugate gradient steps in every iteration.
+
+    `GLAD.released()` is what the BWA paper compared with: its priors cancel, so it has none.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
+    >>> cw.accuracy(GLAD().fit(crowd.labels), crowd.truth) > 0.85
+    True
+    """
+
+    prior: bool = True
+    tolerance: float = 1e-4
+    max_iterations: int = 200
+    steps: int = 25
+
+    def __post_init__(self) -> None:
+        if min(self.max_iterations, self.steps) < 1:
+            raise CallError("max_iterations and steps are positive numbers.")
+
+    @classmethod
+    def released(cls) -> "GLAD":
+        """The implementation in the BWA paper's comparison."""
+        return cls(prior=False)
+
+    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
+        """Infer the truth.
+
+        Args:
+            labels: What the workers said, one class a vote.
+            progress: Called with the iteration and the change after each iteration.
+        """
+        from scipy import optimize  # slow to import: not before it is needed
+
+        labels.require_single_votes("GLAD")
+        arrays = (labels.item_starts, labels.workers, labels.labels)
+        n_workers, n_items = labels.n_workers, labels.n_items
+        point = np.ones(n_workers + n_items)
+        gradient = np.empty_like(point)
+        scores = np.zeros((n_items, labels.n_classes))
+        # The released code's constant: it enters the relative change that stops it.
+        constant = 0.5 * len(point) * np.log(2 * np.pi) + n_items * np.log(labels.n_classes)
+
+        def objective(trial: Array) -> tuple[float, Array]:
+            precision = 1.0 if self.prior else 0.0
+            halves = trial[:n_workers], trial[n_workers:]
+            return kernels.ability_objective(*arrays, scores, *halves, precision, gradient), gradient.copy()
+
+        history: list[float] = []
+        for iteration in range(1, self.max_iterations + 1):
+            changes = np.zeros(labels.n_classes)
+            kernels.score_abilities(*arrays, point[:n_workers], point[n_workers:], scores, changes)
+            found = optimize.minimize(
+                objective, point, jac=True, method="CG", options={"gtol": 0.01, "maxiter": self.steps}
+            )
+            used, point = point, found.x
+            history.append(float(found.fun) + constant)
+            change = abs(history[-1] - history[-2]) / abs(history[-2]) if len(history) > 1 else float("inf")
+            if progress is not None:
+                progress(iteration, change)
+            if change < self.tolerance:
+                break
+        return Result.build(
+            self,
+            labels,
+            scores,
+            "probability",
+            convergence=Convergence(iteration, change < self.tolerance, change, tuple(history)),
+            workers=Abilities(used[:n_workers], used[n_workers:]),
+            quality=accuracies,
+        )
