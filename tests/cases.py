@@ -29,6 +29,7 @@ CASES: Final = {
     "glad": Case(cw.GLAD()),
     "zc": Case(cw.ZenCrowd()),
     "one_coin": Case(cw.OneCoin()),
+    "mace": Case(cw.MACE()),
     "ds": Case(cw.DawidSkene()),
     "lfc": Case(cw.LearningFromCrowds()),
     "ibcc": Case(cw.IBCC()),

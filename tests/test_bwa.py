@@ -88,6 +88,16 @@ def test_restarts_keep_the_best_objective_and_the_majority_start() -> None:
     assert np.array_equal(cw.BWA(restarts=5, seed=3).fit(labels).scores, cw.BWA(restarts=5, seed=3).fit(labels).scores)
 
 
+def test_restarts_do_not_depend_on_the_order_of_rows() -> None:
+    rows = cw.simulate(60, 8, 3, labels_per_item=2, accuracy=0.4, seed=7).rows
+    one, other = (
+        cw.BWA(restarts=5).fit(cw.Labels.from_frame(table)).to_frame().sort("item")
+        for table in (rows, rows.sample(fraction=1, shuffle=True, seed=1))
+    )
+    assert one["label"].equals(other["label"])
+    assert one["score"].to_numpy() == pytest.approx(other["score"].to_numpy(), rel=1e-6)
+
+
 def test_scores_follow_from_the_weights_of_the_result() -> None:
     """What explains a score must be what made it: the weights in the result are those that gave the scores."""
     labels = cw.simulate(200, 12, 4, seed=3).labels

@@ -104,8 +104,8 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
     done = run("aggregate", path, "--duplicates", "last", "-q")
     assert done.returncode == 0
     done = run("aggregate", path, "--duplicates", "last")
-    assert "1 rows that repeat an earlier one exactly were dropped." in done.stderr
-    assert "1 (item, worker) pairs had more than one label: the last was kept." in done.stderr
+    assert "1 row that repeats an earlier one exactly was dropped." in done.stderr
+    assert "1 (item, worker) pair had more than one label: the last was kept." in done.stderr
     done = run("aggregate", path, "--duplicates", "last", "--strict")
     assert done.returncode == 1
     assert done.stderr.startswith("error: 1 of 6 rows have no label, and strict=True (--strict) forbids")
@@ -124,7 +124,9 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
         (["aggregate", "{labels}", "-o", "truth.xyz"], 2, "does not say a format to write"),
         (["aggregate", "{labels}", "-o", "no/such/folder/truth.csv"], 2, "There is no folder"),
         (["aggregate", "{labels}", "-o", "{labels}"], 2, "is an input; write to another file"),
+        (["aggregate", "{labels}", "--truth", "{other}", "-o", "{other}"], 2, "is an input; write to another file"),
         (["aggregate", "{labels}", "-o", "t.csv", "--workers", "t.csv"], 2, "cannot hold both"),
+        (["aggregate", "{labels}", "--set", "prior_strength=inf"], 2, "prior_strength=inf is not a positive number"),
         (["aggregate"], 2, "Missing argument"),
         (["aggregate", "{labels}", "--nonsense"], 2, "No such option"),
         (["compare", "{labels}", "--methods", "mv,x"], 2, "There is no method 'x'"),
@@ -172,6 +174,11 @@ def test_a_bar_is_drawn_on_a_terminal_once_the_work_takes_a_moment(tmp_path: Pat
             seen += piece
     assert process.returncode == 0
     assert re.search(rb"iteration \d+, change \d", seen)
+
+
+def test_python_dash_m_is_the_command_line() -> None:
+    done = subprocess.run([sys.executable, "-m", "crowdwise", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"crowdwise {cw.__version__}\n"
 
 
 def test_public_names_are_declared_once_and_exist() -> None:

@@ -1,6 +1,7 @@
 """The intervals of the workers' quality hold the truth as often as they say, on simulated crowds."""
 
 import numpy as np
+import polars as pl
 import pytest
 
 import crowdwise as cw
@@ -34,6 +35,24 @@ def test_quality_intervals_cover(
         bias.extend(table["quality"].to_numpy() - true)
     assert 0.92 <= np.mean(covered) <= 0.99
     assert abs(np.mean(bias)) < 0.015
+
+
+def test_a_worker_whom_nobody_can_check_is_unknown() -> None:
+    rows = cw.simulate(500, 10, 2, seed=1).rows
+    alone = rows.head(200).with_columns(worker=pl.lit("alone"), item="x" + pl.col("item"))
+    alone = alone.unique("item", maintain_order=True)
+    table = cw.BWA().fit(cw.Labels.from_frame(rows.vstack(alone))).workers_frame()
+    low, high = table.filter(table["worker"] == "alone").select("quality_low", "quality_high").row(0)
+    assert high - low > 0.3
+
+
+def test_intervals_hold_their_own_quality() -> None:
+    rows = [(i, j, i % 2) for i in range(1000) for j in range(5)]
+    quality = cw.BWA().fit(cw.Labels.from_arrays(*zip(*rows, strict=True))).quality
+    assert quality.low is not None
+    assert quality.high is not None
+    assert (quality.low <= quality.value).all()
+    assert (quality.value <= quality.high).all()
 
 
 def test_agreement_flatters_and_quality_does_not() -> None:

@@ -25,6 +25,9 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "labels.ndjson.zst": lambda frame, path: frame.write_ndjson(path, compression="zstd"),
     "labels.parquet": lambda frame, path: frame.write_parquet(path),
     "labels.arrow": lambda frame, path: frame.write_ipc(path),
+    "stream.arrow": lambda frame, path: frame.write_ipc_stream(path),
+    "no_extension_stream": lambda frame, path: frame.write_ipc_stream(path),
+    "empty_lines.csv": lambda frame, path: path.write_text(frame.write_csv().replace("\n8", "\n\n8") + "\n\n"),
     "no_extension_csv": lambda frame, path: frame.write_csv(path),
     "no_extension_parquet": lambda frame, path: frame.write_parquet(path),
     "no_extension_arrow": lambda frame, path: frame.write_ipc(path),
@@ -83,6 +86,8 @@ def test_several_files_and_a_glob_are_one_crowd(tmp_path: Path) -> None:
     numbers.with_columns(worker=3).write_csv(tmp_path / "c.csv")
     mixed = cw.read_labels([tmp_path / name for name in ("a.parquet", "b.parquet", "c.csv")])
     assert mixed.names.workers.to_list() == [1, 2, 3]
+    numbers.rename({"item": "task"}).with_columns(worker=4).write_csv(tmp_path / "d.csv")
+    assert cw.read_labels([tmp_path / "c.csv", tmp_path / "d.csv"]).report.columns["item"] == "item or task"
 
 
 @pytest.mark.parametrize(
@@ -101,6 +106,7 @@ def test_several_files_and_a_glob_are_one_crowd(tmp_path: Path) -> None:
         ("not.jsonl", b"item,worker,label\n1,a,x\n", "does not read as JSON lines"),
         ("broken.jsonl", b'{"item":1,"worker":1,"label":1}\n{"item":2,"wor', "does not read as JSON lines"),
         ("broken.csv.gz", b"\x1f\x8b\x08\x00broken", "neither text in UTF-8 nor a table"),
+        ("array.json", b'[{"item":1,"worker":1,"label":1}]', "is a JSON array; write one object a line"),
         (
             "mixed.jsonl",
             b'{"item":"a","worker":1,"label":"x"}\n{"item":7,"worker":1,"label":"y"}\n',

@@ -41,6 +41,31 @@ def test_confusion_matrices_and_class_balance_are_recovered(
         result.confusion(99)
 
 
+def test_spammers_and_their_habits_are_recovered_by_mace() -> None:
+    random = np.random.default_rng(0)
+    knowing, habits = random.uniform(0.2, 0.9, 10), random.dirichlet([1, 1, 1], 10)
+    truth = random.integers(0, 3, 3000)
+    items, workers = np.divmod(np.arange(30_000), 10)
+    habit = np.array([random.choice(3, p=habits[j]) for j in workers])
+    said = np.where(random.random(30_000) < knowing[workers], truth[items], habit)
+    result = cw.MACE().fit(cw.Labels.from_arrays(items, workers, said))
+    assert result.workers.knowing == pytest.approx(knowing, abs=0.05)
+    found = result.workers.spamming / result.workers.spamming.sum(axis=1, keepdims=True)
+    assert found == pytest.approx(habits, abs=0.12)
+
+
+def test_difficulties_are_recovered_by_glad() -> None:
+    random = np.random.default_rng(0)
+    log_ease, ability = random.normal(0, 1, 400), random.uniform(0.5, 3, 40)
+    items, workers = np.divmod(np.arange(16_000), 40)
+    right = random.random(16_000) < 1 / (1 + np.exp(-ability[workers] * np.exp(log_ease[items])))
+    truth = random.integers(0, 2, 400)
+    result = cw.GLAD().fit(cw.Labels.from_arrays(items, workers, np.where(right, truth[items], 1 - truth[items])))
+    assert np.corrcoef(result.workers.log_ease, log_ease)[0, 1] > 0.8
+    assert np.corrcoef(result.workers.ability, ability)[0, 1] > 0.9
+    assert (result.workers.difficulty > 0).all()
+
+
 def test_the_log_likelihood_never_falls() -> None:
     rows, _, _ = confused(2)
     labels = cw.Labels.from_frame(rows.head(8000))

@@ -69,25 +69,27 @@ def aggregate(
     from . import screen as on_screen
     from .choice import choose
     from .evaluate import accuracy
+    from .files import read_truth
     from .methods import METHODS
     from .writing import check_output, write
 
     _warm_up()
     chosen = choose(method, set_ or [])
     targets = [path for path in (output, workers) if path is not None]
-    _check_targets(targets, files)
+    _check_targets(targets, [*files, *([] if truth is None else [truth])])
     for path in targets:
         check_output(path)
     screen = on_screen.Screen(quiet)
+    known = None if truth is None else read_truth(truth)
     with screen.compiling():
         labels = _read(screen, files, item, worker, label, duplicates, missing, strict)
         with screen.progress(getattr(chosen, "tolerance", 1.0)) as progress:
             result = chosen.fit(labels, progress=progress)
         accuracies = {}
-        if truth is not None:
-            accuracies[method] = accuracy(result, truth)
+        if known is not None:
+            accuracies[method] = accuracy(result, known)
             if method != "mv" and not labels.set_valued:
-                accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), truth)
+                accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), known)
     truth_table, worker_table = result.to_frame(scores=scores), result.workers_frame()
     wanted = {output: truth_table, workers: worker_table}
     write({path: table for path, table in wanted.items() if path is not None})

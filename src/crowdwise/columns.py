@@ -14,6 +14,9 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "truth": ("truth", "gold", "label", "answer", "response", "value"),
 }
 
+# Columns to list in an error.
+_MANY: Final = 20
+
 
 def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: str) -> dict[str, str]:
     """Find a column for every role: the one given, or the first whose name says it.
@@ -29,7 +32,12 @@ def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: st
     >>> recognise(["Task", "annotator", "answer"], {"item": None, "worker": None, "label": None}, "the table")
     {'item': 'Task', 'worker': 'annotator', 'label': 'answer'}
     """
-    return {role: _find(columns, role, name, where) for role, name in given.items()}
+    found = {role: _find(columns, role, name, where) for role, name in given.items()}
+    for role, column in found.items():
+        other = next(first for first, name in found.items() if name == column)
+        if other != role:
+            raise DataError(f"{where} has one column {column!r} for both the {other} and the {role}.")
+    return found
 
 
 def _find(columns: Sequence[str], role: str, name: str | None, where: str) -> str:
@@ -46,7 +54,15 @@ def _find(columns: Sequence[str], role: str, name: str | None, where: str) -> st
         for spelling in (alias, f"{alias}_id", f"{alias}id", f"{alias} id"):
             if spelling in folded:
                 return folded[spelling]
+    close = [column for name, column in folded.items() if difflib.get_close_matches(name, ALIASES[role], 1, 0.75)]
+    known = {alias for aliases in ALIASES.values() for alias in aliases}
+    hint = f" Did you mean {close[0]!r}?" if close else ""
+    if not hint and not known & set(folded):
+        hint = " If there is no line of column names, add one."
+    listed = (
+        there if len(columns) <= _MANY else f"{', '.join(map(repr, columns[:_MANY]))} and {len(columns) - _MANY} more"
+    )
     raise DataError(
         f"{where} has no column that looks like the {role} ({' or '.join(ALIASES[role])}); its columns are "
-        f"{there}. Name it with {role}= in Python or --{role} on the command line."
+        f"{listed}.{hint} Name it with {role}= in Python or --{role} on the command line."
     )

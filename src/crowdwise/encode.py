@@ -77,18 +77,19 @@ def _encode(column: pl.Series, integers_in_text: bool) -> Encoded:
 def _keys(column: pl.Series) -> tuple[Array, Array]:
     """Two 64-bit numbers per row that are equal exactly where the values are.
 
-    Text and bytes are hashed twice with different seeds; the 96 bits that are compared make a collision less likely
+    Text is hashed twice with different seeds; the 96 bits that are compared make a collision less likely
     than a broken machine. Everything else is a number already, and is its own key.
     """
     dtype = column.dtype
-    if dtype in (pl.String, pl.Binary):
+    if dtype == pl.String:
         return column.hash(seed=1).to_numpy(), column.hash(seed=2).to_numpy()
     if dtype.is_float():
         keys = (column.cast(pl.Float64).to_numpy() + 0.0).view(np.uint64)  # + 0.0: minus zero is zero
         return keys, np.zeros_like(keys)
     if dtype.is_decimal() or dtype in (pl.Int128, pl.UInt128):
         return _keys(column.cast(pl.String))
-    if dtype.is_integer() or dtype.is_temporal() or dtype in (pl.Boolean, pl.Categorical, pl.Enum):
+    # Bytes and durations are left out: most formats cannot write them.
+    if dtype.is_integer() or dtype in (pl.Boolean, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Time):
         column = column.to_physical()
         column = column.reinterpret(signed=True) if column.dtype == pl.UInt64 else column.cast(pl.Int64)
     else:
@@ -116,15 +117,14 @@ def group(item: Encoded, worker: Encoded, label: Encoded, duplicates: Duplicates
     keep, repeated, conflicts, first_item, first_row = kernels.resolve_repeats(
         starts, workers, labels, POLICIES[duplicates]
     )
-    if conflicts and (duplicates == "error" or strict):
+    if conflicts and duplicates == "error":
         same = workers[first_row : starts[first_item + 1]] == workers[first_row]
         said = label.names.gather(labels[first_row : first_row + same.sum()]).unique(maintain_order=True)
         raise DataError(
             f"{_several(conflicts, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
             f"label; first: item {item.names[first_item]!r}, worker {worker.names[int(workers[first_row])]!r} "
             f"said {' and '.join(repr(value) for value in said)}. "
-            'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line)'
-            f"{', and strict=False' if strict else ''}."
+            'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line).'
         )
     if repeated and strict:
         raise DataError(

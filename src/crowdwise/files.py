@@ -20,6 +20,8 @@ from .tables import as_table, first_line
 
 Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
+# How an Arrow IPC stream begins, where a file begins with ARROW1.
+_STREAM: Final = b"\xff\xff\xff\xff"
 _DELIMITERS: Final = ",\t;|"
 
 
@@ -55,7 +57,7 @@ def read_labels(
     given = {"item": item, "worker": worker, "label": label}
     sources = _expand(source)
     tables = [_read(one, given) for one in sources]
-    found = tables[0][1]
+    found = {role: " or ".join(dict.fromkeys(names[role] for _, names, _ in tables)) for role in given}
     text_only = [is_text for _, _, is_text in tables]
     table = _stack([table for table, _, _ in tables], [_name(one) for one in sources], any(text_only))
     return Labels.from_columns(
@@ -113,7 +115,11 @@ def _expand(source: Source | Sequence[Source]) -> list[Source]:
             raise CallError("No file was given.")
         return expanded
     path = Path(source)
-    if os.fspath(source) == "-" or path.is_file():
+    if os.fspath(source) == "-":
+        return ["-"]
+    if path.is_file():
+        if not os.access(path, os.R_OK):
+            raise DataError(f"{path} may not be read: permission denied.")
         return [os.fspath(source)]
     if path.is_dir():
         raise DataError(f"{path} is a folder; name the files in it, for example '{path / '*.csv'}'.")
@@ -125,7 +131,7 @@ def _expand(source: Source | Sequence[Source]) -> list[Source]:
 
 
 def _name(source: Any) -> str:
-    if hasattr(source, "read"):
+    if hasattr(source, "read") or isinstance(source, bytes):
         return "The input"
     return "Standard input" if source == "-" else os.fspath(source)
 
@@ -143,8 +149,10 @@ def _read(source: Source, given: Mapping[str, str | None]) -> tuple[pl.DataFrame
         lazy = _scan(content, kind)
         found = columns.recognise(lazy.collect_schema().names(), given, name)
         table = lazy.select(pl.col(found[role]).alias(role) for role in given).collect()
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as problem:
         raise DataError(f"{name} does not read as {kind}: {first_line(problem)}.") from problem
+    if kind == "CSV":
+        table = table.filter(~pl.all_horizontal(pl.all().is_null()))  # empty lines
     if kind == "JSON lines":
         _refuse_mixed(content, table, found, name)
     if table.height == 0:
@@ -158,15 +166,23 @@ def _kind(content: str | bytes) -> str:
         kind, _ = split_extension(Path(content))
         if kind is not None:
             return "CSV" if kind == "TSV" else kind
-        with Path(content).open("rb") as file:
-            head = file.read(8)
-    else:
-        head = content[:8]
+    head = _head(content)
     if head.startswith(b"PAR1"):
         return "Parquet"
-    if head.startswith(b"ARROW1"):
+    if head.startswith((b"ARROW1", _STREAM)):
         return "Arrow IPC"
-    return "JSON lines" if _first_line_of(content).lstrip().startswith("{") else "CSV"
+    start = _first_line_of(content).lstrip()
+    if start.startswith("["):
+        raise DataError(f"{_name(content)} is a JSON array; write one object a line instead (JSON lines).")
+    return "JSON lines" if start.startswith("{") else "CSV"
+
+
+def _head(content: str | bytes) -> bytes:
+    """The first bytes."""
+    if isinstance(content, bytes):
+        return content[:8]
+    with Path(content).open("rb") as file:
+        return file.read(8)
 
 
 def _scan(content: str | bytes, kind: str) -> pl.LazyFrame:
@@ -174,6 +190,8 @@ def _scan(content: str | bytes, kind: str) -> pl.LazyFrame:
     if kind == "Parquet":
         return pl.scan_parquet(source, glob=False)
     if kind == "Arrow IPC":
+        if _head(content).startswith(_STREAM):
+            return pl.read_ipc_stream(source).lazy()
         return pl.scan_ipc(source, glob=False)
     if kind == "JSON lines":
         return pl.scan_ndjson(source, infer_schema_length=None)

@@ -57,12 +57,24 @@ class Report:
             "drop": "all were dropped",
         }.get(self.duplicates, "")
         sentences = [
-            (self.missing, "rows without a label were dropped."),
-            (self.repeated, "rows that repeat an earlier one exactly were dropped."),
-            (self.conflicts, f"(item, worker) pairs had more than one label: {settled}."),
-            (self.unlabelled, "items were left without any label and have no answer."),
+            (self.missing, "row without a label was dropped.", "rows without a label were dropped."),
+            (
+                self.repeated,
+                "row that repeats an earlier one exactly was dropped.",
+                "rows that repeat an earlier one exactly were dropped.",
+            ),
+            (
+                self.conflicts,
+                f"(item, worker) pair had more than one label: {settled}.",
+                f"(item, worker) pairs had more than one label: {settled}.",
+            ),
+            (
+                self.unlabelled,
+                "item was left without any label and has no answer.",
+                "items were left without any label and have no answer.",
+            ),
         ]
-        return [f"{count:,} {sentence}" for count, sentence in sentences if count]
+        return [f"{count:,} {one if count == 1 else many}" for count, one, many in sentences if count]
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +131,8 @@ class Labels:
                 "first" or the "last", count "all" as votes, make them one "set"-valued vote, or "drop" them.
                 Rows that repeat exactly are always dropped.
             missing: Values that mean "no label" besides null, NaN and empty text: -1, "NA".
-            strict: Refuse the data instead of repairing them.
+            strict: Refuse what is repaired silently otherwise: rows that repeat exactly, and rows without a label. What
+                `duplicates` and `missing` choose is not silent.
 
         >>> Labels.from_frame(pl.DataFrame({"task": [1, 1], "rater": ["a", "b"], "vote": [True, None]})).report
         Report(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
@@ -184,15 +197,15 @@ class Labels:
         rows = table.height
         if rows == 0:
             raise DataError("There are no rows: an empty table has no truth to infer.")
-        given = _labelled(table, missing)
+        given, silent = _labelled(table, missing)
         lost = rows - given.height
         for role in ("item", "worker"):
             _require(table, role, found[role])
         if given.height == 0:
             raise DataError(f"All {rows:,} rows are without a label: column {found['label']!r} is empty.")
-        if lost and strict:
+        if silent and strict:
             raise DataError(
-                f"{lost:,} of {rows:,} rows have no label, and strict=True (--strict) forbids dropping them. "
+                f"{silent:,} of {rows:,} rows have no label, and strict=True (--strict) forbids dropping them. "
                 "Drop them first, or leave strict out."
             )
         item, worker, label = encode.encode_columns([given[role] for role in found], integers_in_text)
@@ -280,17 +293,18 @@ class Labels:
         )
 
 
-def _labelled(table: pl.DataFrame, missing: Sequence[Any]) -> pl.DataFrame:
-    """The rows that have a label."""
+def _labelled(table: pl.DataFrame, missing: Sequence[Any]) -> tuple[pl.DataFrame, int]:
+    """The rows that have a label, and how many have none without a value of `missing` saying so."""
     label = table["label"]
     there = label.is_not_null()
     if label.dtype.is_float():
         there &= label.is_not_nan()
     if label.dtype == pl.String:
         there &= label != ""
+    silent = int((~there).sum())
     for value in missing:
         there &= label.cast(pl.String) != str(value)
-    return table if there.all() else table.filter(there)
+    return (table if there.all() else table.filter(there)), silent
 
 
 def _require(table: pl.DataFrame, role: str, column: str) -> None:

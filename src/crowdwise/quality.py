@@ -37,28 +37,35 @@ def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
         level: The probability that the interval is meant to hold.
     """
     given = np.bincount(labels.workers, minlength=labels.n_workers).astype(float)
-    right = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers) * 1.0
-    informative = given
+    # An item with a single label agrees with itself, which says nothing: start from the others.
+    several = np.diff(labels.item_starts) > 1
+    compared = np.where(several, answers, -1)
+    agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, compared, labels.n_workers)
+    with_others = np.repeat(several, np.diff(labels.item_starts))
+    right = agreed.astype(float)
+    counted = informative = np.bincount(labels.workers, with_others, minlength=labels.n_workers)
     others = max(labels.n_classes - 1, 1)
     share = (np.bincount(answers, minlength=labels.n_classes) + 1.0) / (labels.n_items + labels.n_classes)
     accuracy = right
     for _ in range(_ROUNDS):
         before = accuracy
-        prior_right, prior_wrong = _prior(right, given, informative)
-        accuracy = (prior_right + right) / (prior_right + prior_wrong + given)
+        prior_right, prior_wrong = _prior(right, counted, informative)
+        accuracy = (prior_right + right) / (prior_right + prior_wrong + counted)
         if np.abs(accuracy - before).max() < _CHANGE:
             break
         evidence = np.log(accuracy) - np.log1p(-accuracy) + np.log(others)
         right, variance = _expected_right(labels, evidence, share)
+        counted = given
         informative = np.maximum(given - variance / (accuracy * (1 - accuracy)), 0)
-    prior_right, prior_wrong = _prior(right, given, informative)
-    accuracy = (prior_right + right) / (prior_right + prior_wrong + given)
+    prior_right, prior_wrong = _prior(right, counted, informative)
+    accuracy = (prior_right + right) / (prior_right + prior_wrong + counted)
     strength = prior_right + prior_wrong + informative
     from scipy import special  # half of the time that crowdwise needs to start, so not before it is needed
 
     ends = np.array([(1 - level) / 2, (1 + level) / 2])[:, None]
     low, high = special.betaincinv(accuracy * strength, (1 - accuracy) * strength, ends)
-    return Quality(accuracy, low, high)
+    # Near one, the ends are rounded further than the accuracy itself.
+    return Quality(accuracy, np.minimum(low, accuracy), np.maximum(high, accuracy))
 
 
 def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
@@ -71,8 +78,8 @@ def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Arra
 def _prior(right: Array, given: Array, informative: Array) -> tuple[float, float]:
     """A and B of the Beta distribution of accuracies, by moments (Kleinman, 1973)."""
     mean = (right.sum() + 0.5) / (given.sum() + 1)
-    sizes = informative[informative > 0]
-    accuracy = right[informative > 0] / given[informative > 0]
+    known = informative > 1e-9
+    sizes, accuracy = informative[known], right[known] / given[known]
     total, workers = sizes.sum(), len(sizes)
     spread = (sizes * (accuracy - mean) ** 2).sum() / (mean * (1 - mean)) - (workers - 1)
     scope = total - (sizes**2).sum() / total - (workers - 1) if workers > 1 else 0.0

@@ -23,6 +23,8 @@ def check_output(path: Target) -> None:
         raise CallError(f"{target} is a folder; name a file in it.")
     if not target.parent.is_dir():
         raise CallError(f"There is no folder {target.parent} to write {target.name} to.")
+    if not os.access(target.parent, os.W_OK):
+        raise CallError(f"The folder {target.parent} may not be written to.")
 
 
 def write(tables: Mapping[Target, pl.DataFrame]) -> None:

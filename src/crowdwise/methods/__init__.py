@@ -12,6 +12,7 @@ from .hierarchical import Hierarchical
 from .ibcc import IBCC
 from .iwmv import IterativeWeightedMajorityVote
 from .lfc import LearningFromCrowds
+from .mace import MACE
 from .mv import MajorityVote
 from .one_coin import OneCoin
 from .ptbcc import PTBCC
@@ -25,6 +26,7 @@ __all__ = [
     "CRH",
     "GLAD",
     "IBCC",
+    "MACE",
     "METHODS",
     "PTBCC",
     "DawidSkene",
@@ -49,6 +51,7 @@ METHODS: Final[Mapping[str, type[Any]]] = {
     "glad": GLAD,
     "zc": ZenCrowd,
     "one_coin": OneCoin,
+    "mace": MACE,
     "ds": DawidSkene,
     "lfc": LearningFromCrowds,
     "ibcc": IBCC,

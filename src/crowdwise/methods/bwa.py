@@ -20,7 +20,7 @@ from ..kernels import Array
 from ..labels import Labels
 from ..loop import Fitted, Iterative, Progress, each_slice, run
 from ..quality import accuracies
-from ..result import Result
+from ..result import Convergence, Result
 from .mv import shares
 
 Blocks = tuple[tuple[int, ...], ...]
@@ -112,7 +112,8 @@ class BWA(Iterative[Weights, Errors]):
 
     Use it where items have several labels each: it is robust, fast, needs no tuning, and cannot be led astray by
     a worker with few labels. Where workers confuse particular classes with each other, a confusion-matrix method
-    sees more. Scores are weights in [0, 1], not probabilities.
+    sees more. Scores are weights in [0, 1], not probabilities; each class stops by itself, so those of two classes add
+    up to one only as closely as the tolerance.
 
     Args:
         prior_strength: a, how many votes the prior on each worker is worth. The paper's two settings are 15 with
@@ -122,7 +123,8 @@ class BWA(Iterative[Weights, Errors]):
         mean_weight: lambda, the weight of the mean score in every item's average. It breaks ties.
         tolerance: A class has settled when no score moves by more than this, relative to itself.
         max_iterations: Stop a class that has not settled by then.
-        restarts: How many random starts to try besides majority vote; the lowest objective wins, class by class.
+        restarts: How many random starts to try besides majority vote; the lowest objective wins, class by class. They
+            depend on the order of the items' and classes' names.
         seed: Of the random starts.
 
     >>> from crowdwise import Labels
@@ -146,7 +148,7 @@ class BWA(Iterative[Weights, Errors]):
 
     def __post_init__(self) -> None:
         for name in ("prior_strength", "mean_weight", "tolerance", "max_iterations"):
-            if not getattr(self, name) > 0:
+            if not 0 < getattr(self, name) < np.inf:
                 raise CallError(f"{name}={getattr(self, name)!r} is not a positive number.")
         if self.restarts < 0:
             raise CallError(f"restarts={self.restarts!r} is negative.")
@@ -161,7 +163,10 @@ class BWA(Iterative[Weights, Errors]):
         size = labels.n_workers * labels.n_classes
         fitted = run(self, labels, shares(labels), size, progress)
         for attempt in range(self.restarts):
-            start = np.random.default_rng([self.seed, attempt]).random((labels.n_items, labels.n_classes))
+            # Drawn in the order of the items' names, so that the order of the rows does not matter.
+            start = np.empty((labels.n_items, labels.n_classes))
+            order = labels.names.items.arg_sort().to_numpy()
+            start[order] = np.random.default_rng([self.seed, attempt]).random(start.shape)
             if _mirrored(labels.n_classes, labels.set_valued):
                 start[:, 1] = 1 - start[:, 0]
             fitted = _better(fitted, run(self, labels, start, size, progress))
@@ -275,12 +280,15 @@ def _better(one: Fitted[Weights], other: Fitted[Weights]) -> Fitted[Weights]:
         errors=np.where(improved, other.workers.errors, one.workers.errors),
         mean=np.where(improved, other.workers.mean, one.workers.mean),
     )
-    return Fitted(
-        scores=np.where(improved, other.scores, one.scores),
-        workers=workers,
-        convergence=other.convergence,
-        objective=np.where(improved, other.objective, one.objective),
+    objective = np.where(improved, other.objective, one.objective)
+    ends = one.convergence, other.convergence
+    convergence = Convergence(
+        iterations=sum(end.iterations for end in ends),
+        converged=all(end.converged for end in ends),
+        change=max(end.change for end in ends),
+        objective=(*one.convergence.objective, float(objective.sum())),
     )
+    return Fitted(np.where(improved, other.scores, one.scores), workers, convergence, objective)
 
 
 def _settled(previous: Array, new: Array, running: Array, moving: Array) -> Array:
