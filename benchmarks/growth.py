@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.labels import Names, Report
+from crowdwise.labels import Names
+from crowdwise.repairs import Report
 
 from .timing import seconds, show
 

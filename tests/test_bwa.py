@@ -11,7 +11,7 @@ import crowdwise as cw
 from benchmarks.listing import bwa as listing
 from benchmarks.listing_ratio import tuples
 from crowdwise.kernels import Array
-from crowdwise.methods.bwa import Weights
+from crowdwise.weights import Weights
 
 
 def with_conflicts(seed: int, classes: int) -> cw.Labels:

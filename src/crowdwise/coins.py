@@ -9,8 +9,8 @@ import numpy as np
 from . import kernels
 from .kernels import Array
 from .labels import Labels
-from .loop import Iterative, Progress, run
-from .quality import accuracies
+from .loop import Iterative, Progress
+from .probabilities import fit_probabilities
 from .result import Result
 
 # A worker is never believed to be always right or always wrong: two such would contradict each other beyond repair.
@@ -52,17 +52,7 @@ class CoinMethod(Iterative[Coins, CoinCounts]):
             progress: Called with the iteration and the change after each iteration.
         """
         labels.require_single_votes(type(self).__name__)
-        scores, first = self.start(labels)
-        fitted = run(self, labels, scores, labels.n_workers, progress, first)
-        return Result.build(
-            self,
-            labels,
-            fitted.scores,
-            "probability",
-            convergence=fitted.convergence,
-            workers=fitted.workers,
-            quality=accuracies,
-        )
+        return fit_probabilities(self, labels, self.start(labels), labels.n_workers, progress)
 
     @abstractmethod
     def start(self, labels: Labels) -> tuple[Array, Coins | None]:

@@ -11,8 +11,8 @@ from . import kernels
 from .errors import DataError
 from .kernels import Array
 from .labels import Labels
-from .loop import Iterative, Progress, run
-from .quality import accuracies
+from .loop import Iterative, Progress
+from .probabilities import fit_probabilities
 from .result import Result
 
 # Confusion matrices larger than this together are refused; they would not fit a laptop beside the labels.
@@ -63,18 +63,7 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
         """
         labels.require_single_votes(type(self).__name__)
         refuse_too_many(labels, type(self).__name__)
-        size = labels.n_workers * labels.n_classes**2
-        scores, first = self.start(labels)
-        fitted = run(self, labels, scores, size, progress, first)
-        return Result.build(
-            self,
-            labels,
-            fitted.scores,
-            "probability",
-            convergence=fitted.convergence,
-            workers=fitted.workers,
-            quality=accuracies,
-        )
+        return fit_probabilities(self, labels, self.start(labels), labels.n_workers * labels.n_classes**2, progress)
 
     @abstractmethod
     def start(self, labels: Labels) -> tuple[Array, Confusions | None]:

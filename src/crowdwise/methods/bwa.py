@@ -7,10 +7,9 @@ Scale: A Bayesian Model for Adjudicating Highly Redundant Crowd Annotations", WW
 https://doi.org/10.1145/3308558.3313459.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from typing import ClassVar, NamedTuple
+from functools import partial
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,89 +20,8 @@ from ..labels import Labels
 from ..loop import Fitted, Iterative, Progress, each_slice, run
 from ..quality import accuracies
 from ..result import Convergence, Result
+from ..weights import Errors, Weights, all_blocks, make_blocks, mirrored
 from .mv import shares
-
-Blocks = tuple[tuple[int, ...], ...]
-
-
-class Errors(NamedTuple):
-    """What the workers' weights are estimated from; adds up over disjoint items.
-
-    The last four do not change: they are counted at the start and empty afterwards.
-    """
-
-    errors: Array  # (blocks, workers, lanes): sum of (z - y)^2
-    sums: Array  # (blocks, 2, lanes): sum of z, and of z^2
-    votes: Array  # (workers)
-    disagreement: Array  # (classes): sum of n z (1 - z) over items with n labels, z the vote share
-    items: Array  # (1)
-    set_votes: Array  # (1): rows that continue a vote
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """The workers' weights, class by class, and what they were estimated from.
-
-    Attributes:
-        weight: (workers, classes), the expected weight v of a worker's vote.
-        errors: (workers, classes), the sum of squared errors behind it.
-        mean: (classes), the mean score, which has `mean_weight` in every item's average.
-        prior_errors: (classes), b: how many errors in `prior_strength` votes are assumed beforehand.
-        prior_strength: a.
-        votes: (workers), votes given.
-        items: How many items there are.
-        set_valued: Whether some vote names several classes.
-        running: (classes), which classes have not settled yet.
-        objective: (classes), the negative log likelihood of the scores behind `errors`, up to a constant.
-    """
-
-    weight: Array
-    errors: Array
-    mean: Array
-    prior_errors: Array
-    prior_strength: float
-    votes: Array
-    items: int
-    set_valued: bool
-    running: Array
-    objective: Array
-
-    def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """The weights' central posterior interval: v (b + errors) is chi-squared with a + votes degrees."""
-        from scipy import special  # slow to import: not before it is needed
-
-        half = (self.prior_strength + self.votes)[:, None] / 2
-        tail = (1 - level) / 2
-        rate = (self.prior_errors + self.errors) / 2
-        return special.gammaincinv(half, tail) / rate, special.gammaincinv(half, 1 - tail) / rate
-
-    @cached_property
-    def mirrored(self) -> bool:
-        """Whether class 1 is class 0 turned round: two classes, one class a vote, and both still running."""
-        return _mirrored(len(self.running), self.set_valued) and bool(self.running.all())
-
-    @cached_property
-    def blocks(self) -> Blocks:
-        """The classes to compute: those that have not settled, and only one of two that mirror each other."""
-        running = [0] if self.mirrored else np.flatnonzero(self.running).tolist()
-        return _blocks(running, len(self.running))
-
-    def counted(self, counts: Errors) -> tuple[Array, Array, Array, Array]:
-        """What was counted: the classes, errors (workers, these), the sums of their scores and of the squares."""
-        classes = np.flatnonzero(self.running)
-        lanes = 1 if self.mirrored else len(classes)
-        errors = counts.errors.swapaxes(0, 1).reshape(len(self.votes), -1)[:, :lanes]
-        total, squares = counts.sums.swapaxes(0, 1).reshape(2, -1)[:, :lanes]
-        if self.mirrored:
-            errors = np.repeat(errors, 2, axis=1)
-            squares = np.append(squares, self.items - 2 * total + squares)
-            total = np.append(total, self.items - total)
-        return classes, errors, total, squares
-
-    @cached_property
-    def weight_blocks(self) -> list[Array]:
-        """The weights of each block, (workers, lanes)."""
-        return [np.ascontiguousarray(self.weight[:, block]) for block in self.blocks]
 
 
 @dataclass(frozen=True)
@@ -167,7 +85,7 @@ class BWA(Iterative[Weights, Errors]):
             start = np.empty((labels.n_items, labels.n_classes))
             order = labels.names.items.arg_sort().to_numpy()
             start[order] = np.random.default_rng([self.seed, attempt]).random(start.shape)
-            if _mirrored(labels.n_classes, labels.set_valued):
+            if mirrored(labels.n_classes, labels.set_valued):
                 start[:, 1] = 1 - start[:, 0]
             fitted = _better(fitted, run(self, labels, start, size, progress))
         return Result.build(
@@ -183,7 +101,7 @@ class BWA(Iterative[Weights, Errors]):
 
     def empty(self, labels: Labels, workers: Weights | None) -> Errors:
         """No errors yet."""
-        blocks = _all_blocks(labels) if workers is None else workers.blocks
+        blocks = all_blocks(labels) if workers is None else workers.blocks
         lanes = len(blocks[0]) if blocks else 0
         errors, sums = np.zeros((len(blocks), labels.n_workers, lanes)), np.zeros((len(blocks), 2, lanes))
         if workers is not None:
@@ -193,7 +111,7 @@ class BWA(Iterative[Weights, Errors]):
     def sweep(self, labels: Labels, scores: Array, workers: Weights | None, counts: Errors) -> Array:
         """The weighted average of the votes, and every worker's squared errors, for each class that still runs."""
         changes = np.zeros((1, labels.n_classes))
-        blocks = _all_blocks(labels) if workers is None else workers.blocks
+        blocks = all_blocks(labels) if workers is None else workers.blocks
         for b, block in enumerate(blocks):
             kernels.sweep_averages(
                 *_arrays(labels),
@@ -257,7 +175,7 @@ class BWA(Iterative[Weights, Errors]):
         variance = np.empty_like(scores)
         weight = workers.weight
         bend = 2 * weight**2 / (self.prior_strength + workers.votes)[:, None]
-        blocks = _blocks(range(labels.n_classes), labels.n_classes)
+        blocks = make_blocks(range(labels.n_classes), labels.n_classes)
         lanes = [tuple(np.ascontiguousarray(values[:, block]) for values in (weight, bend)) for block in blocks]
 
         def fill(first: int, last: int, part: Labels) -> None:
@@ -296,26 +214,6 @@ def _settled(previous: Array, new: Array, running: Array, moving: Array) -> Arra
     values = previous.copy()
     values[..., running] = new[..., moving]
     return values
-
-
-def _mirrored(n_classes: int, set_valued: bool) -> bool:
-    return n_classes == 2 and not set_valued
-
-
-def _all_blocks(labels: Labels) -> Blocks:
-    classes = [0] if _mirrored(labels.n_classes, labels.set_valued) else range(labels.n_classes)
-    return _blocks(classes, labels.n_classes)
-
-
-def _blocks(classes: Iterable[int], n_classes: int) -> Blocks:
-    """Classes by one, four or eight; the last block repeats a class to be full.
-
-    Each width is compiled by itself, so there are few, and from three to four classes there is only one.
-    """
-    given = list(classes)
-    width = 1 if len(given) == 1 and n_classes <= 2 else 4 if len(given) <= 4 else 8
-    given += given[-1:] * (-len(given) % width)
-    return tuple(tuple(given[first : first + width]) for first in range(0, len(given), width))
 
 
 def _arrays(labels: Labels) -> tuple[Array, Array, Array, Array | None]:

@@ -14,8 +14,8 @@ import numpy as np
 from .. import kernels
 from ..kernels import Array
 from ..labels import Labels
-from ..loop import Iterative, Progress, run
-from ..quality import accuracies
+from ..loop import Iterative, Progress
+from ..probabilities import fit_probabilities
 from ..result import Result
 from .mv import shares
 
@@ -91,16 +91,7 @@ class PTBCC(Iterative[Prototypes, PrototypeCounts]):
             progress: Called with the iteration and the change after each iteration.
         """
         labels.require_single_votes("PTBCC")
-        fitted = run(self, labels, shares(labels), labels.n_workers, progress)
-        return Result.build(
-            self,
-            labels,
-            fitted.scores,
-            "probability",
-            convergence=fitted.convergence,
-            workers=fitted.workers,
-            quality=accuracies,
-        )
+        return fit_probabilities(self, labels, (shares(labels), None), labels.n_workers, progress)
 
     def empty(self, labels: Labels, workers: Prototypes | None) -> PrototypeCounts:
         """Nothing counted yet."""
