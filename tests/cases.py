@@ -33,6 +33,8 @@ CASES: Final = {
     "ds": Case(cw.DawidSkene()),
     "lfc": Case(cw.LearningFromCrowds()),
     "ibcc": Case(cw.IBCC()),
+    "minimax": Case(cw.Minimax()),
+    "loglinear": Case(cw.LogLinear()),
     "hierarchical": Case(cw.Hierarchical()),
     "ptbcc": Case(cw.PTBCC()),
     "bwa": Case(cw.BWA(), takes_sets=True),

@@ -191,13 +191,13 @@ def simulate(
 def methods(as_json: Json = False) -> None:
     """List the methods there are, one line each."""
     from .methods import METHODS
-    from .screen import Screen
 
     rows = [(key, _sentence(method)) for key, method in METHODS.items()]
     if as_json:
         typer.echo(json.dumps(dict(rows)))
         return
-    Screen(quiet=False).table("Methods", ("key", "what it is"), rows)
+    for key, sentence in rows:
+        typer.echo(f"{key:<18}{sentence}")
 
 
 def main() -> None:

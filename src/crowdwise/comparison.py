@@ -43,5 +43,5 @@ def _one(labels: Labels, method: Method, truth: Any, progress: Progress | None) 
         row["accuracy"] = accuracy(result, truth)
     row["iterations"] = result.convergence.iterations
     row["ties"] = int(result.ties.sum())
-    row["ending"] = str(result.convergence)
+    row["ending"] = "converged" if result.convergence.converged else "ran out of iterations"
     return row

@@ -20,11 +20,13 @@ from .encoding import (
     group_by_item,
     resolve_repeats,
 )
+from .loglinear import fit_matrices, score_matrices
 from .posteriors import sweep_coins, sweep_confusions
 from .prototypes import sweep_prototypes
 from .votes import (
     agreements,
     best_two,
+    disagreement,
     expected_right,
     sweep_votes,
     vote_shares,
@@ -42,11 +44,14 @@ __all__ = [
     "agreements",
     "average_variances",
     "best_two",
+    "disagreement",
     "encode",
     "expected_right",
+    "fit_matrices",
     "group_by_item",
     "resolve_repeats",
     "score_abilities",
+    "score_matrices",
     "sweep_averages",
     "sweep_coins",
     "sweep_confusions",

@@ -43,6 +43,23 @@ def vote_shares(item_starts: Array, labels: Array, votes: Array, out: Array) -> 
 
 
 @compiled
+def disagreement(item_starts: Array, labels: Array, votes: Array, n_classes: int) -> Array:
+    """Per class, the sum over items of their labels times s (1 - s), s the share of votes that name the class."""
+    total = np.zeros(n_classes)
+    named = np.zeros(n_classes)
+    for i in range(votes.size):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        for e in range(low, high):
+            named[_U(labels[e])] += 1.0
+        for e in range(low, high):
+            k = _U(labels[e])
+            share = named[k] / votes[i]
+            total[k] += (item_starts[i + 1] - item_starts[i]) * share * (1.0 - share)
+            named[k] = 0.0  # counted: a further label of this class adds nothing
+    return total
+
+
+@compiled
 def agreements(item_starts: Array, workers: Array, labels: Array, answers: Array, n_workers: int) -> Array:
     """How many votes of every worker name the answer of their item."""
     agreed = np.zeros(n_workers, np.int64)

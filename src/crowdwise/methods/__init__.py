@@ -12,7 +12,9 @@ from .hierarchical import Hierarchical
 from .ibcc import IBCC
 from .iwmv import IterativeWeightedMajorityVote
 from .lfc import LearningFromCrowds
+from .loglinear import LogLinear
 from .mace import MACE
+from .minimax import Minimax
 from .mv import MajorityVote
 from .one_coin import OneCoin
 from .ptbcc import PTBCC
@@ -33,7 +35,9 @@ __all__ = [
     "Hierarchical",
     "IterativeWeightedMajorityVote",
     "LearningFromCrowds",
+    "LogLinear",
     "MajorityVote",
+    "Minimax",
     "OneCoin",
     "Wawa",
     "ZenCrowd",
@@ -55,6 +59,8 @@ METHODS: Final[Mapping[str, type[Any]]] = {
     "ds": DawidSkene,
     "lfc": LearningFromCrowds,
     "ibcc": IBCC,
+    "minimax": Minimax,
+    "loglinear": LogLinear,
     "hierarchical": Hierarchical,
     "ptbcc": PTBCC,
     "bwa": BWA,

@@ -222,10 +222,9 @@ def _arrays(labels: Labels) -> tuple[Array, Array, Array, Array | None]:
 
 def _count_once(labels: Labels, counts: Errors) -> None:
     """Votes, how much the votes on one item disagree, items, and rows that continue a vote."""
-    share = shares(labels)
-    # The published numbers weigh an item by its rows, which differ from its votes where votes are set-valued.
-    rows = np.diff(labels.item_starts)[:, None]
+    votes = kernels.votes_per_item(labels.item_starts, labels.continued)
     counts.votes[:] += kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
-    counts.disagreement[:] += (rows * share * (1 - share)).sum(axis=0)
+    # The published numbers weigh an item by its rows, which differ from its votes where votes are set-valued.
+    counts.disagreement[:] += kernels.disagreement(labels.item_starts, labels.labels, votes, labels.n_classes)
     counts.items[:] += labels.n_items
     counts.set_votes[:] += 0 if labels.continued is None else labels.continued.sum()
