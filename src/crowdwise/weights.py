@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -67,13 +67,16 @@ class Weights:
     @cached_property
     def mirrored(self) -> bool:
         """Whether class 1 is class 0 turned round: two classes, one class a vote, and both still running."""
-        return mirrored(len(self.running), self.set_valued) and bool(self.running.all())
+        return self._plan[0]
 
     @cached_property
     def blocks(self) -> Blocks:
         """The classes to compute: those that have not settled, and only one of two that mirror each other."""
-        running = [0] if self.mirrored else np.flatnonzero(self.running).tolist()
-        return make_blocks(running, len(self.running))
+        return self._plan[1]
+
+    @cached_property
+    def _plan(self) -> tuple[bool, Blocks]:
+        return _plan(tuple(self.running.tolist()), self.set_valued)
 
     def counted(self, counts: Errors) -> tuple[Array, Array, Array, Array]:
         """What was counted: the classes, errors (workers, these), the sums of their scores and of the squares."""
@@ -96,6 +99,14 @@ class Weights:
 def mirrored(n_classes: int, set_valued: bool) -> bool:
     """Whether one of two classes is the other turned round: where every vote names one class."""
     return n_classes == 2 and not set_valued
+
+
+@lru_cache(maxsize=64)  # the same in most iterations
+def _plan(running: tuple[bool, ...], set_valued: bool) -> tuple[bool, Blocks]:
+    """Whether the classes mirror each other, and the blocks to compute."""
+    turned = mirrored(len(running), set_valued) and all(running)
+    classes = [0] if turned else [k for k, runs in enumerate(running) if runs]
+    return turned, make_blocks(classes, len(running))
 
 
 def all_blocks(labels: Labels) -> Blocks:
