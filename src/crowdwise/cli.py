@@ -90,18 +90,21 @@ def aggregate(
             accuracies[method] = accuracy(result, known)
             if method != "mv" and not labels.set_valued:
                 accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), known)
-    truth_table, worker_table = result.to_frame(scores=scores), result.workers_frame()
-    wanted = {output: truth_table, workers: worker_table}
-    write({path: table for path, table in wanted.items() if path is not None})
+    truth_table = result.to_frame(scores=scores)
+    tables = {} if output is None else {output: truth_table}
+    if workers is not None:
+        tables[workers] = result.workers_frame()
+    write(tables)
     if not result.convergence.converged:
         screen.remark(f"{method} {result.convergence}. Raise max_iterations (--set max_iterations=...).")
     if as_json:
-        unwritten = {"truth": None if output else truth_table, "quality": None if workers else worker_table}
+        unwritten = {"truth": None if output else truth_table, "quality": None if workers else result.workers_frame()}
         typer.echo(json.dumps(on_screen.summary(labels, result, accuracies, targets, unwritten)))
     elif not quiet:
         screen.table("The crowd", None, on_screen.crowd_rows(labels, result, accuracies))
         if output is None:
             screen.head("Inferred labels", truth_table, 10)
+        worker_table = result.workers_frame()
         best, worst = on_screen.ranked_workers(worker_table, 5)
         screen.table("Best workers", worker_table.columns, best)
         screen.table("Worst workers", worker_table.columns, worst)

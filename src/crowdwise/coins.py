@@ -84,9 +84,3 @@ class CoinMethod(Iterative[Coins, CoinCounts]):
         )
         counts.given[:] += np.bincount(labels.workers, minlength=labels.n_workers)
         return changes
-
-
-def share_right(counts: CoinCounts) -> Array:
-    """The share of each worker's labels that are right; a worker without labels is as good as all together."""
-    overall = counts.right.sum() / counts.given.sum()
-    return np.where(counts.given > 0, counts.right / np.maximum(counts.given, 1), overall)

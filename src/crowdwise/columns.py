@@ -41,7 +41,9 @@ def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: st
 
 
 def _find(columns: Sequence[str], role: str, name: str | None, where: str) -> str:
-    there = ", ".join(repr(column) for column in columns)
+    there = ", ".join(map(repr, columns[:_MANY]))
+    if len(columns) > _MANY:
+        there += f" and {len(columns) - _MANY} more"
     if name is not None:
         if name in columns:
             return name
@@ -59,10 +61,7 @@ def _find(columns: Sequence[str], role: str, name: str | None, where: str) -> st
     hint = f" Did you mean {close[0]!r}?" if close else ""
     if not hint and not known & set(folded):
         hint = " If there is no line of column names, add one."
-    listed = (
-        there if len(columns) <= _MANY else f"{', '.join(map(repr, columns[:_MANY]))} and {len(columns) - _MANY} more"
-    )
     raise DataError(
         f"{where} has no column that looks like the {role} ({' or '.join(ALIASES[role])}); its columns are "
-        f"{listed}.{hint} Name it with {role}= in Python or --{role} on the command line."
+        f"{there}.{hint} Name it with {role}= in Python or --{role} on the command line."
     )

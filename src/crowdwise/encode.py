@@ -11,6 +11,7 @@ import polars as pl
 from . import kernels
 from .errors import CallError, DataError
 from .kernels import Array
+from .repairs import several
 
 Duplicates = Literal["error", "first", "last", "all", "set", "drop"]
 
@@ -44,7 +45,7 @@ class Grouped:
     item_starts: Array
     workers: Array
     labels: Array
-    continued: Array  # rows that are by the same worker on the same item as the row before
+    continued: Array | None  # with set-valued votes, rows that continue the vote of the row before
     items: Array  # codes of the items that still have a label
     repeated: int
     conflicts: int
@@ -121,14 +122,14 @@ def group(item: Encoded, worker: Encoded, label: Encoded, duplicates: Duplicates
         same = workers[first_row : starts[first_item + 1]] == workers[first_row]
         said = label.names.gather(labels[first_row : first_row + same.sum()]).unique(maintain_order=True)
         raise DataError(
-            f"{_several(conflicts, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
+            f"{several(conflicts, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
             f"label; first: item {item.names[first_item]!r}, worker {worker.names[int(workers[first_row])]!r} "
             f"said {' and '.join(repr(value) for value in said)}. "
             'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line).'
         )
     if repeated and strict:
         raise DataError(
-            f"{_several(repeated, 'row repeats', 'rows repeat')} an earlier one exactly, and strict=True "
+            f"{several(repeated, 'row repeats', 'rows repeat')} an earlier one exactly, and strict=True "
             "(--strict) forbids dropping them. Drop them first, or leave strict out."
         )
     items = np.arange(len(item.names), dtype=np.int64)
@@ -137,11 +138,9 @@ def group(item: Encoded, worker: Encoded, label: Encoded, duplicates: Duplicates
         filled = np.diff(kept) > 0
         starts = np.concatenate([[0], kept[1:][filled]])
         items, workers, labels = items[filled], workers[keep], labels[keep]
-    continued = np.zeros(len(workers), bool)
-    continued[1:] = workers[1:] == workers[:-1]
-    continued[starts[:-1]] = False
+    continued = None
+    if duplicates == "set" and conflicts:
+        continued = np.zeros(len(workers), bool)
+        continued[1:] = workers[1:] == workers[:-1]
+        continued[starts[:-1]] = False
     return Grouped(starts, workers, labels, continued, items, repeated, conflicts)
-
-
-def _several(count: int, one: str, many: str) -> str:
-    return f"{count:,} {one if count == 1 else many}"

@@ -1,6 +1,7 @@
 """Log-linear methods: a matrix for every worker and one for every item, fitted in turn with the classes."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,8 @@ from . import kernels
 from .kernels import Array
 from .labels import Labels
 from .loop import Progress
-from .result import Convergence
+from .quality import accuracies
+from .result import Convergence, Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,7 @@ class Interactions:
 
 
 def fit_interactions(
+    method: Any,
     labels: Labels,
     scores: Array,
     first: Interactions,
@@ -43,10 +46,8 @@ def fit_interactions(
     item_ridge: float,
     learn_centre: bool,
     learn_prior: bool,
-    tolerance: float,
-    max_iterations: int,
     progress: Progress | None,
-) -> tuple[Interactions, Convergence]:
+) -> Result:
     """Fit workers, items and classes in turn until the scores settle; `scores` hold vote shares and are overwritten."""
     items_of = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
     by_worker = np.argsort(labels.workers, kind="stable")
@@ -57,7 +58,7 @@ def fit_interactions(
     centre, log_prior = first.centre, first.log_prior
     nothing = np.zeros_like(centre)
     history: list[float] = []
-    for iteration in range(1, max_iterations + 1):
+    for iteration in range(1, method.max_iterations + 1):
         kernels.fit_matrices(
             worker_starts, by_worker, items_of, items_of, labels.labels, scores, items, workers, centre, worker_ridge
         )
@@ -84,7 +85,14 @@ def fit_interactions(
         change = float(changes.max())
         if progress is not None:
             progress(iteration, change)
-        if change < tolerance:
+        if change < method.tolerance:
             break
-    end = Convergence(iteration, change < tolerance, change, tuple(history))
-    return Interactions(workers, items, centre, log_prior), end
+    return Result.build(
+        method,
+        labels,
+        scores,
+        "probability",
+        convergence=Convergence(iteration, change < method.tolerance, change, tuple(history)),
+        workers=Interactions(workers, items, centre, log_prior),
+        quality=accuracies,
+    )

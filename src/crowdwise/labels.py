@@ -171,7 +171,7 @@ class Labels:
             grouped.labels,
             Names(names.alias("item"), worker.names.alias("worker"), label.names.alias("label")),
             Report(rows, lost, grouped.repeated, grouped.conflicts, duplicates, unlabelled, found),
-            grouped.continued if duplicates == "set" and grouped.conflicts else None,
+            grouped.continued,
         )
 
     @property

@@ -107,7 +107,7 @@ def run(
         first: Parameters to start from instead, by scoring with them.
     """
     cuts = _cuts(labels, parameters)
-    slices = [(labels.slice(first, last), start[first:last]) for first, last in cuts]
+    slices = [(labels.slice(*cut), start[slice(*cut)]) for cut in cuts]
     with _Threads(len(cuts)) as threads:
 
         def one_pass(workers: Workers | None) -> tuple[Counts, Array]:

@@ -68,6 +68,11 @@ def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
     return Quality(accuracy, np.minimum(low, accuracy), np.maximum(high, accuracy))
 
 
+def share_right(right: Array, given: Array) -> Array:
+    """The share of each worker's labels that are right; a worker without labels is as good as all together."""
+    return np.where(given > 0, right / np.maximum(given, 1), right.sum() / given.sum())
+
+
 def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
     def count(part: Labels) -> tuple[Array, Array]:
         return kernels.expected_right(part.item_starts, part.workers, part.labels, evidence, share)

@@ -53,4 +53,9 @@ class Report:
                 "items were left without any label and have no answer.",
             ),
         ]
-        return [f"{count:,} {one if count == 1 else many}" for count, one, many in sentences if count]
+        return [several(count, one, many) for count, one, many in sentences if count]
+
+
+def several(count: int, one: str, many: str) -> str:
+    """A number and what there is of it, in the singular or the plural."""
+    return f"{count:,} {one if count == 1 else many}"

@@ -10,7 +10,7 @@ from . import kernels
 from .kernels import Array
 from .labels import Labels
 from .loop import Iterative, Progress, run
-from .quality import accuracies
+from .quality import accuracies, share_right
 from .result import TIE, Result
 
 
@@ -92,6 +92,5 @@ class VotingMethod(Iterative[VoteWeights, VoteCounts]):
 
     def estimate(self, counts: VoteCounts, previous: VoteWeights | None, change: Array) -> VoteWeights:
         """Weights from agreement."""
-        overall = counts.agreed.sum() / counts.given.sum()
-        share = np.where(counts.given > 0, counts.agreed / np.maximum(counts.given, 1), overall)
+        share = share_right(counts.agreed, counts.given)
         return VoteWeights(self.weights(share, counts, previous, len(change)), np.zeros(0))

@@ -111,8 +111,7 @@ def _plan(running: tuple[bool, ...], set_valued: bool) -> tuple[bool, Blocks]:
 
 def all_blocks(labels: Labels) -> Blocks:
     """The classes to compute at the start."""
-    classes = [0] if mirrored(labels.n_classes, labels.set_valued) else range(labels.n_classes)
-    return make_blocks(classes, labels.n_classes)
+    return _plan((True,) * labels.n_classes, labels.set_valued)[1]
 
 
 def make_blocks(classes: Iterable[int], n_classes: int) -> Blocks:

@@ -14,7 +14,6 @@ from ..errors import CallError
 from ..interactions import Interactions, fit_interactions
 from ..labels import Labels
 from ..loop import Progress
-from ..quality import accuracies
 from ..result import Result
 from .mv import shares
 
@@ -65,7 +64,8 @@ class LogLinear:
             centre,
             np.zeros(classes),
         )
-        workers, convergence = fit_interactions(
+        return fit_interactions(
+            self,
             labels,
             scores,
             first,
@@ -73,10 +73,5 @@ class LogLinear:
             item_ridge=max(1.0, self.item_ridge * classes**2 * labels.n_items / labels.n_workers),
             learn_centre=True,
             learn_prior=True,
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
             progress=progress,
-        )
-        return Result.build(
-            self, labels, scores, "probability", convergence=convergence, workers=workers, quality=accuracies
         )

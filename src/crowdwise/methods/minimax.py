@@ -14,7 +14,6 @@ from ..errors import CallError
 from ..interactions import Interactions, fit_interactions
 from ..labels import Labels
 from ..loop import Progress
-from ..quality import accuracies
 from ..result import Result
 from .mv import shares
 
@@ -63,7 +62,8 @@ class Minimax:
             np.zeros((classes, classes)),
             np.zeros(classes),
         )
-        workers, convergence = fit_interactions(
+        return fit_interactions(
+            self,
             labels,
             scores,
             first,
@@ -71,10 +71,5 @@ class Minimax:
             item_ridge=worker_ridge * labels.n_items / labels.n_workers,
             learn_centre=False,
             learn_prior=False,
-            tolerance=self.tolerance,
-            max_iterations=self.max_iterations,
             progress=progress,
-        )
-        return Result.build(
-            self, labels, scores, "probability", convergence=convergence, workers=workers, quality=accuracies
         )

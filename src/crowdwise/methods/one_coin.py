@@ -8,10 +8,11 @@ Algorithm for Crowdsourcing", JMLR 17, 2016, https://jmlr.org/papers/v17/14-511.
 
 from dataclasses import dataclass
 
-from ..coins import CoinCounts, CoinMethod, Coins, share_right
+from ..coins import CoinCounts, CoinMethod, Coins
 from ..confusion import log
 from ..kernels import Array
 from ..labels import Labels
+from ..quality import share_right
 from .mv import shares
 
 
@@ -41,4 +42,6 @@ class OneCoin(CoinMethod):
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The share of labels that are right, and of items in each class."""
-        return Coins(share_right(counts), log(counts.classes / counts.classes.sum()), -counts.log_likelihood)
+        return Coins(
+            share_right(counts.right, counts.given), log(counts.classes / counts.classes.sum()), -counts.log_likelihood
+        )

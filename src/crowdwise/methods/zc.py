@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coins import CoinCounts, CoinMethod, Coins, share_right
+from ..coins import CoinCounts, CoinMethod, Coins
 from ..kernels import Array
 from ..labels import Labels
+from ..quality import share_right
 
 
 @dataclass(frozen=True)
@@ -53,4 +54,4 @@ class ZenCrowd(CoinMethod):
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The share of labels that are right."""
         flat = np.full(len(counts.classes), -np.log(len(counts.classes)))
-        return Coins(share_right(counts), flat, -counts.log_likelihood)
+        return Coins(share_right(counts.right, counts.given), flat, -counts.log_likelihood)
