@@ -144,10 +144,10 @@ def run(
     raise CallError(f"max_iterations={method.max_iterations} is not a positive number.")
 
 
-def add_slices(labels: Labels, parameters: int, count: Callable[[Labels], Added]) -> Added:
-    """The sum of `count` over slices of the items, on threads; see `run` for `parameters`."""
+def add_slices(labels: Labels, parameters: int, count: Callable[[int, int, Labels], Added]) -> Added:
+    """The sum of `count` of each slice, given its first and last item; on threads; see `run` for `parameters`."""
     total = _Sum()
-    _each_slice(labels, parameters, lambda _first, _last, part: count(part), total.add)
+    _each_slice(labels, parameters, count, total.add)
     return cast(Added, total.value)
 
 
@@ -162,6 +162,11 @@ def _each_slice(
     cuts = _cuts(labels, parameters)
     with _Threads(len(cuts)) as threads:
         threads.run(lambda part: step(*cuts[part], labels.slice(*cuts[part])), use)
+
+
+def sliced(labels: Labels) -> bool:
+    """Whether there are enough labels for several threads."""
+    return len(_cuts(labels, 0)) > 1
 
 
 def _cuts(labels: Labels, parameters: int) -> list[tuple[int, int]]:

@@ -74,7 +74,7 @@ def share_right(right: Array, given: Array) -> Array:
 
 
 def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
-    def count(part: Labels) -> tuple[Array, Array]:
+    def count(_first: int, _last: int, part: Labels) -> tuple[Array, Array]:
         return kernels.expected_right(part.item_starts, part.workers, part.labels, evidence, share)
 
     return add_slices(labels, 2 * labels.n_workers, count)

@@ -10,6 +10,7 @@ is None where there are none, and Numba then compiles the question away.
 
 from .abilities import ability_objective, score_abilities
 from .averages import average_variances, sweep_averages
+from .beliefs import pass_beliefs, reply_beliefs
 from .compilation import Array
 from .encoding import (
     KEEP_ALL,
@@ -21,8 +22,12 @@ from .encoding import (
     resolve_repeats,
 )
 from .loglinear import fit_matrices, score_matrices
+from .messages import sweep_messages
 from .posteriors import sweep_coins, sweep_confusions
 from .prototypes import sweep_prototypes
+from .streaming import stream_votes
+from .trimming import trimmed_ratios
+from .two_sided import sweep_two_sided
 from .votes import (
     agreements,
     best_two,
@@ -49,14 +54,20 @@ __all__ = [
     "expected_right",
     "fit_matrices",
     "group_by_item",
+    "pass_beliefs",
+    "reply_beliefs",
     "resolve_repeats",
     "score_abilities",
     "score_matrices",
+    "stream_votes",
     "sweep_averages",
     "sweep_coins",
     "sweep_confusions",
+    "sweep_messages",
     "sweep_prototypes",
+    "sweep_two_sided",
     "sweep_votes",
+    "trimmed_ratios",
     "vote_shares",
     "votes_per_item",
     "votes_per_worker",

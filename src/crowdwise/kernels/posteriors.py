@@ -9,6 +9,8 @@ import numpy as np
 from .compilation import Array, compiled
 
 _U = np.uint64
+# A class this many nats behind the best has a probability below the rounding error of the best one's: it is zero.
+_NEGLIGIBLE = 40.0
 
 
 @compiled
@@ -19,8 +21,12 @@ def _normalise(support: Array, scores: Array, i: int, changes: Array) -> float:
         highest = max(highest, support[k])
     total = 0.0
     for k in range(support.size):
-        # Where all is impossible, all is equally likely.
-        support[k] = np.exp(support[k] - highest) if highest > -np.inf else 1.0
+        if highest == -np.inf:  # where all is impossible, all is equally likely
+            support[k] = 1.0
+        elif support[k] > highest - _NEGLIGIBLE:
+            support[k] = np.exp(support[k] - highest)
+        else:
+            support[k] = 0.0
         total += support[k]
     for k in range(support.size):
         new = support[k] / total
@@ -51,6 +57,7 @@ def sweep_confusions(
     """
     n_classes = scores.shape[1]
     support = np.empty(n_classes)
+    possible = np.empty(n_classes, np.uint64)
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         if rescore:
@@ -61,12 +68,17 @@ def sweep_confusions(
                 for k in range(n_classes):
                     support[k] += evidence[j, y, k]
             log_likelihood[0] += _normalise(support, scores, i, changes)
+        # Most items have settled on few of many classes: the others need no counting.
+        n_possible = 0
         for k in range(n_classes):
             classes[k] += scores[i, k]
+            if scores[i, k] > 0.0:
+                possible[n_possible] = k
+                n_possible += 1
         for e in range(low, high):
             j, y = _U(workers[e]), _U(labels[e])
-            for k in range(n_classes):
-                confusion[j, y, k] += scores[i, k]
+            for p in range(n_possible):
+                confusion[j, y, possible[p]] += scores[i, possible[p]]
 
 
 @compiled

@@ -9,7 +9,7 @@ https://doi.org/10.1145/3308558.3313459.
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -17,9 +17,12 @@ from .. import kernels
 from ..errors import CallError
 from ..kernels import Array
 from ..labels import Labels
+from ..logistic_link import LogisticLink
 from ..loop import Fitted, Iterative, Progress, each_slice, run
 from ..quality import accuracies
+from ..restarts import Counter, by_name
 from ..result import Convergence, Result
+from ..two_sided import TwoSidedAverage
 from ..weights import Errors, Weights, all_blocks, make_blocks, mirrored
 from .mv import shares
 
@@ -34,6 +37,12 @@ class BWA(Iterative[Weights, Errors]):
     up to one only as closely as the tolerance.
 
     Args:
+        weights: "per_worker", or "per_label": votes in favour of a class and against it weigh by their own errors,
+            anchored so that classes keep their share of the votes. It lets a worker be good at spotting a class and bad
+            at ruling it out, which confusion matrices do better: over 17 of the paper's datasets it is less accurate,
+            0.816 on average against 0.829.
+        link: "gaussian", or "logistic", the discrete link that the paper's introduction names: scores are probabilities
+            then, workers are never worse than guessing, and accuracy is a little lower (0.822).
         prior_strength: a, how many votes the prior on each worker is worth. The paper's two settings are 15 with
             and 30 without `prior_correction`.
         prior_correction: Whether the prior's error rate is corrected upwards by 4 (1 - 1/classes): the error rate
@@ -53,6 +62,8 @@ class BWA(Iterative[Weights, Errors]):
     [(1, 'cat', 3), (2, 'cat', 3), (3, 'dog', 3)]
     """
 
+    weights: Literal["per_worker", "per_label"] = "per_worker"
+    link: Literal["gaussian", "logistic"] = "gaussian"
     prior_strength: float = 15.0
     prior_correction: bool = True
     mean_weight: float = 1.0
@@ -70,6 +81,16 @@ class BWA(Iterative[Weights, Errors]):
                 raise CallError(f"{name}={getattr(self, name)!r} is not a positive number.")
         if self.restarts < 0:
             raise CallError(f"restarts={self.restarts!r} is negative.")
+        for name, known in (("weights", ("per_worker", "per_label")), ("link", ("gaussian", "logistic"))):
+            if getattr(self, name) not in known:
+                raise CallError(f"{name}={getattr(self, name)!r} is neither {known[0]!r} nor {known[1]!r}.")
+        extended = (self.weights == "per_label") + (self.link == "logistic")
+        if extended == 2:
+            raise CallError("Weights per label with the logistic link are two-sided confusion matrices: use ds.")
+        if extended and self.restarts:
+            raise CallError('restarts are for weights="per_worker" and link="gaussian": the others have one start.')
+        if self.link == "logistic" and self.prior_strength <= 2:
+            raise CallError(f"prior_strength={self.prior_strength!r}: the logistic link needs more than 2.")
 
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.
@@ -78,26 +99,54 @@ class BWA(Iterative[Weights, Errors]):
             labels: What the workers said; votes may be set-valued (`duplicates="set"`).
             progress: Called with the iteration and the change after each iteration.
         """
+        if self.link == "logistic":
+            loop = LogisticLink(self.prior_strength, self.tolerance, self.max_iterations, shares(labels))
+            return replace(loop.fit(labels, progress=progress), method=self)
         size = labels.n_workers * labels.n_classes
-        fitted = run(self, labels, shares(labels), size, progress)
+        if self.weights == "per_label":
+            return self._fit_per_label(labels, size, progress)
+        counter = Counter(progress)
+        fitted = run(self, labels, shares(labels), size, counter)
         for attempt in range(self.restarts):
-            # Drawn in the order of the items' names, so that the order of the rows does not matter.
-            start = np.empty((labels.n_items, labels.n_classes))
-            order = labels.names.items.arg_sort().to_numpy()
-            start[order] = np.random.default_rng([self.seed, attempt]).random(start.shape)
+            random = np.random.default_rng([self.seed, attempt])
+            start = by_name(labels.names.items, random.random((labels.n_items, labels.n_classes)))
             if mirrored(labels.n_classes, labels.set_valued):
                 start[:, 1] = 1 - start[:, 0]
-            fitted = _better(fitted, run(self, labels, start, size, progress))
+            fitted = _better(fitted, run(self, labels, start, size, counter))
         return Result.build(
             self,
             labels,
             fitted.scores,
             "weight",
-            convergence=fitted.convergence,
+            convergence=replace(fitted.convergence, iterations=counter.done),
             workers=fitted.workers,
             quality=accuracies,
             variance=partial(self._variance, labels, fitted.scores, fitted.workers),
         )
+
+    def _fit_per_label(self, labels: Labels, size: int, progress: Progress | None) -> Result:
+        labels.require_single_votes('BWA(weights="per_label")')
+        average = TwoSidedAverage(
+            self.prior_strength,
+            self._correction(labels.n_classes),
+            self.mean_weight,
+            self.tolerance,
+            self.max_iterations,
+            self.change_floor,
+        )
+        fitted = run(average, labels, shares(labels), 2 * size, progress)
+        return Result.build(
+            self,
+            labels,
+            fitted.scores,
+            "weight",
+            convergence=replace(fitted.convergence, objective=()),
+            workers=fitted.workers,
+            quality=accuracies,
+        )
+
+    def _correction(self, n_classes: int) -> float:
+        return 4 * (1 - 1 / max(n_classes, 2)) if self.prior_correction else 1.0
 
     def empty(self, labels: Labels, workers: Weights | None) -> Errors:
         """No errors yet."""
@@ -156,12 +205,11 @@ class BWA(Iterative[Weights, Errors]):
         shape = (len(counts.votes), len(counts.disagreement))
         # Votes that are not unanimous disagree by at least a half: less than that, and b would be zero.
         error_rate = np.maximum(counts.disagreement, 0.5) / counts.votes.sum()
-        correction = 4 * (1 - 1 / max(shape[1], 2)) if self.prior_correction else 1.0
         return Weights(
             weight=np.zeros(shape),
             errors=np.zeros(shape),
             mean=np.zeros(shape[1]),
-            prior_errors=self.prior_strength * error_rate * correction,
+            prior_errors=self.prior_strength * error_rate * self._correction(shape[1]),
             prior_strength=self.prior_strength,
             votes=counts.votes,
             items=int(counts.items[0]),
@@ -201,7 +249,7 @@ def _better(one: Fitted[Weights], other: Fitted[Weights]) -> Fitted[Weights]:
     objective = np.where(improved, other.objective, one.objective)
     ends = one.convergence, other.convergence
     convergence = Convergence(
-        iterations=sum(end.iterations for end in ends),
+        iterations=one.convergence.iterations,  # the counter knows those of all
         converged=all(end.converged for end in ends),
         change=max(end.change for end in ends),
         objective=(*one.convergence.objective, float(objective.sum())),

@@ -1,0 +1,59 @@
+"""Expectation propagation for workers with confusion matrices: one message a label, in counts."""
+
+import numpy as np
+
+from .compilation import Array, compiled
+from .posteriors import _normalise
+
+_U = np.uint64
+
+
+@compiled
+def sweep_messages(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    cells: Array,
+    rows: Array,
+    classes: Array,
+    messages: Array,
+    item_messages: Array,
+    scores: Array,
+    changes: Array,
+    new_cells: Array,
+    new_classes: Array,
+) -> None:
+    """Score each item without what it said itself, then let it say that anew.
+
+    `cells` (workers, said class, true class) and `rows` (workers, true class), the cells' sums, are counts, prior
+    included; `classes` those of the items' classes. `messages` (labels, true class) are what each label had added to
+    its cells, `item_messages` (items, class) what each item had added to `classes`; both are overwritten and added to
+    `new_cells` and `new_classes`.
+    """
+    n_classes = scores.shape[1]
+    support, others = np.empty(n_classes), np.empty(n_classes)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        total = 0.0
+        for k in range(n_classes):
+            others[k] = classes[k] - item_messages[i, k]
+            total += others[k]
+            support[k] = np.log(others[k])
+        for e in range(low, high):
+            j, y = _U(workers[e]), _U(labels[e])
+            for k in range(n_classes):
+                support[k] += np.log((cells[j, y, k] - messages[e, k]) / (rows[j, k] - messages[e, k]))
+        _normalise(support, scores, i, changes)
+        for e in range(low, high):
+            j, y = _U(workers[e]), _U(labels[e])
+            for k in range(n_classes):
+                row = rows[j, k] - messages[e, k]
+                messages[e, k] = row * scores[i, k] / (row + 1.0 - scores[i, k])
+                new_cells[j, y, k] += messages[e, k]
+        # The posterior's mean, with the largest total at which no class loses counts.
+        size = np.inf
+        for k in range(n_classes):
+            size = min(size, (scores[i, k] + others[k]) / others[k])
+        for k in range(n_classes):
+            item_messages[i, k] = (scores[i, k] + others[k]) / size - others[k]
+            new_classes[k] += item_messages[i, k]

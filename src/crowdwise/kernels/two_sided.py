@@ -1,0 +1,60 @@
+"""Weighted averages in which a vote for a class and a vote against it weigh differently."""
+
+import numpy as np
+
+from .compilation import Array, compiled
+
+_U = np.uint64
+
+
+@compiled
+def sweep_two_sided(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    weight_for: Array,
+    weight_against: Array,
+    mean_weight: float,
+    mean: Array,
+    change_floor: float,
+    rescore: bool,
+    scores: Array,
+    changes: Array,
+    errors_for: Array,
+    errors_against: Array,
+    sums: Array,
+) -> None:
+    """Score every item, and count every worker's squared errors by whether it voted for a class: (workers, classes).
+
+    Adds to `sums` the scores, and how fast each would grow if votes for a class weighed more and votes against it less
+    by the same factor.
+    """
+    n_classes = scores.shape[1]
+    support, total = np.empty(n_classes), np.empty(n_classes)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        if rescore:
+            for k in range(n_classes):
+                support[k] = mean_weight * mean[k]
+                total[k] = mean_weight
+            for e in range(low, high):
+                j, y = _U(workers[e]), _U(labels[e])
+                for k in range(n_classes):
+                    total[k] += weight_against[j, k]
+                total[y] += weight_for[j, y] - weight_against[j, y]
+                support[y] += weight_for[j, y]
+            for k in range(n_classes):
+                new = support[k] / total[k]
+                changes[k] = max(changes[k], abs(new - scores[i, k]) / (abs(new) + change_floor))
+                scores[i, k] = new
+                votes_for = support[k] - mean_weight * mean[k]
+                votes_against = total[k] - mean_weight - votes_for
+                sums[1, k] += (votes_for * (1.0 - new) + votes_against * new) / total[k]
+        for k in range(n_classes):
+            sums[0, k] += scores[i, k]
+        for e in range(low, high):
+            j, y = _U(workers[e]), _U(labels[e])
+            for k in range(n_classes):
+                errors_against[j, k] += scores[i, k] ** 2
+            errors_against[j, y] -= scores[i, y] ** 2
+            errors_for[j, y] += (1.0 - scores[i, y]) ** 2

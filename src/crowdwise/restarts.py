@@ -1,0 +1,50 @@
+"""Random starts that depend on the data and a seed, not on the order of the rows; and the best of several."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from threading import Lock
+
+import numpy as np
+import polars as pl
+
+from .kernels import Array
+from .labels import Labels
+from .loop import Fitted, Progress, Workers, sliced, thread_count
+
+
+def by_name(names: pl.Series, drawn: Array) -> Array:
+    """Rows that were drawn in the order of the names, put where the names stand."""
+    placed = np.empty_like(drawn)
+    placed[names.arg_sort().to_numpy()] = drawn
+    return placed
+
+
+class Counter:
+    """Progress of several attempts as if they were one; perhaps at the same time."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.done = 0
+        self._progress = progress
+        self._lock = Lock()
+
+    def __call__(self, iteration: int, change: float) -> None:
+        """Count an iteration, whichever it was of its attempt."""
+        with self._lock:
+            self.done += 1
+            if self._progress is not None:
+                self._progress(self.done, change)
+
+
+def best_of(
+    attempts: int, attempt: Callable[[int, Progress], Fitted[Workers]], labels: Labels, progress: Progress | None
+) -> Fitted[Workers]:
+    """Make several attempts and keep the one with the lowest objective; iterations are those of all together.
+
+    Attempts on few labels run side by side: an attempt on many uses all threads itself.
+    """
+    counter = Counter(progress)
+    with ThreadPoolExecutor(1 if sliced(labels) else min(thread_count(), attempts)) as threads:
+        fitted = list(threads.map(lambda number: attempt(number, counter), range(attempts)))
+    best = min(fitted, key=lambda one: float(one.objective.sum()))
+    return replace(best, convergence=replace(best.convergence, iterations=counter.done))
