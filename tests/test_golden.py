@@ -19,7 +19,8 @@ METHODS: dict[str, tuple[Method, Duplicates]] = {
     "LFC": (cw.LearningFromCrowds.released(), "all"),
     "CATD": (cw.CATD.released(), "all"),
     "CRH": (cw.CRH.released(), "all"),
-    "iBCC-VB": (cw.IBCC(), "all"),
+    "iBCC": (cw.IBCC(), "all"),
+    "iBCC-VB": (cw.IBCC("variational"), "all"),
     "PTBCC": (cw.PTBCC(), "all"),
 }
 WITHOUT_LABELS = "senti"
@@ -37,6 +38,17 @@ def test_accuracies_are_those_published(name: str, data: Path, golden: Path) -> 
 def test_accuracies_of_minimax(data: Path, golden: Path) -> None:
     """MS and adult are left out: the released solver stops early there, and an exact one ends 0.03 and 0.01 lower."""
     check("Minimax", cw.Minimax(), "last", data, golden, (WITHOUT_LABELS, "MS", "adult"))
+
+
+@pytest.mark.data
+def test_accuracies_of_cbcc(data: Path, golden: Path) -> None:
+    """web is left out: three seeds of the released implementation gave 0.71 to 0.86, and the row is one of them."""
+    check("CBCC", cw.CBCC(), "all", data, golden, (WITHOUT_LABELS, "web"))
+
+
+@pytest.mark.data
+def test_accuracies_of_ebcc(data: Path, golden: Path) -> None:
+    check("EBCC", cw.EBCC(), "all", data, golden, (WITHOUT_LABELS,))
 
 
 @pytest.mark.data
@@ -75,16 +87,43 @@ def check(
         (cw.Hierarchical("full"), 0.8373),
         (cw.Hierarchical("one_coin"), 0.8187),
         (cw.LogLinear(), 0.8448),
+        (cw.BWA(weights="per_label"), 0.8156),
+        (cw.Wawa(), 0.8263),
+        (cw.IterativeWeightedMajorityVote(), 0.8263),
     ],
 )
 def test_means_over_seventeen_datasets_are_those_measured_elsewhere(method: Method, mean: float, data: Path) -> None:
+    assert mean_over_seventeen(method, data) == pytest.approx(mean, abs=0.0005)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(("passes", "mean"), [(1, 0.8258), (2, 0.8289)])
+def test_means_of_the_lightweight_aggregator(passes: int, mean: float, data: Path) -> None:
+    """The mean over five orders of the items; elsewhere over twenty."""
+    means = [mean_over_seventeen(cw.LightweightAggregation(passes, seed), data) for seed in range(5)]
+    assert sum(means) / 5 == pytest.approx(mean, abs=0.001)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("dataset", "accuracy"),
+    [("SP", 0.8192), ("SP_amt", 0.942), ("ZC_all", 0.8529), ("prod", 0.8955), ("tweet", 0.933), ("rte", 0.4975)],
+)
+def test_accuracies_of_kos(dataset: str, accuracy: float, data: Path) -> None:
+    folder = data / "paper" / dataset
+    result = cw.KOS().fit(cw.read_labels(folder / "label.csv", duplicates="all"))
+    assert cw.accuracy(result, folder / "truth.csv") == pytest.approx(accuracy, abs=0.0005)
+
+
+def mean_over_seventeen(method: Method, data: Path) -> float:
+    """The mean accuracy over the paper's datasets, without senti and fact."""
     measured = []
     for folder in sorted((data / "paper").iterdir()):
         if folder.name not in (WITHOUT_LABELS, "fact"):
             labels = cw.read_labels(folder / "label.csv", duplicates="all")
             measured.append(cw.accuracy(method.fit(labels), folder / "truth.csv"))
     assert len(measured) == 17
-    assert sum(measured) / 17 == pytest.approx(mean, abs=0.0005)
+    return sum(measured) / 17
 
 
 @pytest.mark.data

@@ -1,44 +1,190 @@
 """Methods find the workers that simulated their crowds."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import crowdwise as cw
 from crowdwise.kernels import Array
 
-
-@pytest.mark.parametrize("method", [cw.ZenCrowd(), cw.OneCoin()], ids=["zc", "one_coin"])
-def test_coins_are_recovered(method: cw.ZenCrowd | cw.OneCoin) -> None:
-    crowd = cw.simulate(4000, 20, 3, labels_per_item=10, accuracy=0.7, seed=1)
-    result = method.fit(crowd.labels)
-    true = crowd.workers.sort("worker")["accuracy"].to_numpy()
-    found = result.workers.accuracy[np.argsort(result.names.workers.to_numpy())]
-    assert found == pytest.approx(true, abs=0.05)
+COINS = cw.simulate(4000, 20, 3, labels_per_item=10, accuracy=0.7, seed=1)
 
 
-def confused(seed: int) -> tuple[pl.DataFrame, Array, Array]:
+def true_accuracies(result: cw.Result) -> Array:
+    """The accuracies that simulated COINS, in the result's order of workers."""
+    true = dict(COINS.workers.select("worker", "accuracy").iter_rows())
+    return np.array([true[worker] for worker in result.names.workers])
+
+
+@pytest.mark.parametrize(
+    "method", [cw.ZenCrowd(), cw.OneCoin(), cw.BWA(link="logistic")], ids=["zc", "one_coin", "bwa logistic"]
+)
+def test_coins_are_recovered(method: Any) -> None:
+    result = method.fit(COINS.labels)
+    assert result.workers.accuracy == pytest.approx(true_accuracies(result), abs=0.05)
+
+
+@pytest.mark.parametrize(
+    "method",
+    [cw.Wawa(), cw.ZeroBasedSkill(), cw.IterativeWeightedMajorityVote(), cw.CATD(), cw.CRH(), cw.MMSR()],
+    ids=lambda method: type(method).__name__,
+)
+def test_weights_rank_workers_by_accuracy(method: Any) -> None:
+    result = method.fit(COINS.labels)
+    assert stats.spearmanr(result.workers.weight, true_accuracies(result)).statistic > 0.95
+
+
+def test_records_of_the_lightweight_aggregator_are_accuracies() -> None:
+    result = cw.LightweightAggregation().fit(COINS.labels)
+    # Decisions are not the truth: a record flatters those who decide.
+    assert result.workers.record == pytest.approx(true_accuracies(result), abs=0.08)
+
+
+@pytest.mark.parametrize("method", [cw.BWA(), cw.BWA(weights="per_label")], ids=["bwa", "bwa per label"])
+def test_precisions_rank_workers_in_every_class(method: cw.BWA) -> None:
+    result = method.fit(COINS.labels)
+    weights = result.workers.weight if method.weights == "per_worker" else result.workers.weight_for
+    for k in range(3):
+        assert stats.spearmanr(weights[:, k], true_accuracies(result)).statistic > 0.95
+
+
+def test_skills_are_recovered_among_adversaries() -> None:
+    """Four of twenty workers agree on a wrong answer for every item."""
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 3, 2000)
+    skill = random.uniform(0.3, 0.9, 16)
+    items, workers = np.divmod(np.arange(2000 * 20), 20)
+    guess = random.integers(0, 3, len(items))
+    accuracies = np.append(skill, np.zeros(4))
+    said = np.where(random.random(len(items)) < accuracies[workers], truth[items], guess)
+    said = np.where(workers >= 16, (truth[items] + 1) % 3, said)
+    result = cw.MMSR().fit(cw.Labels.from_arrays(items, workers, said))
+    assert result.workers.skill[:16] == pytest.approx(skill, abs=0.08)
+    assert (result.workers.skill[16:] < 0).all()
+
+
+def test_reliabilities_of_two_classes_are_recovered_by_kos() -> None:
+    crowd = cw.simulate(4000, 20, 2, labels_per_item=10, workload=0.0, seed=1)
+    result = cw.KOS().fit(crowd.labels)
+    true = dict(crowd.workers.select("worker", "accuracy").iter_rows())
+    accuracies = [true[worker] for worker in result.names.workers]
+    assert np.corrcoef(result.workers.reliability, accuracies)[0, 1] > 0.95
+
+
+def confused(seed: int, balance: tuple[float, ...] = (0.6, 0.3, 0.1)) -> tuple[pl.DataFrame, Array, Array]:
     """A crowd of workers with confusion matrices of their own; the rows, the matrices and the truth."""
     random = np.random.default_rng(seed)
     matrices = random.dirichlet([1, 1, 1], (8, 3)) * 0.4 + 0.6 * np.eye(3)
-    truth = random.choice(3, 5000, p=[0.6, 0.3, 0.1])
+    truth = random.choice(3, 5000, p=balance)
     said = np.array([[random.choice(3, p=matrices[j, k]) for j in range(8)] for k in truth])
     items, workers = np.divmod(np.arange(40_000), 8)
     return pl.DataFrame({"item": items, "worker": workers, "label": said.ravel()}), matrices, truth
 
 
-@pytest.mark.parametrize("method", [cw.DawidSkene(), cw.LearningFromCrowds(), cw.IBCC()], ids=["ds", "lfc", "ibcc"])
-def test_confusion_matrices_and_class_balance_are_recovered(
-    method: cw.DawidSkene | cw.LearningFromCrowds | cw.IBCC,
-) -> None:
+@pytest.mark.parametrize(
+    "method",
+    [
+        cw.DawidSkene(),
+        cw.LearningFromCrowds(),
+        cw.IBCC(),
+        cw.IBCC("variational"),
+        cw.Hierarchical("full"),
+        cw.EBCC(subtypes=1, restarts=1),
+        cw.CBCC(noise_precision=1.0),
+    ],
+    ids=["ds", "lfc", "ibcc", "ibcc variational", "hierarchical full", "ebcc", "cbcc"],
+)
+def test_confusion_matrices_and_class_balance_are_recovered(method: Any) -> None:
     rows, matrices, truth = confused(1)
     result = method.fit(cw.Labels.from_frame(rows))
     assert result.workers.confusion == pytest.approx(matrices, abs=0.08)
-    assert result.workers.prior == pytest.approx(np.bincount(truth) / len(truth), abs=0.02)
+    # Priors that count the votes once more pull the balance towards theirs.
+    counts_votes = isinstance(method, cw.Hierarchical | cw.EBCC)
+    prior = result.workers.prior
+    assert prior == pytest.approx(np.bincount(truth) / len(truth), abs=0.07 if counts_votes else 0.02)
     assert result.confusion(3).columns == ["truth", "0", "1", "2"]
     assert result.confusion(3)["1"].to_numpy() == pytest.approx(result.workers.confusion[3, :, 1])
     with pytest.raises(cw.CallError, match="There is no worker 99"):
         result.confusion(99)
+
+
+@pytest.mark.parametrize("method", [cw.Minimax(), cw.LogLinear()], ids=["minimax", "loglinear"])
+def test_log_linear_matrices_are_recovered(method: Any) -> None:
+    """Items add nothing here, and the ridge pulls matrices together a little."""
+    rows, matrices, _ = confused(1, (1 / 3, 1 / 3, 1 / 3))
+    result = method.fit(cw.Labels.from_frame(rows.head(16_000)))
+    assert result.workers.confusion == pytest.approx(matrices, abs=0.1)
+
+
+def test_class_accuracies_and_the_errors_profile_are_recovered() -> None:
+    random = np.random.default_rng(0)
+    accuracy = random.beta([8, 4, 6], [2, 2, 4], (40, 3))
+    profile = np.array([[0, 0.8, 0.2], [0.5, 0, 0.5], [0.1, 0.9, 0]])
+    truth = random.integers(0, 3, 3000)
+    items, workers = np.divmod(np.arange(30_000), 10)
+    workers = (workers + 3 * items) % 40
+    wrong = np.array([random.choice(3, p=profile[k]) for k in truth[items]])
+    said = np.where(random.random(30_000) < accuracy[workers, truth[items]], truth[items], wrong)
+    result = cw.Hierarchical().fit(cw.Labels.from_arrays(items, workers, said))
+    order = result.names.workers.to_numpy()
+    found = result.workers.confusion
+    assert np.diagonal(found, axis1=1, axis2=2) == pytest.approx(accuracy[order], abs=0.12)
+    wrong_share = found[0] * (1 - np.eye(3))
+    assert wrong_share / wrong_share.sum(axis=1, keepdims=True) == pytest.approx(profile, abs=0.06)
+    prior = result.workers.row_counts
+    assert prior[:, 0] / prior.sum(axis=1) == pytest.approx(accuracy.mean(axis=0), abs=0.05)
+
+
+def test_prototypes_and_mixtures_are_recovered() -> None:
+    random = np.random.default_rng(0)
+    prototypes = np.array([[[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.1, 0.1, 0.8]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]]])
+    share = random.beta(4, 1.5, 30)  # of labels that follow the good prototype
+    truth = random.integers(0, 3, 3000)
+    items, workers = np.divmod(np.arange(30_000), 10)
+    workers = (workers + 7 * items) % 30
+    prototype = (random.random(30_000) > share[workers]).astype(int)
+    said = np.array([random.choice(3, p=prototypes[s, k]) for s, k in zip(prototype, truth[items], strict=True)])
+    result = cw.PTBCC().fit(cw.Labels.from_arrays(items, workers, said))
+    share = share[result.names.workers.to_numpy()]
+    assert np.corrcoef(result.workers.mixture[:, 0], share)[0, 1] > 0.95
+    # Its prior, two fifths of the labels themselves, holds mixtures together: the crowd's is recovered, not each one's.
+    true = np.einsum("s,skl->kl", [share.mean(), 1 - share.mean()], prototypes)
+    found = np.einsum("s,skl->kl", result.workers.mixture.mean(axis=0), result.workers.matrix)
+    assert found == pytest.approx(true, abs=0.05)
+
+
+def test_subtypes_with_shared_misconceptions_are_recovered_by_ebcc() -> None:
+    """Of class 0, two in five items look like class 1 to six of ten workers; confusion matrices cannot know which."""
+    random = np.random.default_rng(0)
+    truth = random.integers(0, 2, 2000)
+    misleading = (truth == 0) & (random.random(2000) < 0.4)
+    items, workers = np.divmod(np.arange(20_000), 10)
+    right = np.where(misleading[items] & (workers < 6), 0.15, 0.9)
+    said = np.where(random.random(20_000) < right, truth[items], 1 - truth[items])
+    labels = cw.Labels.from_arrays(items, workers, said)
+    truths = dict(enumerate(truth.tolist()))
+    assert cw.accuracy(cw.EBCC().fit(labels), truths) > cw.accuracy(cw.DawidSkene().fit(labels), truths) + 0.005
+    assert cw.accuracy(cw.EBCC().fit(labels), truths) > 0.97
+
+
+def test_communities_are_recovered() -> None:
+    """Workers who know, and workers who take one class for another."""
+    random = np.random.default_rng(0)
+    kinds = np.array(
+        [[[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]], [[0.9, 0.1, 0], [0.9, 0.1, 0], [0, 0, 1]]]
+    )
+    kind = np.arange(24) % 2
+    truth = random.integers(0, 3, 1200)
+    items, workers = np.divmod(np.arange(12_000), 10)
+    workers = (workers + 5 * items) % 24
+    said = np.array([random.choice(3, p=kinds[kind[j], k]) for j, k in zip(workers, truth[items], strict=True)])
+    result = cw.CBCC(communities=2).fit(cw.Labels.from_arrays(items, workers, said))
+    found = result.workers.membership.argmax(axis=1)
+    expected = kind[result.names.workers.to_numpy()]
+    assert (found == expected).all() or (found == 1 - expected).all()
 
 
 def test_spammers_and_their_habits_are_recovered_by_mace() -> None:

@@ -84,6 +84,7 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
             counts.confusion if workers is None else workers.evidence,
             counts.classes if workers is None else workers.log_prior,
             workers is not None,
+            np.inf,  # without smoothing, a class with next to no probability still shapes a matrix
             scores,
             changes,
             *counts,

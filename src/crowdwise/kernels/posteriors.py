@@ -9,13 +9,14 @@ import numpy as np
 from .compilation import Array, compiled
 
 _U = np.uint64
-# A class this many nats behind the best has a probability below the rounding error of the best one's: it is zero.
-_NEGLIGIBLE = 40.0
 
 
 @compiled
-def _normalise(support: Array, scores: Array, i: int, changes: Array) -> float:
-    """Write the probabilities that go with `support` as row i; returns the logarithm of what they were divided by."""
+def _normalise(support: Array, scores: Array, i: int, changes: Array, negligible: float = np.inf) -> float:
+    """Write the probabilities that go with `support` as row i; returns the logarithm of what they were divided by.
+
+    A class that is `negligible` nats behind the best is impossible.
+    """
     highest = -np.inf
     for k in range(support.size):
         highest = max(highest, support[k])
@@ -23,7 +24,7 @@ def _normalise(support: Array, scores: Array, i: int, changes: Array) -> float:
     for k in range(support.size):
         if highest == -np.inf:  # where all is impossible, all is equally likely
             support[k] = 1.0
-        elif support[k] > highest - _NEGLIGIBLE:
+        elif support[k] > highest - negligible:
             support[k] = np.exp(support[k] - highest)
         else:
             support[k] = 0.0
@@ -43,6 +44,7 @@ def sweep_confusions(
     evidence: Array,
     log_prior: Array,
     rescore: bool,
+    negligible: float,
     scores: Array,
     changes: Array,
     confusion: Array,
@@ -53,7 +55,8 @@ def sweep_confusions(
 
     `evidence` (workers, said class, true class) is what a label adds to the support of each class. Overwrites `scores`
     (unless not `rescore`) and the largest change of each class; adds to `confusion`, of the same shape, the
-    probabilities of the true classes by worker and label, to `classes` those by item, and the log likelihood.
+    probabilities of the true classes by worker and label, to `classes` those by item, and the log likelihood. Classes
+    that are `negligible` nats behind the best get no probability.
     """
     n_classes = scores.shape[1]
     support = np.empty(n_classes)
@@ -67,7 +70,7 @@ def sweep_confusions(
                 j, y = _U(workers[e]), _U(labels[e])
                 for k in range(n_classes):
                     support[k] += evidence[j, y, k]
-            log_likelihood[0] += _normalise(support, scores, i, changes)
+            log_likelihood[0] += _normalise(support, scores, i, changes, negligible)
         # Most items have settled on few of many classes: the others need no counting.
         n_possible = 0
         for k in range(n_classes):

@@ -7,6 +7,7 @@ Label Aggregation in Crowdsourcing", ICML 2019, https://proceedings.mlr.press/v9
 """
 
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from ..quality import accuracies
 from ..restarts import best_of, by_name
 from ..result import Result
 from .mv import shares
+
+# Most subtypes of an item are out of the question; this many nats behind is below the rounding of the best one.
+_NEGLIGIBLE: Final = 40.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,6 +127,7 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
             counts.confusion if workers is None else workers.evidence,
             counts.classes if workers is None else workers.log_prior,
             workers is not None,
+            _NEGLIGIBLE,
             scores,
             changes,
             *counts,
@@ -131,8 +136,6 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
 
     def estimate(self, counts: ConfusionCounts, previous: Subtypes | None, change: Array) -> Subtypes:
         """Expected logarithms under the Dirichlet posteriors."""
-        from scipy import special  # slow to import: not before it is needed
-
         states = counts.classes.reshape(-1, self.subtypes)
         n_classes = len(states)
         votes = states.sum(axis=1) if previous is None else previous.vote_classes
@@ -141,38 +144,37 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
         class_prior, subtype_prior = np.maximum(votes, 1e-9), np.full(states.shape, self.concentration / self.subtypes)
         diagonal = max(4.0, (n_classes - 1) * self.off_diagonal) if self.diagonal is None else self.diagonal
         cell_prior = self.off_diagonal + (diagonal - self.off_diagonal) * np.eye(n_classes)
-        cell_prior = np.repeat(cell_prior, self.subtypes, axis=0)[None]  # (1, states, said class)
-        classes, subtypes = class_prior + states.sum(axis=1), subtype_prior + states
-        cells = cell_prior + counts.confusion.swapaxes(1, 2)
-
-        def expected(posterior: Array) -> Array:
-            total = special.digamma(posterior.sum(axis=-1, keepdims=True))
-            return np.asarray(special.digamma(posterior) - total)
-
-        log_classes, log_subtypes, log_cells = expected(classes), expected(subtypes), expected(cells)
-        divergence = (
-            _divergence(classes, class_prior, log_classes)
-            + _divergence(subtypes, subtype_prior, log_subtypes)
-            + _divergence(cells, cell_prior, log_cells)
-        )
-        by_class = cells.reshape(len(cells), n_classes, self.subtypes, n_classes)
+        cell_prior = np.repeat(cell_prior, self.subtypes, axis=0).T[None]  # (1, said class, states)
+        _, log_classes, far = _posterior(states.sum(axis=1), class_prior, 0)
+        subtypes, log_subtypes, further = _posterior(states, subtype_prior, 1)
+        cells, log_cells, furthest = _posterior(counts.confusion, cell_prior, 1)
+        by_class = (cells / cells.sum(axis=1, keepdims=True)).reshape(len(cells), n_classes, n_classes, self.subtypes)
         used = subtypes / subtypes.sum(axis=1, keepdims=True)
-        confusion = np.einsum("jkml,km->jkl", by_class / by_class.sum(axis=3, keepdims=True), used)
+        confusion = np.einsum("jlkm,km->jkl", by_class, used)
         return Subtypes(
-            evidence=np.ascontiguousarray(log_cells.swapaxes(1, 2)),
+            evidence=log_cells,
             log_prior=(log_classes[:, None] + log_subtypes).ravel(),
             confusion=confusion,
             objective=np.array([-bound]),
             vote_classes=votes,
-            divergence=float(divergence),
+            divergence=far + further + furthest,
         )
 
 
-def _divergence(posterior: Array, prior: Array, expected: Array) -> float:
-    """Kullback and Leibler's, of Dirichlet posteriors from their priors, summed."""
+def _posterior(counts: Array, prior: Array, axis: int) -> tuple[Array, Array, float]:
+    """Dirichlet posteriors along an axis: their counts, expected logarithms, and divergence from the prior, summed.
+
+    Most counts are zero, so that the prior's functions of its few numbers do.
+    """
     from scipy import special  # slow to import: not before it is needed
 
-    prior = np.broadcast_to(prior, posterior.shape)
-    log_norm = special.gammaln(posterior.sum(axis=-1)) - special.gammaln(posterior).sum(axis=-1)
-    prior_norm = special.gammaln(prior.sum(axis=-1)) - special.gammaln(prior).sum(axis=-1)
-    return float((log_norm - prior_norm).sum() + ((posterior - prior) * expected).sum())
+    counted = counts > 0
+    posterior = counts + prior
+    total, prior_total = posterior.sum(axis=axis, keepdims=True), prior.sum(axis=axis, keepdims=True)
+    expected = np.broadcast_to(special.digamma(prior), counts.shape).copy()
+    expected[counted] = special.digamma(posterior[counted])
+    expected -= special.digamma(total)
+    grown = special.gammaln(total).sum() - np.broadcast_to(special.gammaln(prior_total), total.shape).sum()
+    norm = np.broadcast_to(special.gammaln(prior), counts.shape)[counted].sum()
+    norm -= special.gammaln(posterior[counted]).sum()
+    return posterior, expected, float(grown + norm + (counts * expected).sum())
