@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from . import columns, encode
+from . import columns, encode, kernels
 from .encode import Duplicates
 from .errors import DataError
 from .kernels import Array
@@ -239,6 +239,14 @@ class Labels:
             f"Labels({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
             f"in {self.n_classes:,} classes)"
         )
+
+
+def shares(labels: Labels) -> Array:
+    """The share of the votes on every item that name each class."""
+    votes = kernels.votes_per_item(labels.item_starts, labels.continued)
+    out = np.empty((labels.n_items, labels.n_classes))
+    kernels.vote_shares(labels.item_starts, labels.labels, votes, out)
+    return out
 
 
 def _labelled(table: pl.DataFrame, missing: Sequence[Any]) -> tuple[pl.DataFrame, int]:

@@ -20,8 +20,8 @@ import numpy as np
 from . import kernels
 from .kernels import Array
 from .labels import Labels
-from .loop import add_slices
 from .result import Quality
+from .slices import add_slices
 
 _ROUNDS: Final = 8
 _CHANGE: Final = 0.01

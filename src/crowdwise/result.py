@@ -46,6 +46,15 @@ class Convergence:
 
 
 @dataclass(frozen=True, eq=False)
+class Ending:
+    """What a loop ends with besides scores: the parameters that gave them, how it ended, and their objective."""
+
+    workers: Any
+    convergence: Convergence
+    objective: Array  # of the final scores, as the method's parameters hold it
+
+
+@dataclass(frozen=True, eq=False)
 class Quality:
     """One number per worker, larger is better, with a 95 % interval where the method has a posterior."""
 

@@ -14,10 +14,7 @@ import numpy as np
 from .. import kernels
 from ..kernels import Array
 from ..labels import Labels
-from ..loop import Iterative, Progress
-from ..probabilities import fit_probabilities
-from ..result import Result
-from .mv import shares
+from ..loop import Iterative
 
 
 class PrototypeCounts(NamedTuple):
@@ -82,16 +79,6 @@ class PTBCC(Iterative[Prototypes, PrototypeCounts]):
     matrix_prior: float = 0.5
     tolerance: float = 1e-3
     max_iterations: int = 500
-
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_single_votes("PTBCC")
-        return fit_probabilities(self, labels, (shares(labels), None), labels.n_workers, progress)
 
     def empty(self, labels: Labels, workers: Prototypes | None) -> PrototypeCounts:
         """Nothing counted yet."""
