@@ -1,9 +1,10 @@
 """From three columns of a table to three arrays of codes: ids are read once, here, and never again."""
 
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Any, Final, Literal, NoReturn
 
 import numpy as np
 import polars as pl
@@ -39,6 +40,15 @@ class Encoded:
 
 
 @dataclass(frozen=True)
+class Conflict:
+    """One worker with several labels on one item, as codes."""
+
+    item: int
+    worker: int
+    labels: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Grouped:
     """Labels sorted by item and worker, with repeats resolved, and what resolving them did."""
 
@@ -49,6 +59,7 @@ class Grouped:
     items: Array  # codes of the items that still have a label
     repeated: int
     conflicts: int
+    conflict: Conflict | None  # the first one
 
 
 def check_policy(duplicates: str) -> None:
@@ -67,15 +78,43 @@ def _encode(column: pl.Series, integers_in_text: bool) -> Encoded:
     # Where a sample hardly repeats, a large table from the start spares it most of its growing.
     sample = column.head(_SAMPLE)
     expected = len(column) // 4 if sample.n_unique() > len(sample) // 2 else len(sample)
-    codes, first_rows = kernels.encode(*_keys(column), expected)
-    names = column.gather(first_rows)
+    dictionary = Dictionary(expected)
+    codes = dictionary.encode(column)
+    return Encoded(codes, typed(dictionary.names, integers_in_text))
+
+
+class Dictionary:
+    """Codes of one column in order of first appearance, read as a whole or piece by piece."""
+
+    def __init__(self, expected: int = _SAMPLE) -> None:
+        self._slots = kernels.make_slots(expected)
+        self._names: list[pl.Series] = []
+        self._count = 0
+
+    def encode(self, column: pl.Series) -> Array:
+        """The codes of this piece."""
+        codes, first_rows, self._slots = kernels.encode(*keys(column), self._slots, self._count)
+        if len(first_rows) or not self._names:
+            self._names.append(column.gather(first_rows))
+            self._count += len(first_rows)
+        return np.asarray(codes)
+
+    @property
+    def names(self) -> pl.Series:
+        """What the codes mean."""
+        self._names = [pl.concat(self._names)]
+        return self._names[0]
+
+
+def typed(names: pl.Series, integers_in_text: bool) -> pl.Series:
+    """Names, as integers where text that stands for them has nothing else."""
     if integers_in_text and names.dtype == pl.String and names.str.contains(_INTEGER).all():
         with suppress(pl.exceptions.InvalidOperationError):  # 19 digits, but past 64 bits: it stays text
-            names = names.cast(pl.Int64)
-    return Encoded(codes, names)
+            return names.cast(pl.Int64)
+    return names
 
 
-def _keys(column: pl.Series) -> tuple[Array, Array]:
+def keys(column: pl.Series) -> tuple[Array, Array]:
     """Two 64-bit numbers per row that are equal exactly where the values are.
 
     Text is hashed twice with different seeds; the 96 bits that are compared make a collision less likely
@@ -85,10 +124,10 @@ def _keys(column: pl.Series) -> tuple[Array, Array]:
     if dtype == pl.String:
         return column.hash(seed=1).to_numpy(), column.hash(seed=2).to_numpy()
     if dtype.is_float():
-        keys = (column.cast(pl.Float64).to_numpy() + 0.0).view(np.uint64)  # + 0.0: minus zero is zero
-        return keys, np.zeros_like(keys)
+        numbers = (column.cast(pl.Float64).to_numpy() + 0.0).view(np.uint64)  # + 0.0: minus zero is zero
+        return numbers, np.zeros_like(numbers)
     if dtype.is_decimal() or dtype in (pl.Int128, pl.UInt128):
-        return _keys(column.cast(pl.String))
+        return keys(column.cast(pl.String))
     # Bytes and durations are left out: most formats cannot write them.
     if dtype.is_integer() or dtype in (pl.Boolean, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Time):
         column = column.to_physical()
@@ -98,8 +137,8 @@ def _keys(column: pl.Series) -> tuple[Array, Array]:
             f"Column {column.name!r} holds {dtype}; ids and labels are text, numbers, booleans or dates. "
             "Turn each value into one of those first."
         )
-    keys = column.to_numpy().view(np.uint64)
-    return keys, np.zeros_like(keys)
+    numbers = column.to_numpy().view(np.uint64)
+    return numbers, np.zeros_like(numbers)
 
 
 def order_classes(encoded: Encoded) -> Encoded:
@@ -110,29 +149,18 @@ def order_classes(encoded: Encoded) -> Encoded:
     return Encoded(rank[encoded.codes], encoded.names.gather(order))
 
 
-def group(item: Encoded, worker: Encoded, label: Encoded, duplicates: Duplicates, strict: bool) -> Grouped:
-    """Sort by item and settle what one worker said more than once about one item."""
-    starts, workers, labels = kernels.group_by_item(
-        item.codes, worker.codes, label.codes, len(item.names), len(worker.names)
-    )
+def group(item: Array, worker: Array, label: Array, n_items: int, n_workers: int, duplicates: Duplicates) -> Grouped:
+    """Sort codes by item and settle what one worker said more than once about one item."""
+    starts, workers, labels = kernels.group_by_item(item, worker, label, n_items, n_workers)
     keep, repeated, conflicts, first_item, first_row = kernels.resolve_repeats(
         starts, workers, labels, POLICIES[duplicates]
     )
-    if conflicts and duplicates == "error":
+    conflict = None
+    if conflicts:
         same = workers[first_row : starts[first_item + 1]] == workers[first_row]
-        said = label.names.gather(labels[first_row : first_row + same.sum()]).unique(maintain_order=True)
-        raise DataError(
-            f"{several(conflicts, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
-            f"label; first: item {item.names[first_item]!r}, worker {worker.names[int(workers[first_row])]!r} "
-            f"said {' and '.join(repr(value) for value in said)}. "
-            'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line).'
-        )
-    if repeated and strict:
-        raise DataError(
-            f"{several(repeated, 'row repeats', 'rows repeat')} an earlier one exactly, and strict=True "
-            "(--strict) forbids dropping them. Drop them first, or leave strict out."
-        )
-    items = np.arange(len(item.names), dtype=np.int64)
+        said = labels[first_row : first_row + same.sum()].tolist()
+        conflict = Conflict(int(first_item), int(workers[first_row]), tuple(dict.fromkeys(said)))
+    items = np.arange(n_items, dtype=np.int64)
     if repeated or conflicts:
         kept = np.concatenate([[0], np.cumsum(keep)])[starts]
         filled = np.diff(kept) > 0
@@ -143,4 +171,22 @@ def group(item: Encoded, worker: Encoded, label: Encoded, duplicates: Duplicates
         continued = np.zeros(len(workers), bool)
         continued[1:] = workers[1:] == workers[:-1]
         continued[starts[:-1]] = False
-    return Grouped(starts, workers, labels, continued, items, repeated, conflicts)
+    return Grouped(starts, workers, labels, continued, items, repeated, conflicts, conflict)
+
+
+def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any]) -> NoReturn:
+    """Say how many pairs conflict, which is the first, and what to do."""
+    raise DataError(
+        f"{several(count, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
+        f"label; first: item {item!r}, worker {worker!r} said {' and '.join(repr(value) for value in said)}. "
+        'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line).'
+    )
+
+
+def refuse_repeats(count: int) -> None:
+    """Say how many rows repeat, if any: for those who forbid dropping them."""
+    if count:
+        raise DataError(
+            f"{several(count, 'row repeats', 'rows repeat')} an earlier one exactly, and strict=True "
+            "(--strict) forbids dropping them. Drop them first, or leave strict out."
+        )
