@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from .labels import Labels
     from .screen import Screen
 
 app = typer.Typer(
@@ -32,6 +31,11 @@ Duplicates = Annotated[
 Missing = Annotated[list[str] | None, typer.Option(help="A value that means no label, such as NA or -1; repeatable.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse data that need repair.")]
 Truth = Annotated[str | None, typer.Option(help="A file with the true label of some items.")]
+Engine = Annotated[
+    str, typer.Option(help="Where the labels are worked on: memory, disk, or auto for disk if they do not fit.")
+]
+Memory = Annotated[str | None, typer.Option(help="What may be taken, such as 4GB; what is free, if left out.")]
+Workdir = Annotated[str | None, typer.Option(help="The folder for temporary files of --engine disk.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
@@ -62,6 +66,9 @@ def aggregate(
     duplicates: Duplicates = "error",
     missing: Missing = None,
     strict: Strict = False,
+    engine: Engine = "auto",
+    memory: Memory = None,
+    workdir: Workdir = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -82,7 +89,8 @@ def aggregate(
     screen = on_screen.Screen(quiet)
     known = None if truth is None else read_truth(truth)
     with screen.compiling():
-        labels = _read(screen, files, item, worker, label, duplicates, missing, strict)
+        where = {"engine": engine, "memory": memory, "workdir": workdir}
+        labels = _read(screen, files, item, worker, label, duplicates, missing, strict, **where)
         with screen.progress(getattr(chosen, "tolerance", 1.0)) as progress:
             result = chosen.fit(labels, progress=progress)
         accuracies = {}
@@ -90,20 +98,23 @@ def aggregate(
             accuracies[method] = accuracy(result, known)
             if method != "mv" and not labels.set_valued:
                 accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), known)
-    truth_table = result.to_frame(scores=scores)
-    tables = {} if output is None else {output: truth_table}
+    truth_table = result.lazy(scores=scores)
+    tables: dict[str, Any] = {} if output is None else {output: truth_table}
     if workers is not None:
         tables[workers] = result.workers_frame()
     write(tables)
     if not result.convergence.converged:
         screen.remark(f"{method} {result.convergence}. Raise max_iterations (--set max_iterations=...).")
     if as_json:
-        unwritten = {"truth": None if output else truth_table, "quality": None if workers else result.workers_frame()}
+        unwritten = {
+            "truth": None if output else truth_table.collect(),
+            "quality": None if workers else result.workers_frame(),
+        }
         typer.echo(json.dumps(on_screen.summary(labels, result, accuracies, targets, unwritten)))
     elif not quiet:
         screen.table("The crowd", None, on_screen.crowd_rows(labels, result, accuracies))
         if output is None:
-            screen.head("Inferred labels", truth_table, 10)
+            screen.head("Inferred labels", truth_table, 10, labels.n_items)
         worker_table = result.workers_frame()
         best, worst = on_screen.ranked_workers(worker_table, 5)
         screen.table("Best workers", worker_table.columns, best)
@@ -205,8 +216,12 @@ def methods(as_json: Json = False) -> None:
 
 def main() -> None:
     """Run the command line; a mistake of the user's is one sentence and an exit code."""
+    import signal
+
     from .errors import CallError, DataError
 
+    # As after an interrupt: temporary files are removed on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         app()
     except DataError as problem:
@@ -266,17 +281,24 @@ def _read(
     duplicates: Any,
     missing: list[str] | None,
     strict: bool,
-) -> "Labels":
-    """Read the labels and say what was recognised and what was repaired."""
+    **where: Any,
+) -> Any:
+    """Read the labels and say what was recognised, what was repaired, and where they are if not in memory."""
     from .files import read_labels
+    from .labels import Labels
 
-    labels = read_labels(
-        files, item=item, worker=worker, label=label, duplicates=duplicates, missing=missing or (), strict=strict
-    )
+    asked: dict[str, Any] = {"item": item, "worker": worker, "label": label, "duplicates": duplicates}
+    where = {"engine": "memory", **where, "phases": screen.phases()}
+    labels = read_labels(files, **asked, missing=missing or (), strict=strict, **where)
     recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())
     screen.remark(f"Read {labels.report.rows:,} rows: {recognised}.")
     for sentence in labels.report.repairs:
         screen.remark(sentence)
+    if not isinstance(labels, Labels):
+        why = (
+            "" if where["engine"] == "disk" else "The labels might not fit in memory (--engine memory reads them all). "
+        )
+        screen.remark(f"{why}Working on disk: {labels.n_parts:,} parts in {labels.folder}.")
     return labels
 
 

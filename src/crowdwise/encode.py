@@ -71,10 +71,11 @@ def check_policy(duplicates: str) -> None:
 def encode_columns(columns: list[pl.Series], integers_in_text: bool) -> list[Encoded]:
     """Encode every column, two at a time: hashing and the kernel both release the interpreter lock."""
     with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda column: _encode(column, integers_in_text), columns))
+        return list(pool.map(lambda column: encode_column(column, integers_in_text), columns))
 
 
-def _encode(column: pl.Series, integers_in_text: bool) -> Encoded:
+def encode_column(column: pl.Series, integers_in_text: bool) -> Encoded:
+    """Encode a whole column."""
     # Where a sample hardly repeats, a large table from the start spares it most of its growing.
     sample = column.head(_SAMPLE)
     expected = len(column) // 4 if sample.n_unique() > len(sample) // 2 else len(sample)
@@ -114,6 +115,11 @@ def typed(names: pl.Series, integers_in_text: bool) -> pl.Series:
     return names
 
 
+def key(column: pl.Series) -> Array:
+    """The first of a value's two keys."""
+    return column.hash(seed=1).to_numpy() if column.dtype == pl.String else keys(column)[0]
+
+
 def keys(column: pl.Series) -> tuple[Array, Array]:
     """Two 64-bit numbers per row that are equal exactly where the values are.
 
@@ -143,10 +149,15 @@ def keys(column: pl.Series) -> tuple[Array, Array]:
 
 def order_classes(encoded: Encoded) -> Encoded:
     """Number the classes in the order of their values instead, so that a tie does not depend on row order."""
-    order = encoded.names.arg_sort()
-    rank = np.empty(len(order), np.min_scalar_type(max(len(order) - 1, 0)))
-    rank[order.to_numpy()] = np.arange(len(order))
-    return Encoded(rank[encoded.codes], encoded.names.gather(order))
+    ranks = rank(encoded.names)
+    return Encoded(ranks[encoded.codes], encoded.names.sort())
+
+
+def rank(names: pl.Series) -> Array:
+    """The place of every name in the order of their values, as the smallest unsigned integer that fits."""
+    ranks = np.empty(len(names), np.min_scalar_type(max(len(names) - 1, 0)))
+    ranks[names.arg_sort().to_numpy()] = np.arange(len(names))
+    return ranks
 
 
 def group(item: Array, worker: Array, label: Array, n_items: int, n_workers: int, duplicates: Duplicates) -> Grouped:

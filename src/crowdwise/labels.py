@@ -209,10 +209,7 @@ class Labels:
     def require_single_votes(self, method: str) -> None:
         """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
         if self.set_valued:
-            raise DataError(
-                f"{method} takes one class a vote, and here one worker named several for one item: read the labels "
-                'with duplicates="first", "last", "all" or "drop".'
-            )
+            raise DataError(several_classes_a_vote(method))
 
     def slice(self, first: int, last: int) -> "Labels":
         """The items from `first` up to, not including, `last`: the same workers and classes, no copy of labels.
@@ -246,6 +243,14 @@ class Labels:
             f"Labels({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
             f"in {self.n_classes:,} classes)"
         )
+
+
+def several_classes_a_vote(method: str) -> str:
+    """Why a method does not take set-valued votes."""
+    return (
+        f"{method} takes one class a vote, and here one worker named several for one item: read the labels "
+        'with duplicates="first", "last", "all" or "drop".'
+    )
 
 
 def shares(labels: Labels) -> Array:

@@ -119,9 +119,7 @@ class Result:
         `quality` makes the workers' quality from the labels and the answers; without it, it is the agreement. Neither
         it nor the variance is needed to infer the truth, so they are made when they are first asked for.
         """
-        if not np.isfinite(scores).all():
-            i = int(np.argmin(np.isfinite(scores).all(axis=1)))
-            raise DataError(f"{method!r} gave no finite score for item {labels.names.items[i]!r}: {scores[i]}.")
+        check_finite(method, labels.names.items, scores)
         ranking = kernels.best_two(scores, TIE)
         answers = ranking[0]
         agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers)
@@ -172,6 +170,11 @@ class Result:
         """For every item, whether its best two classes have the same score."""
         return self.ranking[2]
 
+    @property
+    def tie_count(self) -> int:
+        """How many items are tied."""
+        return int(self.ties.sum())
+
     def winners(self) -> Array:
         """(items, classes): which classes have the best score; more than one where there is a tie."""
         best = self.confidence[:, None]
@@ -204,6 +207,10 @@ class Result:
             ]
             frame = frame.with_columns(columns)
         return frame
+
+    def lazy(self, scores: bool = False) -> pl.LazyFrame:
+        """The same as a stream, as a result on disk has it."""
+        return self.to_frame(scores).lazy()
 
     def workers_frame(self) -> pl.DataFrame:
         """One row per worker, in order of first appearance."""
@@ -238,3 +245,10 @@ class Result:
         return (
             f"Result({len(self.votes):,} items, {len(self.agreement):,} workers by {self.method!r}; {self.convergence})"
         )
+
+
+def check_finite(method: Any, items: pl.Series, scores: Array) -> None:
+    """Refuse scores that are no numbers, naming the first item that has one."""
+    if not np.isfinite(scores).all():
+        i = int(np.argmin(np.isfinite(scores).all(axis=1)))
+        raise DataError(f"{method!r} gave no finite score for item {items[i]!r}: {scores[i]}.")
