@@ -295,9 +295,7 @@ def _read(
     for sentence in labels.report.repairs:
         screen.remark(sentence)
     if not isinstance(labels, Labels):
-        why = (
-            "" if where["engine"] == "disk" else "The labels might not fit in memory (--engine memory reads them all). "
-        )
+        why = "" if where["engine"] == "disk" else "The labels may not fit in memory (--engine memory tries). "
         screen.remark(f"{why}Working on disk: {labels.n_parts:,} parts in {labels.folder}.")
     return labels
 

@@ -99,7 +99,7 @@ def deal(
     names = Names(pl.Series("item", [], pl.Int64), worker_names.alias("worker"), ordered.alias("label"))
     if rules.duplicates == "set" and conflicts:
         filled = [replace(part, continued=True) for part in filled]
-    return Parts(place, filled, names, ranks.dtype, integers), report
+    return Parts(place, filled, names, ranks.dtype, integers, memory), report
 
 
 def _batches(scans: Sequence[Scan], rows: int) -> Iterator[pl.DataFrame]:

@@ -134,7 +134,7 @@ class LabelsOnDisk:
             "over the items, such as bwa, one_coin or ds."
         )
 
-    workers = labels = continued = item_starts
+    workers = labels = continued = slices = item_starts
 
     def __repr__(self) -> str:
         return (
@@ -153,6 +153,7 @@ class OnDisk:
         self._folder = parts.place.path / f"scores-{number:04}"
         self._folder.mkdir()
         self._forget = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._mapped: dict[int, Array] = {}
         self.n_classes = labels.n_classes
         self.first: Any = method.start(parts.load(0).slice(0, 0))[1]
 
@@ -164,7 +165,12 @@ class OnDisk:
 
     def scores(self, number: int) -> Array:
         """The scores of one part, mapped into memory."""
-        return load(self._folder / f"{number:04}", np.float64).reshape(-1, self.n_classes)
+        if number in self._mapped:
+            return self._mapped[number]
+        scores = load(self._folder / f"{number:04}", np.float64).reshape(-1, self.n_classes)
+        if self._parts.stay_mapped:
+            self._mapped[number] = scores
+        return scores
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
         """One pass over all parts."""
@@ -172,7 +178,7 @@ class OnDisk:
 
         def step(number: int, labels: Labels) -> tuple[Any, Array]:
             path = self._folder / f"{number:04}"
-            fresh = not path.is_file()
+            fresh = number not in self._mapped and not path.is_file()
             scores = method.start(labels)[0] if fresh else self.scores(number)
             counts = method.empty(labels, workers)
             moved = method.sweep(labels, scores, workers, counts)

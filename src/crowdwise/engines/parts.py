@@ -1,6 +1,7 @@
 """Parts on disk: the three arrays of `Labels`, mapped into memory when they are used, and the names of the items."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
 
@@ -74,6 +75,7 @@ class Parts:
         names: What workers and classes are called; items have their names in their part.
         dtype: Of labels.
         integers: Whether the items' names are integers in text.
+        memory: What may be taken while working on them.
     """
 
     place: Workplace
@@ -81,10 +83,24 @@ class Parts:
     names: Names
     dtype: Any
     integers: bool
+    memory: int
+    _mapped: dict[int, Labels] = field(default_factory=dict)
 
     def load(self, number: int) -> Labels:
         """The labels of one part, without the names of its items."""
-        return self.parts[number].load(self.names, self.dtype)
+        if number in self._mapped:
+            return self._mapped[number]
+        labels = self.parts[number].load(self.names, self.dtype)
+        if self.stay_mapped:
+            self._mapped[number] = labels
+        return labels
+
+    @cached_property
+    def stay_mapped(self) -> bool:
+        """Whether all labels and scores together may stay in memory between passes: mapping them anew takes time."""
+        items, labels = sum(part.items for part in self.parts), sum(part.labels for part in self.parts)
+        size = labels * (5 + self.dtype.itemsize) + items * (8 + 8 * len(self.names.classes))
+        return bool(size < self.memory / 3)
 
     def item_names(self, number: int) -> pl.Series:
         """The names of its items."""
