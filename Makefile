@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench clean
+.PHONY: demo test test-slow bench bench-scale clean
 
 demo: .venv/installed
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
@@ -20,6 +20,9 @@ test-slow: .venv/tested
 
 bench: .venv/tested
 	$(BIN)/python -m benchmarks
+
+bench-scale: .venv/tested
+	$(BIN)/python -m benchmarks.scale
 
 clean:
 	rm -rf .venv demo .benchmarks

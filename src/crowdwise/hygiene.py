@@ -57,6 +57,12 @@ class Hygiene:
                 "them. Drop them first, or leave strict out."
             )
 
+    def take(self, rows: int, silent: int, unlabelled: int, absent: Mapping[str, tuple[int, str]]) -> None:
+        """Take over what was counted elsewhere: rows without an item or a worker with the first of each."""
+        self.rows, self._silent, self.unlabelled = rows, silent, unlabelled
+        for role, (count, first) in absent.items():
+            self._absent[role], self._first[role] = count, first
+
     @property
     def sound(self) -> bool:
         """Whether every row so far has an item and a worker."""

@@ -52,6 +52,8 @@ class Inferring:
     scale: ClassVar[Scale] = "probability"
     # Whether workers are read as coins given the answers; else a worker's quality is its agreement with them.
     coins: ClassVar[bool] = True
+    # Whether scores follow from the workers' parameters alone, not from the scores before them as well.
+    forgetful: ClassVar[bool] = True
     # The posterior variance of scores, from labels, scores and the workers' parameters.
     variance: ClassVar[Callable[..., Array] | None] = None
 
@@ -90,6 +92,12 @@ class Inferring:
     def sweep(self, labels: Labels, scores: Array, workers: Any, counts: Any) -> Array:
         """Scores stay as they started."""
         return np.zeros(labels.n_classes)
+
+    def rescore(self, labels: Labels, workers: Any) -> Array:
+        """The scores that follow from these parameters alone, for an engine that keeps none."""
+        scores = np.zeros((labels.n_items, labels.n_classes))
+        self.sweep(labels, scores, workers, self.empty(labels, workers))
+        return scores
 
     def iterate(self, engine: "Engine", progress: Progress | None) -> Ending:
         """What comes between the start and the end: here, nothing but the start."""

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from .. import encode, kernels
-from ..encode import Dictionary, Duplicates
+from ..encode import Dictionary, Duplicates, Grouped
 from ..errors import DataError
 from ..hygiene import Hygiene
 from ..kernels import Array
@@ -171,13 +171,8 @@ def _sort(heaps: _Heaps, number: int, ranks: Array, n_workers: int, rules: Rules
     part = Part(heaps.place.path, number, 0, 0, False)
     if table is None:
         return _Sorted(part, 0, 0, None, 0, True)
-    there = table["label"] >= 0
-    distinct = None if there.all() else table["item"].n_unique()
-    table = table if distinct is None else table.filter(there)
-    item = encode.encode_column(table["item"], False)
-    labels = ranks[table["label"].to_numpy()]
-    grouped = encode.group(item.codes, table["worker"].to_numpy(), labels, len(item.names), n_workers, rules.duplicates)
-    names = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
+    found = arrange(table, ranks, n_workers, rules.duplicates)
+    grouped, names = found.grouped, found.items
     part = replace(part, items=len(names), labels=len(grouped.workers), continued=grouped.continued is not None)
     with heaps.place.writing():
         part.write(grouped, names)
@@ -186,10 +181,33 @@ def _sort(heaps: _Heaps, number: int, ranks: Array, n_workers: int, rules: Rules
         part,
         grouped.repeated,
         grouped.conflicts,
-        None if first is None else (item.names[first.item], first.worker, first.labels),
-        (len(item.names) if distinct is None else distinct) - len(names),
+        None if first is None else (found.conflicting, first.worker, first.labels),
+        found.unlabelled,
         rules.integers_in_text and encode.typed(names, True).dtype == pl.Int64,
     )
+
+
+@dataclass(frozen=True)
+class Arranged:
+    """The labels of a part, sorted, with the names of its items."""
+
+    grouped: Grouped
+    items: pl.Series
+    unlabelled: int
+    conflicting: Any  # the item of the first conflict
+
+
+def arrange(table: pl.DataFrame, ranks: Array, n_workers: int, duplicates: Duplicates) -> Arranged:
+    """Sort all rows of some items, with codes of workers and classes; a label of -1 is none."""
+    there = table["label"] >= 0
+    distinct = None if there.all() else table["item"].n_unique()
+    table = table if distinct is None else table.filter(there)
+    item = encode.encode_column(table["item"], False)
+    labels = ranks[table["label"].to_numpy()]
+    grouped = encode.group(item.codes, table["worker"].to_numpy(), labels, len(item.names), n_workers, duplicates)
+    names = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
+    conflicting = None if grouped.conflict is None else item.names[grouped.conflict.item]
+    return Arranged(grouped, names, (len(item.names) if distinct is None else distinct) - len(names), conflicting)
 
 
 def _refuse_first(

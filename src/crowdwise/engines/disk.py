@@ -108,7 +108,7 @@ class LabelsOnDisk:
         """A method over these labels."""
         return OnDisk(method, self, self._parts, next(self._fits))
 
-    def add(self, count: Callable[[int, Labels], tuple[Any, ...]], phase: str | None = None) -> Any:
+    def add(self, count: Callable[[int, Labels], tuple[Any, ...]], phase: str) -> Any:
         """The sum of `count` over the parts, given the number of each and its labels."""
         total = Sum()
         self.each(count, total.add, phase)
@@ -193,6 +193,14 @@ class OnDisk:
 
         self._labels.each(step, add)
         return total.value, change
+
+    def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
+        """The sum of `count` over all parts, given their labels and final scores."""
+        return self._labels.add(lambda number, labels: count(labels, self._method.finish(self.scores(number))), phase)
+
+    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
+        """The same for what needs no scores."""
+        return self._labels.add(lambda _, labels: count(labels), phase)
 
     def result(self, ending: Ending) -> ResultOnDisk:
         """The result, as far as it is not asked for yet."""

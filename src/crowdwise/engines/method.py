@@ -22,6 +22,11 @@ class Sweeping(Protocol):
         ...
 
     @property
+    def forgetful(self) -> bool:
+        """Whether scores follow from the workers' parameters alone, not from the scores before them as well."""
+        ...
+
+    @property
     def variance(self) -> Callable[[Labels, Array, Any], Array] | None:
         """The posterior variance of scores, from them and the workers' parameters; None where there is none."""
         ...
@@ -40,6 +45,10 @@ class Sweeping(Protocol):
 
     def sweep(self, labels: Labels, scores: Array, workers: Any, counts: Any) -> Array:
         """Overwrite the scores, count them, and say by how much each class moved."""
+        ...
+
+    def rescore(self, labels: Labels, workers: Any) -> Array:
+        """The scores that follow from these parameters alone."""
         ...
 
     def finish(self, scores: Array) -> Array:

@@ -1,9 +1,9 @@
-"""What a method found on disk: the same tables as a `Result`, made part by part as they are asked for."""
+"""What a method found in parts: the same tables as a `Result`, made part by part as they are asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
@@ -33,25 +33,133 @@ class Tally(NamedTuple):
     ties: Array  # (1)
 
 
-class ResultOnDisk:
-    """The inferred truth of labels on disk.
+def count_tally(labels: Labels, scores: Array) -> Tally:
+    """Count these items."""
+    answers, _, tied = kernels.best_two(scores, TIE)
+    arrays = (labels.item_starts, labels.workers, labels.labels)
+    return Tally(
+        *count_agreement(labels, answers),
+        kernels.agreements(*arrays, answers, labels.n_workers),
+        kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers),
+        np.array([tied.sum()]),
+    )
+
+
+class PartsEngine(Protocol):
+    """An engine that adds up over parts what is counted from their labels and final scores."""
+
+    def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
+        """The sum of `count` over all parts."""
+        ...
+
+    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
+        """The same for what needs no scores."""
+        ...
+
+
+class ResultInParts:
+    """What was found of the workers, and how; what was found of the items is where the parts are.
 
     Attributes:
         method: The method with all its parameters.
-        names: What workers and classes are called; items have their names in `parts`.
+        names: What workers and classes are called; items have their names in their part.
         scale: What the scores are; see `Result`.
         workers: The method's own parameters of the workers.
         convergence: How the loop ended.
     """
 
-    def __init__(
-        self, method: Sweeping, labels: "LabelsOnDisk", parts: Parts, engine: "OnDisk", ending: Ending
-    ) -> None:
+    def __init__(self, method: Sweeping, names: Names, engine: PartsEngine, ending: Ending) -> None:
         self.method = method
-        self.names = labels.names
+        self.names = names
         self.scale = method.scale
         self.workers = ending.workers
         self.convergence = ending.convergence
+        self._adding = engine
+
+    def workers_frame(self) -> pl.DataFrame:
+        """One row per worker, in order of first appearance."""
+        return self._about_workers().workers_frame()
+
+    def confusion(self, worker: Any) -> pl.DataFrame:
+        """What one worker says where each class is true; see `Result.confusion`."""
+        return self._about_workers().confusion(worker)
+
+    @property
+    def tie_count(self) -> int:
+        """How many items have a best class that is tied with the second."""
+        return int(self.tally.ties[0])
+
+    @cached_property
+    def tally(self) -> Tally:
+        """What follows from the answers."""
+        tally: Tally = self._adding.add(count_tally, "counting")
+        return tally
+
+    @cached_property
+    def agreement(self) -> Array:
+        """Per worker, the share of its votes that name the inferred label (NaN without votes)."""
+        votes = self.tally.votes
+        unknown = np.full(len(votes), np.nan)
+        return np.asarray(np.divide(self.tally.agreed_in_all, votes, out=unknown, where=votes > 0))
+
+    @cached_property
+    def quality(self) -> Quality:
+        """How good every worker is."""
+        if not self.method.coins:
+            return Quality(self.agreement)
+
+        def expected_right(evidence: Array, share: Array) -> Any:
+            count = partial(count_right, evidence=evidence, share=share)
+            return self._adding.add_labels(count, "measuring workers")
+
+        return accuracies_of(Agreement(*self.tally[:4]), expected_right)
+
+    def _about_workers(self) -> Result:
+        """A result without items."""
+        nothing = np.zeros(0, np.int32)
+        return Result(
+            method=self.method,
+            names=self.names,
+            scores=np.zeros((0, len(self.names.classes))),
+            scale=self.scale,
+            workers=self.workers,
+            convergence=self.convergence,
+            ranking=(nothing, nothing, nothing),
+            votes=nothing,
+            worker_votes=self.tally.votes,
+            agreement=self.agreement,
+            measure_quality=lambda: self.quality,
+        )
+
+
+def part_result(about: ResultInParts, labels: Labels, items: pl.Series, scores: Array) -> Result:
+    """The result of one part: everything about its items, nothing about workers but their parameters."""
+    method = about.method
+    check_finite(method, items, scores)
+    nothing = np.zeros(0)
+    return Result(
+        method=method,
+        names=Names(items, labels.names.workers, labels.names.classes),
+        scores=scores,
+        scale=method.scale,
+        workers=about.workers,
+        convergence=about.convergence,
+        ranking=kernels.best_two(scores, TIE),
+        votes=kernels.votes_per_item(labels.item_starts, labels.continued),
+        worker_votes=nothing,
+        agreement=nothing,
+        measure_quality=partial(Quality, nothing),
+        measure_variance=None if method.variance is None else partial(method.variance, labels, scores, about.workers),
+    )
+
+
+class ResultOnDisk(ResultInParts):
+    """The inferred truth of labels on disk; items have their names in `parts`."""
+
+    def __init__(
+        self, method: Sweeping, labels: "LabelsOnDisk", parts: Parts, engine: "OnDisk", ending: Ending
+    ) -> None:
+        super().__init__(method, labels.names, engine, ending)
         self.n_items = labels.n_items
         self._labels = labels
         self._parts = parts
@@ -94,80 +202,13 @@ class ResultOnDisk:
         """One row per item, all of them in memory."""
         return self.lazy(scores).collect()
 
-    def workers_frame(self) -> pl.DataFrame:
-        """One row per worker, in order of first appearance."""
-        return self._part(0, 0, self.quality).workers_frame()
-
-    def confusion(self, worker: Any) -> pl.DataFrame:
-        """What one worker says where each class is true; see `Result.confusion`."""
-        return self._part(0, 0).confusion(worker)
-
-    @property
-    def tie_count(self) -> int:
-        """How many items have a best class that is tied with the second."""
-        return int(self.tally.ties[0])
-
-    @cached_property
-    def tally(self) -> Tally:
-        """What follows from the answers."""
-
-        def count(number: int, labels: Labels) -> Tally:
-            answers, _, tied = kernels.best_two(self._scores(number), TIE)
-            arrays = (labels.item_starts, labels.workers, labels.labels)
-            return Tally(
-                *count_agreement(labels, answers),
-                kernels.agreements(*arrays, answers, labels.n_workers),
-                kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers),
-                np.array([tied.sum()]),
-            )
-
-        tally: Tally = self._labels.add(count, "counting")
-        return tally
-
-    @cached_property
-    def agreement(self) -> Array:
-        """Per worker, the share of its votes that name the inferred label (NaN without votes)."""
-        votes = self.tally.votes
-        unknown = np.full(len(votes), np.nan)
-        return np.asarray(np.divide(self.tally.agreed_in_all, votes, out=unknown, where=votes > 0))
-
-    @cached_property
-    def quality(self) -> Quality:
-        """How good every worker is."""
-        if not self.method.coins:
-            return Quality(self.agreement)
-
-        def expected_right(evidence: Array, share: Array) -> Any:
-            return self._labels.add(lambda _, labels: count_right(labels, evidence, share), "measuring workers")
-
-        return accuracies_of(Agreement(*self.tally[:4]), expected_right)
-
-    def _scores(self, number: int) -> Array:
-        return self.method.finish(self._engine.scores(number))
-
-    def _part(self, number: int, most: int | None = None, quality: Quality | None = None) -> Result:
-        """The result of the first `most` items of one part; with what is known of the workers if `quality` is."""
-        labels = self._parts.load(number)
-        items, scores = self._parts.item_names(number), self._scores(number)
+    def _part(self, number: int, most: int | None = None) -> Result:
+        """The result of the first `most` items of one part."""
+        labels, items = self._parts.load(number), self._parts.item_names(number)
+        scores = self.method.finish(self._engine.scores(number))
         if most is not None:
             labels, items, scores = labels.slice(0, most), items.head(most), scores[:most]
-        check_finite(self.method, items, scores)
-        variance = self.method.variance
-        nothing = np.zeros(0)
-        return Result(
-            method=self.method,
-            names=Names(items, self.names.workers, self.names.classes),
-            scores=scores,
-            scale=self.scale,
-            workers=self.workers,
-            convergence=self.convergence,
-            ranking=kernels.best_two(scores, TIE),
-            votes=kernels.votes_per_item(labels.item_starts, labels.continued),
-            worker_votes=nothing if quality is None else self.tally.votes,
-            agreement=nothing if quality is None else self.agreement,
-            measure_quality=lambda: self.quality if quality is None else quality,
-            measure_variance=None if variance is None else partial(variance, labels, scores, self.workers),
-        )
+        return part_result(self, labels, items, scores)
 
     def __repr__(self) -> str:
         return (

@@ -195,6 +195,16 @@ class BWA(Iterative[Weights, Errors]):
             _count_once(labels, counts)
         return np.asarray(changes[0])
 
+    def rescore(self, labels: Labels, workers: Weights) -> Array:
+        """Every class by its own weights, whether it has settled or not."""
+        scores = np.zeros((labels.n_items, labels.n_classes))
+        # Two classes one by one: once either has settled, they no longer mirror each other.
+        together = np.eye(2, dtype=bool) if labels.n_classes == 2 else np.ones((1, labels.n_classes), bool)
+        for running in together:
+            these = replace(workers, running=running)
+            self.sweep(labels, scores, these, self.empty(labels, these))
+        return scores
+
     def estimate(self, counts: Errors, previous: Weights | None, change: Array) -> Weights:
         """Weights from the errors; those of a class that has settled stay as they gave its scores."""
         if previous is None:

@@ -7,7 +7,7 @@ so that a worker is one number, however many classes there are. "Prototype-based
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -55,7 +55,7 @@ class PTBCC(Iterative[Prototypes, PrototypeCounts]):
     """Workers as mixtures of two prototypes.
 
     Use it where there are many classes and few labels per worker. A label's prototype follows from the item's scores of
-    the iteration before, so it needs all labels in memory.
+    the iteration before, so it needs an engine that keeps scores: memory or disk, not Spark.
 
     Args:
         right: f, the good prototype's odds of the right class to each other one, over `even`.
@@ -79,6 +79,8 @@ class PTBCC(Iterative[Prototypes, PrototypeCounts]):
     matrix_prior: float = 0.5
     tolerance: float = 1e-3
     max_iterations: int = 500
+
+    forgetful: ClassVar[bool] = False
 
     def empty(self, labels: Labels, workers: Prototypes | None) -> PrototypeCounts:
         """Nothing counted yet."""
