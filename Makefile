@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-scale clean
+.PHONY: demo test test-slow test-spark bench bench-scale bench-spark clean
 
 demo: .venv/installed
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
@@ -18,11 +18,17 @@ test: .venv/tested
 test-slow: .venv/tested
 	$(BIN)/pytest -m slow
 
+test-spark: .venv/spark
+	$(BIN)/pytest -m spark tests/test_spark.py
+
 bench: .venv/tested
 	$(BIN)/python -m benchmarks
 
 bench-scale: .venv/tested
 	$(BIN)/python -m benchmarks.scale
+
+bench-spark: .venv/spark
+	$(BIN)/python -m benchmarks.spark
 
 clean:
 	rm -rf .venv demo .benchmarks
@@ -35,4 +41,8 @@ clean:
 
 .venv/tested: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+.venv/spark: .venv/tested
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
 	touch $@

@@ -32,8 +32,9 @@ Missing = Annotated[list[str] | None, typer.Option(help="A value that means no l
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse data that need repair.")]
 Truth = Annotated[str | None, typer.Option(help="A file with the true label of some items.")]
 Engine = Annotated[
-    str, typer.Option(help="Where the labels are worked on: memory, disk, or auto for disk if they do not fit.")
+    str, typer.Option(help="Where the labels are worked on: memory, disk, spark, or auto: disk if they do not fit.")
 ]
+Master = Annotated[str | None, typer.Option(help="The master of a Spark cluster, for --engine spark.")]
 Memory = Annotated[str | None, typer.Option(help="What may be taken, such as 4GB; what is free, if left out.")]
 Workdir = Annotated[str | None, typer.Option(help="The folder for temporary files of --engine disk.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
@@ -69,6 +70,7 @@ def aggregate(
     engine: Engine = "auto",
     memory: Memory = None,
     workdir: Workdir = None,
+    master: Master = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -82,6 +84,11 @@ def aggregate(
 
     _warm_up()
     chosen = choose(method, set_ or [])
+    if engine == "spark":
+        asked = {"item": item, "worker": worker, "label": label}
+        rules = {"duplicates": duplicates, "missing": missing or (), "strict": strict}
+        _aggregate_on_spark(on_screen.Screen(quiet), chosen, files, asked, rules, master, output, workers, scores)
+        return
     targets = [path for path in (output, workers) if path is not None]
     _check_targets(targets, [*files, *([] if truth is None else [truth])])
     for path in targets:
@@ -214,6 +221,45 @@ def methods(as_json: Json = False) -> None:
         typer.echo(f"{key:<18}{sentence}")
 
 
+def _aggregate_on_spark(
+    screen: "Screen",
+    method: Any,
+    files: list[str],
+    asked: dict[str, str | None],
+    rules: dict[str, Any],
+    master: str | None,
+    output: str | None,
+    workers: str | None,
+    scores: bool,
+) -> None:
+    """The same in a cluster, which reads and writes the files itself."""
+    from . import screen as on_screen
+    from .errors import CallError
+
+    try:
+        from .engines import spark, spark_files
+    except ImportError as problem:
+        raise CallError("--engine spark needs the extra spark: pip install 'crowdwise[spark]'.") from problem
+    if output is None:
+        raise CallError("--engine spark needs a place to write to: -o.")
+    session = spark_files.connect(master)
+    try:
+        votes, found = spark_files.read(session, files, asked)
+        labels = spark.LabelsOnSpark.read(votes, found, partitions=None, **rules)
+        _say_what_was_read(screen, labels)
+        with screen.progress(getattr(method, "tolerance", 1.0)) as progress:
+            result = method.fit(labels, progress=progress)
+        spark_files.write(result.truth(scores), output)
+        if workers is not None:
+            spark_files.write(result.workers_table(), workers)
+        screen.table("The crowd", None, on_screen.crowd_rows(labels, result, {}))
+        for path in (output, workers):
+            if path is not None:
+                screen.remark(f"Wrote {path}")
+    finally:
+        session.stop()
+
+
 def main() -> None:
     """Run the command line; a mistake of the user's is one sentence and an exit code."""
     import signal
@@ -290,14 +336,18 @@ def _read(
     asked: dict[str, Any] = {"item": item, "worker": worker, "label": label, "duplicates": duplicates}
     where = {"engine": "memory", **where, "phases": screen.phases()}
     labels = read_labels(files, **asked, missing=missing or (), strict=strict, **where)
-    recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())
-    screen.remark(f"Read {labels.report.rows:,} rows: {recognised}.")
-    for sentence in labels.report.repairs:
-        screen.remark(sentence)
+    _say_what_was_read(screen, labels)
     if not isinstance(labels, Labels):
         why = "" if where["engine"] == "disk" else "The labels may not fit in memory (--engine memory tries). "
         screen.remark(f"{why}Working on disk: {labels.n_parts:,} parts in {labels.folder}.")
     return labels
+
+
+def _say_what_was_read(screen: "Screen", labels: Any) -> None:
+    recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())
+    screen.remark(f"Read {labels.report.rows:,} rows: {recognised}.")
+    for sentence in labels.report.repairs:
+        screen.remark(sentence)
 
 
 if __name__ == "__main__":

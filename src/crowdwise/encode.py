@@ -28,7 +28,7 @@ POLICIES: Final[dict[str, int]] = {
 _SAMPLE: Final = 4096
 
 # Integers as a program would write them: a leading zero or a plus makes it an id that must stay text.
-_INTEGER: Final = r"^(0|-?[1-9][0-9]{0,18})$"
+INTEGER: Final = r"^(0|-?[1-9][0-9]{0,18})$"
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ class Dictionary:
 
 def typed(names: pl.Series, integers_in_text: bool) -> pl.Series:
     """Names, as integers where text that stands for them has nothing else."""
-    if integers_in_text and names.dtype == pl.String and names.str.contains(_INTEGER).all():
+    if integers_in_text and names.dtype == pl.String and names.str.contains(INTEGER).all():
         with suppress(pl.exceptions.InvalidOperationError):  # 19 digits, but past 64 bits: it stays text
             return names.cast(pl.Int64)
     return names

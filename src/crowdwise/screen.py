@@ -15,9 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from rich.table import Table
 from rich.text import Text
 
-from .engines.disk import LabelsOnDisk
-from .engines.outcome import ResultOnDisk
-from .labels import Labels
+from .engines.outcome import ResultInParts
 from .result import Result
 
 # Work that takes less than this needs no bar.
@@ -130,9 +128,7 @@ class Screen:
             yield
 
 
-def crowd_rows(
-    labels: Labels | LabelsOnDisk, result: Result | ResultOnDisk, accuracies: dict[str, float]
-) -> list[tuple[str, str]]:
+def crowd_rows(labels: Any, result: Result | ResultInParts, accuracies: dict[str, float]) -> list[tuple[str, str]]:
     """The crowd and the fit at a glance."""
     rows = [
         ("items", f"{labels.n_items:,}"),
@@ -147,8 +143,8 @@ def crowd_rows(
 
 
 def summary(
-    labels: Labels | LabelsOnDisk,
-    result: Result | ResultOnDisk,
+    labels: Any,
+    result: Result | ResultInParts,
     accuracies: dict[str, float],
     written: list[str],
     tables: dict[str, pl.DataFrame | None],
