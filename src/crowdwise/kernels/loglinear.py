@@ -13,6 +13,8 @@ _U = np.uint64
 # Newton converges in a few steps on these strictly convex problems; a longer step than this is cut.
 _STEPS = 20
 _LONGEST = 4.0
+# A label that says less than this of a class is left out.
+_NEGLIGIBLE = 1e-12
 # After a step this short the next one would be about its square.
 _SHORT = 1e-3
 
@@ -70,31 +72,43 @@ def fit_matrices(
     are exponentials; those of `own` are kept up with it.
     """
     n_classes = scores.shape[1]
-    gradient = np.empty(n_classes)
+    gradient, named = np.empty(n_classes), np.empty(n_classes)
     hessian = np.empty((n_classes, n_classes))
     chance = np.empty(n_classes)
+    most = 0
+    for g in range(first, last):
+        most = max(most, group_starts[g + 1] - group_starts[g])
+    # What every step reads, in the order it is read: the others' weights are far apart in memory.
+    share, near = np.empty(most), np.empty((most, n_classes))
     for g in range(first, last):
         for k in range(n_classes):
+            count = _U(0)
+            for a in range(n_classes):
+                named[a] = 0.0
+            for e in range(_U(group_starts[g]), _U(group_starts[g + 1])):
+                score = scores[_U(items[e]), k]
+                if score >= _NEGLIGIBLE:
+                    named[_U(labels[e])] += score
+                    share[count] = score
+                    for a in range(n_classes):
+                        near[count, a] = other_weights[_U(others[e]), k, a]
+                    count += _U(1)
             row, weights = own[g, k], own_weights[g, k]
             for _ in range(_STEPS):
                 for a in range(n_classes):
-                    gradient[a] = ridge * (row[a] - centre[k, a])
+                    gradient[a] = ridge * (row[a] - centre[k, a]) - named[a]
                     for b in range(a):
                         hessian[a, b] = 0.0
                     hessian[a, a] = ridge
-                for e in range(_U(group_starts[g]), _U(group_starts[g + 1])):
-                    score = scores[_U(items[e]), k]
-                    if score < 1e-12:
-                        continue
-                    other = _U(others[e])
+                for e in range(count):
                     total = 0.0
                     for a in range(n_classes):
-                        chance[a] = weights[a] * other_weights[other, k, a]
+                        chance[a] = weights[a] * near[e, a]
                         total += chance[a]
-                    gradient[_U(labels[e])] -= score
+                    inverse = 1.0 / total
                     for a in range(n_classes):
-                        chance[a] /= total
-                        part = score * chance[a]
+                        chance[a] *= inverse
+                        part = share[e] * chance[a]
                         gradient[a] += part
                         hessian[a, a] += part
                         for b in range(a + 1):
