@@ -15,6 +15,7 @@ from .result import Convergence, Result
 # Labels in a run: few, because fitting a matrix takes long.
 _RUN: Final = 1 << 12
 
+
 @dataclass(frozen=True, eq=False)
 class Interactions:
     """What workers and items contribute to what is said.

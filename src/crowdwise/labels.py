@@ -235,10 +235,11 @@ class Labels:
 
 
 def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:
-    """Cut groups, of which group g has the labels from `starts[g]` to `starts[g + 1]`, into runs of about `size` labels.
+    """Cut groups of labels into runs of about `size` labels: first and last group of each.
 
-    All are about equally long and their number is even, to keep two, four or eight threads equally busy; less than four
-    are not worth a thread. The cuts depend on nothing but the labels.
+    Group g has the labels from `starts[g]` up to `starts[g + 1]`. All runs are about equally long and their number is
+    even, to keep two, four or eight threads equally busy; less than four are not worth a thread. The cuts depend on
+    nothing but the labels.
     """
     total = int(starts[-1])
     count = 1 if total <= 4 * size else 2 * math.ceil(total / (2 * size))
