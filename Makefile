@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench clean
+.PHONY: demo test test-slow bench bench-peers clean
 
 demo: .venv/installed
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
@@ -21,8 +21,11 @@ test-slow: .venv/tested
 bench: .venv/tested
 	$(BIN)/python -m benchmarks
 
+bench-peers: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.peers
+
 clean:
-	rm -rf .venv demo .benchmarks
+	rm -rf .venv .venv-peers demo .benchmarks
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("crowdwise needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -32,4 +35,10 @@ clean:
 
 .venv/tested: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+# crowd-kit and the older scikit-learn that it needs, apart from everything else.
+.venv-peers/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	touch $@

@@ -63,7 +63,9 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
         """
         labels.require_single_votes(type(self).__name__)
         refuse_too_many(labels, type(self).__name__)
-        return fit_probabilities(self, labels, self.start(labels), labels.n_workers * labels.n_classes**2, progress)
+        # A matrix has classes squared numbers, and counting one label into it is as much work as classes.
+        size = labels.n_workers * labels.n_classes
+        return fit_probabilities(self, labels, self.start(labels), size, progress)
 
     @abstractmethod
     def start(self, labels: Labels) -> tuple[Array, Confusions | None]:

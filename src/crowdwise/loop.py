@@ -108,7 +108,7 @@ def run(
     """
     cuts = _cuts(labels, parameters)
     slices = [(labels.slice(*cut), start[slice(*cut)]) for cut in cuts]
-    with _Threads(len(cuts)) as threads:
+    with Threads(len(cuts)) as threads:
 
         def one_pass(workers: Workers | None) -> tuple[Counts, Array]:
             total = _Sum()
@@ -153,14 +153,17 @@ def add_slices(labels: Labels, parameters: int, count: Callable[[int, int, Label
 
 def each_slice(labels: Labels, step: Callable[[int, int, Labels], None]) -> None:
     """Run `step` on each slice, given its first and last item; on threads."""
-    _each_slice(labels, 0, step, lambda _: None)
+    _each_slice(labels, 0, step)
 
 
 def _each_slice(
-    labels: Labels, parameters: int, step: Callable[[int, int, Labels], Done], use: Callable[[Done], None]
+    labels: Labels,
+    parameters: int,
+    step: Callable[[int, int, Labels], Done],
+    use: Callable[[Done], object] = lambda _: None,
 ) -> None:
     cuts = _cuts(labels, parameters)
-    with _Threads(len(cuts)) as threads:
+    with Threads(len(cuts)) as threads:
         threads.run(lambda part: step(*cuts[part], labels.slice(*cuts[part])), use)
 
 
@@ -196,7 +199,7 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
-class _Threads:
+class Threads:
     """Work on numbered parts on threads, this one among them, and use the outcomes in the order of the parts."""
 
     def __init__(self, parts: int) -> None:
@@ -204,14 +207,14 @@ class _Threads:
         self._others = min(thread_count(), parts) - 1
         self._pool = ThreadPoolExecutor(self._others) if self._others else None
 
-    def __enter__(self) -> "_Threads":
+    def __enter__(self) -> "Threads":
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def run(self, step: Callable[[int], Done], use: Callable[[Done], None]) -> None:
+    def run(self, step: Callable[[int], Done], use: Callable[[Done], object] = lambda _: None) -> None:
         """Do `step` for every part, and `use` each outcome once those of all parts before it were used."""
         numbers = iter(range(self._parts))  # shared: each thread takes the next one
         finished: dict[int, Done] = {}
