@@ -17,23 +17,30 @@ def _normalise(support: Array, scores: Array, i: int, changes: Array, negligible
 
     A class that is `negligible` nats behind the best is impossible.
     """
-    highest = -np.inf
-    for k in range(support.size):
-        highest = max(highest, support[k])
+    # Comparing by `if` instead of by `max` and dividing once: this is where most of the time of most methods goes.
+    n_classes = _U(support.size)
+    highest = support[0]
+    for k in range(n_classes):
+        if support[k] > highest:
+            highest = support[k]
+    possible = highest > -np.inf
     total = 0.0
-    for k in range(support.size):
-        if highest == -np.inf:  # where all is impossible, all is equally likely
+    for k in range(n_classes):
+        if not possible:  # where all is impossible, all is equally likely
             support[k] = 1.0
         elif support[k] > highest - negligible:
             support[k] = np.exp(support[k] - highest)
         else:
             support[k] = 0.0
         total += support[k]
-    for k in range(support.size):
-        new = support[k] / total
-        changes[k] = max(changes[k], abs(new - scores[i, k]))
+    inverse = 1.0 / total
+    for k in range(n_classes):
+        new = support[k] * inverse
+        moved = abs(new - scores[i, k])
+        if moved > changes[k]:
+            changes[k] = moved
         scores[i, k] = new
-    return highest + np.log(total) if highest > -np.inf else 0.0
+    return highest + np.log(total) if possible else 0.0
 
 
 @compiled
@@ -58,11 +65,12 @@ def sweep_confusions(
     probabilities of the true classes by worker and label, to `classes` those by item, and the log likelihood. Classes
     that are `negligible` nats behind the best get no probability.
     """
-    n_classes = scores.shape[1]
+    n_classes = _U(scores.shape[1])
     support = np.empty(n_classes)
     possible = np.empty(n_classes, np.uint64)
-    for i in range(item_starts.size - 1):
-        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+    log_total = 0.0
+    for i in range(_U(item_starts.size - 1)):
+        low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
         if rescore:
             for k in range(n_classes):
                 support[k] = log_prior[k]
@@ -70,18 +78,25 @@ def sweep_confusions(
                 j, y = _U(workers[e]), _U(labels[e])
                 for k in range(n_classes):
                     support[k] += evidence[j, y, k]
-            log_likelihood[0] += _normalise(support, scores, i, changes, negligible)
-        # Most items have settled on few of many classes: the others need no counting.
-        n_possible = 0
+            log_total += _normalise(support, scores, i, changes, negligible)
+        n_possible = _U(0)
         for k in range(n_classes):
             classes[k] += scores[i, k]
             if scores[i, k] > 0.0:
                 possible[n_possible] = k
-                n_possible += 1
-        for e in range(low, high):
-            j, y = _U(workers[e]), _U(labels[e])
-            for p in range(n_possible):
-                confusion[j, y, possible[p]] += scores[i, possible[p]]
+                n_possible += _U(1)
+        if n_possible == n_classes:
+            for e in range(low, high):
+                j, y = _U(workers[e]), _U(labels[e])
+                for k in range(n_classes):
+                    confusion[j, y, k] += scores[i, k]
+        else:
+            # Most items have settled on few of many classes: the others need no counting.
+            for e in range(low, high):
+                j, y = _U(workers[e]), _U(labels[e])
+                for p in range(n_possible):
+                    confusion[j, y, possible[p]] += scores[i, possible[p]]
+    log_likelihood[0] += log_total
 
 
 @compiled
