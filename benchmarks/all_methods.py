@@ -19,7 +19,7 @@ def on_paper() -> None:
         )
         return
     methods = {key: method() for key, method in cw.METHODS.items()}
-    taken: Counter[str] = Counter()
+    taken = dict.fromkeys(methods, 0.0)
     refused: Counter[str] = Counter()
     for path in paths:
         for row in compare(cw.read_labels(path, duplicates="all"), methods):

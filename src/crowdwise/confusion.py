@@ -17,6 +17,7 @@ from .result import Result
 
 # Confusion matrices larger than this together are refused; they would not fit a laptop beside the labels.
 _MOST_BYTES: Final = 8 * 2**30
+_FEW: Final = 8
 
 
 class ConfusionCounts(NamedTuple):
@@ -83,6 +84,7 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
             labels.item_starts,
             labels.workers,
             labels.labels,
+            in_registers(labels.n_classes),
             counts.confusion if workers is None else workers.evidence,
             counts.classes if workers is None else workers.log_prior,
             workers is not None,
@@ -92,6 +94,11 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
             *counts,
         )
         return changes
+
+
+def in_registers(n_classes: int) -> tuple[int, ...] | None:
+    """All classes, if they are few enough for the registers of a processor; a kernel is compiled for each number."""
+    return tuple(range(n_classes)) if n_classes <= _FEW else None
 
 
 def refuse_too_many(labels: Labels, name: str) -> None:
