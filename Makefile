@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow test-spark bench bench-scale bench-spark clean
+.PHONY: demo test test-slow test-spark bench bench-scale bench-spark bench-peers clean
 
 demo: .venv/installed
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
@@ -30,8 +30,11 @@ bench-scale: .venv/tested
 bench-spark: .venv/spark
 	$(BIN)/python -m benchmarks.spark
 
+bench-peers: .venv-peers/installed
+	.venv-peers/bin/python -m benchmarks.peers
+
 clean:
-	rm -rf .venv demo .benchmarks
+	rm -rf .venv .venv-peers demo .benchmarks
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("crowdwise needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -45,4 +48,10 @@ clean:
 
 .venv/spark: .venv/tested
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+	touch $@
+
+# crowd-kit and the older scikit-learn that it needs, apart from everything else.
+.venv-peers/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
 	touch $@

@@ -88,11 +88,33 @@ def check(
         (cw.Hierarchical("one_coin"), 0.8187),
         (cw.LogLinear(), 0.8448),
         (cw.BWA(weights="per_label"), 0.8156),
-        (cw.Wawa(), 0.8263),
-        (cw.IterativeWeightedMajorityVote(), 0.8263),
     ],
 )
 def test_means_over_seventeen_datasets_are_those_measured_elsewhere(method: Method, mean: float, data: Path) -> None:
+    assert mean_over_seventeen(method, data) == pytest.approx(mean, abs=0.0005)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("method", "mean"),
+    [
+        (cw.Wawa(), 0.8246),
+        (cw.ZeroBasedSkill(), 0.8264),
+        (cw.IterativeWeightedMajorityVote(), 0.8255),
+        (cw.CATD(), 0.8265),
+        (cw.CRH(), 0.8311),
+        (cw.ZenCrowd(), 0.8216),
+        (cw.OneCoin(), 0.8135),
+        (cw.MACE(), 0.8303),
+        (cw.MMSR(), 0.8237),
+        (cw.DawidSkene(), 0.8327),
+        (cw.LearningFromCrowds(), 0.8366),
+        (cw.BWA(link="logistic"), 0.8218),
+    ],
+    ids=lambda value: type(value).__name__ if not isinstance(value, float) else "",
+)
+def test_means_of_defaults_that_differ_from_what_was_released(method: Method, mean: float, data: Path) -> None:
+    """Measured here, once: smoothing, convergence and split ties in place of released quirks."""
     assert mean_over_seventeen(method, data) == pytest.approx(mean, abs=0.0005)
 
 

@@ -55,7 +55,11 @@ class _Collected:
 
     def __init__(self, result: Any) -> None:
         self._result = result
-        self.convergence, self.tie_count = result.convergence, result.tie_count
+        self.convergence = result.convergence
+
+    @property
+    def tie_count(self) -> Any:
+        return self._result.tie_count
 
     def to_frame(self, scores: bool) -> Any:
         return pl.from_arrow(self._result.truth(scores).toArrow())
@@ -73,7 +77,7 @@ def read(session: SparkSession, rows: pl.DataFrame, partitions: int = 3, **more:
 
 def short(method: Any) -> Any:
     """The same method with few iterations: each is a job, and a job takes a while to start."""
-    return replace(method, max_iterations=3) if "max_iterations" in {one.name for one in fields(method)} else method
+    return replace(method, max_iterations=2) if "max_iterations" in {one.name for one in fields(method)} else method
 
 
 def test_every_looped_method_finds_the_same(local: SparkSession) -> None:
@@ -83,7 +87,11 @@ def test_every_looped_method_finds_the_same(local: SparkSession) -> None:
         if key == "ptbcc":
             continue
         method = short(EVERY[key].method)
-        assert_same_result(_Collected(method.fit(labels)), method.fit(memory))
+        one, other = _Collected(method.fit(labels)).to_frame(True).sort("item"), method.fit(memory).to_frame(True)
+        other = other.sort("item")
+        assert one["label"].equals(other["label"])
+        numbers = [name for name in one.columns if name.startswith("score")]
+        assert one.select(numbers).to_numpy() == pytest.approx(other.select(numbers).to_numpy(), rel=1e-9, abs=1e-9)
 
 
 def test_bwa_settles_class_by_class_as_in_memory(local: SparkSession) -> None:

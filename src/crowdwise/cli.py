@@ -159,8 +159,8 @@ def compare(
     with screen.compiling():
         labels = _read(screen, files, item, worker, label, duplicates, missing, strict)
         known = None if truth is None else read_truth(truth)
-        with screen.progress(1.0) as progress:
-            rows = compare_methods(labels, chosen, known, progress)
+        with screen.steps(len(chosen)) as begin:
+            rows = compare_methods(labels, chosen, known, begin)
     if as_json:
         typer.echo(json.dumps(rows))
         return

@@ -14,6 +14,7 @@ from .loop import Iterative
 
 # Confusion matrices larger than this together are refused; they would not fit a laptop beside the labels.
 _MOST_BYTES: Final = 8 * 2**30
+_FEW: Final = 8
 
 
 class ConfusionCounts(NamedTuple):
@@ -57,8 +58,8 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
         refuse_too_many(labels, type(self).__name__)
 
     def parameters(self, labels: Labels) -> int:
-        """A matrix for every worker."""
-        return labels.n_workers * labels.n_classes**2
+        """A matrix has classes squared numbers, and counting one label into it is as much work as classes."""
+        return labels.n_workers * labels.n_classes
 
     def empty(self, labels: Labels, workers: Confusions | None) -> ConfusionCounts:
         """Nothing counted yet."""
@@ -72,6 +73,7 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
             labels.item_starts,
             labels.workers,
             labels.labels,
+            in_registers(labels.n_classes),
             counts.confusion if workers is None else workers.evidence,
             counts.classes if workers is None else workers.log_prior,
             workers is not None,
@@ -81,6 +83,11 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
             *counts,
         )
         return changes
+
+
+def in_registers(n_classes: int) -> tuple[int, ...] | None:
+    """All classes, if they are few enough for the registers of a processor; a kernel is compiled for each number."""
+    return tuple(range(n_classes)) if n_classes <= _FEW else None
 
 
 def refuse_too_many(labels: Labels, name: str) -> None:

@@ -1,16 +1,20 @@
 """Log-linear methods: a matrix for every worker and one for every item, fitted in turn with the classes."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from . import kernels
 from .kernels import Array
-from .labels import Labels
+from .labels import Labels, runs
 from .loop import Progress
 from .quality import accuracies
 from .result import Convergence, Result
+from .slices import Threads
+
+# Labels in a run: few, because fitting a matrix takes long.
+_RUN: Final = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +36,7 @@ class Interactions:
     @property
     def confusion(self) -> Array:
         """(workers, true class, said class): probabilities on an item that adds nothing."""
-        weights = np.exp(self.worker_matrices - self.worker_matrices.max(axis=2, keepdims=True))
+        weights = _exponentials(self.worker_matrices)
         return np.asarray(weights / weights.sum(axis=2, keepdims=True))
 
 
@@ -50,43 +54,47 @@ def fit_interactions(
 ) -> Result:
     """Fit workers, items and classes in turn until the scores settle; `scores` hold vote shares and are overwritten."""
     items_of = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
-    by_worker = np.argsort(labels.workers, kind="stable")
-    worker_starts = np.searchsorted(labels.workers[by_worker], np.arange(labels.n_workers + 1))
-    in_order = np.arange(labels.n_labels)
+    order = np.argsort(labels.workers, kind="stable")
+    worker_starts = np.searchsorted(labels.workers[order], np.arange(labels.n_workers + 1))
+    by_worker = (worker_starts, items_of[order], items_of[order], labels.labels[order])
+    by_item = (labels.item_starts, items_of, labels.workers, labels.labels)
+    worker_runs, item_runs = list(runs(worker_starts, _RUN)), list(runs(labels.item_starts, _RUN))
     votes = scores.sum(axis=0)
     workers, items = first.worker_matrices.copy(), first.item_matrices.copy()
+    of_workers, of_items = (workers, _exponentials(workers)), (items, _exponentials(items))
     centre, log_prior = first.centre, first.log_prior
     nothing = np.zeros_like(centre)
+    log_likelihood, changes = np.zeros(len(item_runs)), np.zeros((len(item_runs), labels.n_classes))
+
+    def fit_workers(run: int) -> None:
+        kernels.fit_matrices(*worker_runs[run], *by_worker, scores, of_items[1], *of_workers, centre, worker_ridge)
+
+    def fit_items(run: int) -> None:
+        kernels.fit_matrices(*item_runs[run], *by_item, scores, of_workers[1], *of_items, nothing, item_ridge)
+
+    def score(run: int) -> None:
+        weights = of_workers[1], of_items[1]
+        arrays = (labels.item_starts, labels.workers, labels.labels, *weights, log_prior, scores, changes[run])
+        log_likelihood[run] = kernels.score_matrices(*item_runs[run], *arrays)
+
     history: list[float] = []
-    for iteration in range(1, method.max_iterations + 1):
-        kernels.fit_matrices(
-            worker_starts, by_worker, items_of, items_of, labels.labels, scores, items, workers, centre, worker_ridge
-        )
-        if learn_centre:
-            centre = workers.mean(axis=0)
-        kernels.fit_matrices(
-            labels.item_starts,
-            in_order,
-            items_of,
-            labels.workers,
-            labels.labels,
-            scores,
-            workers,
-            items,
-            nothing,
-            item_ridge,
-        )
-        if learn_prior:
-            # A class that nobody named stays impossible, with a finite logarithm.
-            log_prior = np.log(np.maximum(scores.sum(axis=0) + votes, 1e-300))
-        changes = np.zeros(labels.n_classes)
-        arrays = (labels.item_starts, labels.workers, labels.labels)
-        history.append(-kernels.score_matrices(*arrays, workers, items, log_prior, scores, changes))
-        change = float(changes.max())
-        if progress is not None:
-            progress(iteration, change)
-        if change < method.tolerance:
-            break
+    with Threads(len(worker_runs)) as on_workers, Threads(len(item_runs)) as on_items:
+        for iteration in range(1, method.max_iterations + 1):
+            on_workers.run(fit_workers)
+            if learn_centre:
+                centre = workers.mean(axis=0)
+            on_items.run(fit_items)
+            if learn_prior:
+                # A class that nobody named stays impossible, with a finite logarithm.
+                log_prior = np.log(np.maximum(scores.sum(axis=0) + votes, 1e-300))
+            changes[:] = 0
+            on_items.run(score)
+            history.append(-float(log_likelihood.sum()))
+            change = float(changes.max())
+            if progress is not None:
+                progress(iteration, change)
+            if change < method.tolerance:
+                break
     return Result.build(
         method,
         labels,
@@ -96,3 +104,8 @@ def fit_interactions(
         workers=Interactions(workers, items, centre, log_prior),
         quality=accuracies,
     )
+
+
+def _exponentials(matrices: Array) -> Array:
+    """Of every row, relative to the largest in it."""
+    return np.asarray(np.exp(matrices - matrices.max(axis=2, keepdims=True)))

@@ -228,21 +228,29 @@ class Labels:
         )
 
     def slices(self, size: int) -> Iterator[tuple[int, int]]:
-        """Cut the items into runs of about `size` labels: first and last item of each.
-
-        All are about equally long and their number is even, to keep two, four or eight threads equally busy; less than
-        four are not worth a thread. The cuts depend on nothing but the labels.
-        """
-        count = 1 if self.n_labels <= 4 * size else 2 * math.ceil(self.n_labels / (2 * size))
-        wanted = np.linspace(0, self.n_labels, count + 1)
-        cuts = np.unique(np.searchsorted(self.item_starts, wanted))
-        yield from zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
+        """Cut the items into runs of about `size` labels: first and last item of each."""
+        yield from runs(self.item_starts, size)
 
     def __repr__(self) -> str:
         return (
             f"Labels({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
             f"in {self.n_classes:,} classes)"
         )
+
+
+def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:
+    """Cut groups of labels into runs of about `size` labels: first and last group of each.
+
+    Group g has the labels from `starts[g]` up to `starts[g + 1]`. All runs are about equally long and their number is
+    even, to keep two, four or eight threads equally busy; less than four are not worth a thread. The cuts depend on
+    nothing but the labels.
+    """
+    total = int(starts[-1])
+    count = 1 if total <= 4 * size else 2 * math.ceil(total / (2 * size))
+    cuts = np.searchsorted(starts, np.linspace(0, total, count + 1))
+    cuts[-1] = len(starts) - 1  # the last groups may be empty
+    cuts = np.unique(cuts)
+    yield from zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
 
 
 def several_classes_a_vote(method: str) -> str:

@@ -151,6 +151,11 @@ class Result:
         return None if self.measure_variance is None else self.measure_variance()
 
     @property
+    def difficulty(self) -> Array | None:
+        """How hard every item is, larger is harder; None where the method has no such thing."""
+        return getattr(self.workers, "difficulty", None)
+
+    @property
     def answers(self) -> Array:
         """The code of the best class of every item; of tied classes, the first in the order of their values."""
         return self.ranking[0]
@@ -181,7 +186,7 @@ class Result:
         return self.scores >= best - TIE * np.abs(best)
 
     def to_frame(self, scores: bool = False) -> pl.DataFrame:
-        """One row per item, in order of first appearance.
+        """One row per item, in order of first appearance; with its difficulty where the method has it.
 
         Args:
             scores: Whether to add a column `score_<class>` for every class.
@@ -200,6 +205,8 @@ class Result:
                 "votes": self.votes,
             }
         ).with_columns(pl.when(pl.col("runner_up").is_not_null()).then("runner_up_score"))
+        if self.difficulty is not None:
+            frame = frame.with_columns(pl.Series("difficulty", self.difficulty))
         if scores:
             columns = [
                 pl.Series(f"score_{name}", self.scores[:, k])

@@ -11,7 +11,14 @@ from typing import Any, Final
 import polars as pl
 from numba.core import event
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -107,6 +114,15 @@ class Screen:
         """A bar with the time it has taken and the time it may still take."""
         shown = (TextColumn("{task.description}"), BarColumn(), *columns, TimeElapsedColumn(), TimeRemainingColumn())
         return Progress(*shown, console=self._err, transient=True)
+
+    @contextmanager
+    def steps(self, count: int) -> Iterator[Callable[[str], None]]:
+        """A callback for the name of each step that begins, which draws a bar over the steps."""
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        hidden = self._quiet or not self._err.is_terminal
+        with Progress(*columns, console=self._err, transient=True, disable=hidden) as bar:
+            task = bar.add_task("", total=count, completed=-1)
+            yield lambda name: bar.update(task, advance=1, description=name)
 
     @contextmanager
     def compiling(self) -> Iterator[None]:

@@ -42,11 +42,14 @@ def add_slices(labels: Labels, parameters: int, count: Callable[[int, int, Label
 
 def each_slice(labels: Labels, step: Callable[[int, int, Labels], None]) -> None:
     """Run `step` on each slice, given its first and last item; on threads."""
-    _each_slice(labels, 0, step, lambda _: None)
+    _each_slice(labels, 0, step)
 
 
 def _each_slice(
-    labels: Labels, parameters: int, step: Callable[[int, int, Labels], Done], use: Callable[[Done], None]
+    labels: Labels,
+    parameters: int,
+    step: Callable[[int, int, Labels], Done],
+    use: Callable[[Done], object] = lambda _: None,
 ) -> None:
     places = cuts(labels, parameters)
     with Threads(len(places)) as threads:
@@ -92,7 +95,7 @@ class Threads:
         if self._pool is not None:
             self._pool.shutdown()
 
-    def run(self, step: Callable[[int], Done], use: Callable[[Done], None]) -> None:
+    def run(self, step: Callable[[int], Done], use: Callable[[Done], object] = lambda _: None) -> None:
         """Do `step` for every part, and `use` each outcome once those of all parts before it were used."""
         numbers = iter(range(self._parts))  # shared: each thread takes the next one
         finished: dict[int, Done] = {}

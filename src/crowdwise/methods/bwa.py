@@ -37,12 +37,6 @@ class BWA(Iterative[Weights, Errors]):
     up to one only as closely as the tolerance.
 
     Args:
-        weights: "per_worker", or "per_label": votes in favour of a class and against it weigh by their own errors,
-            anchored so that classes keep their share of the votes. It lets a worker be good at spotting a class and bad
-            at ruling it out, which confusion matrices do better: over 17 of the paper's datasets it is less accurate,
-            0.816 on average against 0.829.
-        link: "gaussian", or "logistic", the discrete link that the paper's introduction names: scores are probabilities
-            then, workers are never worse than guessing, and accuracy is a little lower (0.822).
         prior_strength: a, how many votes the prior on each worker is worth. The paper's two settings are 15 with
             and 30 without `prior_correction`.
         prior_correction: Whether the prior's error rate is corrected upwards by 4 (1 - 1/classes): the error rate
@@ -53,6 +47,12 @@ class BWA(Iterative[Weights, Errors]):
         restarts: How many random starts to try besides majority vote; the lowest objective wins, class by class. They
             depend on the order of the items' and classes' names.
         seed: Of the random starts.
+        weights: "per_worker", or "per_label": votes in favour of a class and against it weigh by their own errors,
+            anchored so that classes keep their share of the votes. It lets a worker be good at spotting a class and bad
+            at ruling it out, which confusion matrices do better: over 17 of the paper's datasets it is less accurate,
+            0.816 on average against 0.829.
+        link: "gaussian", or "logistic", the discrete link that the paper's introduction names: scores are probabilities
+            then, workers are never worse than guessing, and accuracy is a little lower (0.822).
 
     >>> from crowdwise import Labels
     >>> labels = Labels.from_arrays(
@@ -62,8 +62,6 @@ class BWA(Iterative[Weights, Errors]):
     [(1, 'cat', 3), (2, 'cat', 3), (3, 'dog', 3)]
     """
 
-    weights: Literal["per_worker", "per_label"] = "per_worker"
-    link: Literal["gaussian", "logistic"] = "gaussian"
     prior_strength: float = 15.0
     prior_correction: bool = True
     mean_weight: float = 1.0
@@ -71,6 +69,8 @@ class BWA(Iterative[Weights, Errors]):
     max_iterations: int = 500
     restarts: int = 0
     seed: int = 0
+    weights: Literal["per_worker", "per_label"] = "per_worker"
+    link: Literal["gaussian", "logistic"] = "gaussian"
 
     # Changes are relative to the score plus this: 1e-3 of both is numpy.allclose's 1e-3 of the score plus 1e-8.
     change_floor: ClassVar[float] = 1e-5

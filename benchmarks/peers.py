@@ -1,0 +1,140 @@
+"""Against crowd-kit, where both have the method: speed, accuracy, and how often the answers agree. `make bench-peers`.
+
+It runs in an environment of its own, `.venv-peers`, because crowd-kit needs an older scikit-learn. docs/peers.md says
+where and why the answers differ.
+"""
+
+import os
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+import crowdwise as cw
+
+from .listing_ratio import tuples
+from .timing import seconds, show
+
+Answers = dict[Any, Any]
+
+
+class Pair(NamedTuple):
+    """One method in both libraries."""
+
+    ours: Any
+    theirs: Callable[[Any], Any]  # from crowd-kit's module, imported late because it takes seconds
+
+
+PAIRS = {
+    "Wawa": Pair(cw.Wawa(), lambda kit: kit.Wawa()),
+    "zero-based skill": Pair(cw.ZeroBasedSkill(), lambda kit: kit.ZeroBasedSkill()),
+    "one-coin": Pair(cw.OneCoin(), lambda kit: kit.OneCoinDawidSkene()),
+    "Dawid-Skene": Pair(cw.DawidSkene(), lambda kit: kit.DawidSkene()),
+    "GLAD": Pair(cw.GLAD(), lambda kit: kit.GLAD()),
+    "MACE": Pair(cw.MACE(), lambda kit: kit.MACE()),
+}
+# Small enough for crowd-kit's GLAD; two and more classes, and crowds on which methods are known to disagree.
+DATASETS = ("bird", "rte", "ZC_us", "CF", "web", "prod")
+
+
+def speed() -> None:
+    """The three ratios that are asked for."""
+    kit = _crowd_kit()
+    crowd = cw.simulate(1_000_000, 20_000, 5, labels_per_item=6, seed=1).labels
+    frame = _frame(crowd)
+    theirs = _per_iteration(lambda n: kit.DawidSkene(n_iter=n, tol=0).fit(frame), 1, 3)
+    ours = _per_iteration(lambda n: cw.DawidSkene(max_iterations=n, tolerance=0).fit(crowd), 5, 25)
+    _ratio("Dawid-Skene, an iteration on 6 million labels", theirs, ours, ">= 30 x")
+
+    fact = _read("fact")
+    if fact is None:
+        show("GLAD and MACE on fact", "not measured", "set CROWDWISE_DATA to the folder that holds paper/")
+        return
+    frame = _frame(fact)
+    theirs = _once(lambda: kit.MACE().fit(frame))
+    _ratio("MACE on fact, 10 x 50 iterations / one start", theirs, seconds(lambda: cw.MACE().fit(fact), 3), ">= 50 x")
+    theirs = _per_iteration(lambda n: kit.MACE(n_restarts=1, n_iter=n).fit(frame), 5, 15)
+    ours = _per_iteration(lambda n: cw.MACE(max_iterations=n, tolerance=0).fit(fact), 5, 25)
+    _ratio("MACE on fact, an iteration", theirs, ours)
+    # One iteration of at most 25 conjugate gradient steps, the same in both: to the end takes crowd-kit many minutes.
+    theirs = _once(lambda: kit.GLAD(n_iter=1).fit(frame))
+    _ratio("GLAD on fact, one iteration", theirs, seconds(lambda: cw.GLAD(max_iterations=1).fit(fact), 3), ">= 50 x")
+    _ratio("GLAD on fact, one iteration / to the end", theirs, seconds(lambda: cw.GLAD().fit(fact), 3))
+
+
+def answers() -> None:
+    """Accuracy of both, share of items with the same answer, seconds of both; ties as each library breaks them."""
+    kit = _crowd_kit()
+    crowds = {name: (labels, _truth(name)) for name in DATASETS if (labels := _read(name)) is not None}
+    simulated = cw.simulate(1000, 50, 4, seed=1)
+    crowds["simulated"] = simulated.labels, dict(simulated.truth.iter_rows())
+    print(f"\n{'':<18}{'':<11}{'accuracy':>17}{'same':>8}{'seconds':>18}")
+    print(f"{'method':<18}{'crowd':<11}{'crowdwise':>10}{'kit':>7}{'answer':>8}{'crowdwise':>11}{'kit':>7}", flush=True)
+    for name, pair in PAIRS.items():
+        pair.ours.fit(simulated.labels)  # compile
+        for crowd, (labels, truth) in crowds.items():
+            started = time.perf_counter()
+            result = pair.ours.fit(labels)
+            ours_took = time.perf_counter() - started
+            mine = dict(zip(labels.names.items, result.labels, strict=True))
+            frame = _frame(labels)
+            started = time.perf_counter()
+            codes = pair.theirs(kit).fit_predict(frame)
+            theirs_took = time.perf_counter() - started
+            theirs = {labels.names.items[i]: labels.names.classes[k] for i, k in codes.items()}
+            same = np.mean([theirs[item] == answer for item, answer in mine.items()])
+            accuracies = f"{_right(mine, truth):>10.4f}{_right(theirs, truth):>7.4f}"
+            print(f"{name:<18}{crowd:<11}{accuracies}{same:>8.4f}{ours_took:>11.3f}{theirs_took:>7.2f}", flush=True)
+
+
+def _crowd_kit() -> Any:
+    # Of pandas and scikit-learn, about how crowd-kit calls them.
+    warnings.simplefilter("ignore")
+    from crowdkit import aggregation
+
+    return aggregation
+
+
+def _frame(labels: cw.Labels) -> Any:
+    import pandas
+
+    return pandas.DataFrame(tuples(labels), columns=["task", "worker", "label"])
+
+
+def _read(name: str) -> cw.Labels | None:
+    path = Path(os.environ.get("CROWDWISE_DATA", "")) / "paper" / name / "label.csv"
+    # Without a row that contradicts another: crowd-kit counts each as a vote in some methods and not in others.
+    return cw.read_labels(path, duplicates="first") if path.exists() else None
+
+
+def _truth(name: str) -> Answers:
+    return dict(pl.read_csv(Path(os.environ["CROWDWISE_DATA"]) / "paper" / name / "truth.csv").iter_rows())
+
+
+def _right(answers: Answers, truth: Answers) -> float:
+    return float(np.mean([answers[item] == label for item, label in truth.items() if item in answers]))
+
+
+def _once(work: Callable[[], Any]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _per_iteration(fit: Callable[[int], Any], few: int, many: int) -> float:
+    """What iterations take, without what is done once before and after them."""
+    fit(few)
+    return (_once(lambda: fit(many)) - _once(lambda: fit(few))) / (many - few)
+
+
+def _ratio(what: str, theirs: float, ours: float, wanted: str = "") -> None:
+    show(f"{what}: crowd-kit / crowdwise", f"{theirs:.2f} s / {ours:.4f} s = {theirs / ours:.0f} x", wanted)
+
+
+if __name__ == "__main__":
+    speed()
+    answers()
