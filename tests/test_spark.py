@@ -36,6 +36,7 @@ def start(master: str) -> SparkSession:
         "spark.driver.host": "127.0.0.1",
         "spark.executor.memory": "1g",
         "spark.ui.showConsoleProgress": "false",
+        "spark.executor.extraJavaOptions": f"-Dcluster=crowdwise-{os.getpid()}",  # to tell them from others'
     }.items():
         builder = builder.config(key, value)
     session: SparkSession = builder.getOrCreate()
@@ -202,7 +203,6 @@ def test_an_executor_that_dies_changes_nothing() -> None:
     active = SparkSession.getActiveSession()
     if active is not None:
         active.stop()
-    SparkSession.builder.config("spark.executor.extraJavaOptions", f"-Dcluster=crowdwise-{os.getpid()}")
     session = start("local-cluster[2,1,1024]")
     try:
         rows = cw.simulate(200, 10, 3, seed=7).rows

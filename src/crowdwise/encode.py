@@ -96,7 +96,9 @@ class Dictionary:
         """The codes of this piece."""
         codes, first_rows, self._slots = kernels.encode(*keys(column), self._slots, self._count)
         if len(first_rows) or not self._names:
-            self._names.append(column.gather(first_rows))
+            # Gathering much from many pieces takes far longer than making one of them first.
+            whole = column.rechunk() if len(first_rows) > _SAMPLE else column
+            self._names.append(whole.gather(first_rows))
             self._count += len(first_rows)
         return np.asarray(codes)
 

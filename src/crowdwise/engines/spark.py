@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from pyspark import StorageLevel
+from pyspark import StorageLevel, cloudpickle
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
@@ -88,7 +88,7 @@ class LabelsOnSpark:
         self.n_parts, self.n_items, self.n_labels = sizes
         self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
         self.set_valued = about.set_valued
-        self.about = self.session.sparkContext.broadcast(about)
+        self.about = send(self.session, about)
 
     @classmethod
     def read(
@@ -218,7 +218,7 @@ class OnSpark:
 
     def _job(self, step: Callable[[Labels], tuple[Any, Array]]) -> tuple[Any, Array]:
         """Do `step` on every part and add up the outcomes in the order of the parts, whoever made them when."""
-        sent = self._labels.session.sparkContext.broadcast(step)
+        sent = send(self._labels.session, step)
         frame = self._labels.parts.mapInArrow(
             partial(tasks.count_parts, about=self._labels.about, step=sent), tasks.OUTCOME
         )
@@ -237,7 +237,7 @@ class ResultOnSpark(ResultInParts):
         super().__init__(method, labels.names, engine, ending)
         self.n_items = labels.n_items
         self._labels = labels
-        self._found = labels.session.sparkContext.broadcast(tasks.FoundBy(method, ending))
+        self._found = send(labels.session, tasks.FoundBy(method, ending))
 
     def truth(self, scores: bool = False) -> DataFrame:
         """One row per item; see `Result.to_frame`."""
@@ -265,6 +265,11 @@ class ResultOnSpark(ResultInParts):
             f"ResultOnSpark({self.n_items:,} items, {len(self.names.workers):,} workers by {self.method!r}; "
             f"{self.convergence})"
         )
+
+
+def send(session: SparkSession, value: Any) -> Any:
+    """Broadcast a value, as bytes: Spark's own way cannot send a method that was defined in a notebook."""
+    return session.sparkContext.broadcast(cloudpickle.dumps(value))
 
 
 def _given(table: DataFrame, role: str) -> Column:

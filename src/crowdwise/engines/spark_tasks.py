@@ -84,8 +84,9 @@ def sort_part(
 
 def count_parts(batches: Iterator[pa.RecordBatch], about: Any, step: Any) -> Iterator[pa.RecordBatch]:
     """Do a broadcast `step` on every part of this partition; the outcomes are counts, and how far classes moved."""
-    for row, labels in _parts(batches, about.value):
-        yield _outcome(row["part"], step.value(labels))
+    count = pickle.loads(step.value)
+    for row, labels in _parts(batches, pickle.loads(about.value)):
+        yield _outcome(row["part"], count(labels))
 
 
 def merge_outcomes(table: pa.Table) -> pa.Table:
@@ -139,10 +140,10 @@ def tables(
     batches: Iterator[pa.RecordBatch], about: Any, found: Any, scores: bool, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """The rows of the result."""
-    for row, labels in _parts(batches, about.value):
+    by = pickle.loads(found.value)
+    for row, labels in _parts(batches, pickle.loads(about.value)):
         items = pl.read_ipc(io.BytesIO(row["names"])).to_series()
-        of_part = final_scores(labels, found.value.method, found.value.workers)
-        frame = part_result(found.value, labels, items, of_part).to_frame(scores)
+        frame = part_result(by, labels, items, final_scores(labels, by.method, by.workers)).to_frame(scores)
         yield from frame.to_arrow().cast(schema).to_batches()
 
 
