@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import signal
 import subprocess
 import sys
@@ -15,10 +16,12 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 import crowdwise as cw
 from crowdwise.engines.disk import LabelsOnDisk
 from crowdwise.engines.workplace import Workplace
+from crowdwise.screen import Screen
 from crowdwise.slices import thread_count
 
 from .cases import CASES, VARIANTS
@@ -324,3 +327,16 @@ def test_a_large_item_and_an_empty_part_do_no_harm(tmp_path: Path) -> None:
     disk, memory = on_disk(path), cw.read_labels(path)
     assert disk.n_parts == 1
     assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))  # type: ignore[arg-type]  # fitted alike
+
+
+def test_phases_draw_a_bar_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdwise.screen._MOMENT", -1.0)
+    screen, drawn = Screen(quiet=False), io.StringIO()
+    screen._err = Console(file=drawn, force_terminal=True, width=100)
+    show = screen.phases()
+    for share in (0.1, 0.5, 1.0):
+        show("reading", share)
+    show("sorting", 0.5)
+    show("sorting", 1.0)
+    assert re.search(r"reading .*\d:\d\d:\d\d", drawn.getvalue())
+    assert "sorting" in drawn.getvalue()

@@ -14,7 +14,7 @@ import pytest
 import crowdwise as cw
 
 from .cases import CASES, VARIANTS
-from .test_disk import IN_MEMORY_ONLY, LOOPED, assert_same_result
+from .test_disk import IN_MEMORY_ONLY, LOOPED, assert_same_result, run
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
@@ -220,3 +220,20 @@ def test_an_executor_that_dies_changes_nothing() -> None:
         assert_same_result(_Collected(result), method.fit(cw.Labels.from_frame(rows)))
     finally:
         session.stop()
+
+
+def test_the_command_line_reads_and_writes_in_the_cluster(tmp_path: Path) -> None:
+    rows = cw.simulate(60, 8, 3, seed=4).rows.with_columns(pl.col("item").str.slice(1).cast(pl.Int64) + 7)
+    rows.write_csv(tmp_path / "votes.csv")
+    outputs = ("-o", tmp_path / "truth.parquet", "--workers", tmp_path / "workers.csv")
+    done = run("aggregate", tmp_path / "votes.csv", *outputs, "-m", "mv", "--engine", "spark", "--master", "local[2]")
+    assert done.returncode == 0, done.stderr
+    assert "Read 300 rows: item = 'item', worker = 'worker', label = 'label'." in done.stderr
+    truth = pl.read_parquet(tmp_path / "truth.parquet" / "*.parquet").sort("item")
+    expected = cw.MajorityVote().fit(cw.Labels.from_frame(rows)).to_frame().sort("item")
+    assert truth.equals(expected)
+    assert pl.read_csv(tmp_path / "workers.csv" / "*.csv").height == 8
+    done = run("aggregate", tmp_path / "none.csv", *outputs, "--engine", "spark", "--master", "local[2]")
+    assert done.returncode == 1
+    assert "error: " in done.stderr
+    assert "does not read as CSV" in done.stderr
