@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -225,6 +226,22 @@ def test_a_folder_of_the_users_comes_first(server: Server, tmp_path: Path, monke
         datasets.load("tiny")
 
 
+def test_senti_loads_when_its_labels_are_provided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in with its counts: the real file is not among ours."""
+    row = datasets.CATALOG["senti"]
+    position = np.arange(row.labels)
+    items = position % row.items
+    workers = (items + position // row.items) % row.workers  # another one every time around
+    columns = {"item": items, "worker": workers, "label": position % row.classes}
+    folder = tmp_path / "paper/senti"
+    folder.mkdir(parents=True)
+    pl.DataFrame(columns).write_csv(folder / "label.csv")
+    pl.DataFrame({"item": np.arange(row.truths), "truth": np.arange(row.truths) % 5}).write_csv(folder / "truth.csv")
+    monkeypatch.setenv("CROWDWISE_DATA", str(tmp_path))
+    labels, truth = datasets.load("senti")
+    assert (labels.n_labels, truth.height) == (569_282, 1_000)
+
+
 def test_what_has_no_public_address_must_be_provided(server: Server) -> None:
     with pytest.raises(cw.DataError, match="no public address has it in this form"):
         datasets.load("cub_bill")
@@ -248,7 +265,7 @@ def test_the_command_line_lists_shows_and_fetches(server: Server) -> None:
     failed = run("fetch", "web", "rte")
     assert failed.returncode == 1
     assert failed.stderr.count("answered 404") == 2
-    assert "2 datasets are not on this machine: web, rte." in failed.stderr
+    assert "2 of 2 datasets could not be fetched: web, rte." in failed.stderr
 
 
 def test_every_row_is_complete() -> None:

@@ -70,20 +70,25 @@ def fetch(
     from .screen import Screen
 
     screen = Screen(quiet)
+    if names == ["all"]:
+        names = [name for name, dataset in CATALOG.items() if dataset.path]
+        provided = _elsewhere().get("provided", [])
+        if provided:
+            screen.remark(f"Not to be had by download, see `crowdwise datasets show NAME`: {', '.join(provided)}.")
     failures = []
-    for name in CATALOG if names == ["all"] else names:
+    for name in names:
         there = whole_in(find(name))
         try:
             with screen.downloading() as progress:
                 folder = fetch_one(name, progress=progress)
             screen.remark(f"{name}: {'was already' if there else 'is now'} in {folder}")
         except DataError as problem:
-            if len(names) == 1 and names != ["all"]:
+            if len(names) == 1:
                 raise
             failures.append(name)
             screen.remark(str(problem))
     if failures:
-        raise DataError(f"{len(failures)} datasets are not on this machine: {', '.join(failures)}.")
+        raise DataError(f"{len(failures)} of {len(names)} datasets could not be fetched: {', '.join(failures)}.")
 
 
 def _row(dataset: "Dataset") -> list[object]:

@@ -22,7 +22,9 @@ def read(dataset: Dataset, folder: Path, duplicates: Duplicates | None = None) -
         _check(dataset, folder, truths=truth.height)
         return numbers, truth
     labels = read_labels(folder / "label.csv", duplicates=duplicates or dataset.duplicates)
-    truth = read_truth(folder / "truth.csv")
+    # Of the same types as in the labels, whose file says more about them.
+    types = {"item": labels.names.items.dtype, "truth": labels.names.classes.dtype}
+    truth = read_truth(folder / "truth.csv").cast(types, strict=False).drop_nulls()  # type: ignore[arg-type]
     if duplicates not in ("first", "last", "drop"):  # those leave labels out, as was asked
         counts = {"workers": labels.n_workers, "classes": labels.n_classes, "labels": labels.n_labels}
         _check(dataset, folder, items=labels.n_items, **counts)
