@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import altair as alt
+import numpy as np
 import polars as pl
 
 import crowdwise as cw
@@ -109,13 +110,15 @@ def running_times(seconds: pl.DataFrame) -> Any:
     return (lines + points + names).properties(width=560, height=360)
 
 
-def _apart(ends: pl.DataFrame, ratio: float = 1.75) -> pl.DataFrame:
-    """Places for the names at the ends of lines on a log scale, each at least so far above the one before."""
+def _apart(ends: pl.DataFrame, distance: float = 0.24) -> pl.DataFrame:
+    """Places for the names at the ends of lines on a log scale, at least so many powers of ten from each other."""
     table = ends.sort("seconds")
-    places: list[float] = []
-    for value in table["seconds"]:
-        places.append(max(value, places[-1] * ratio) if places else value)
-    return table.with_columns(pl.Series("place", places))
+    wanted = np.log10(table["seconds"].to_numpy())
+    steps = distance * np.arange(len(wanted))
+    # Moved up as little as possible, and down as little as possible: the middle keeps the distance too.
+    up = np.maximum.accumulate(wanted - steps) + steps
+    down = np.minimum.accumulate((wanted - steps)[::-1])[::-1] + steps
+    return table.with_columns(pl.Series("place", 10 ** ((up + down) / 2)))
 
 
 def accuracies(table: pl.DataFrame) -> Any:

@@ -17,8 +17,9 @@ from .results import Results
 
 # Enough items to make every kernel compile before the clock starts.
 _WARM_UP: Final = 50
-# What takes less than this is timed three times, and the least counts: other work on the machine only ever adds.
-_SHORT: Final = 0.5
+# How often a fit is timed, if it takes less than so many seconds; the least counts, because other work on the machine
+# only ever adds. Of a method with several seeds every one is timed anyway.
+_REPEATS: Final = {0.5: 3, 5.0: 2}
 
 STRENGTHS: Final = range(1, 101)
 PRIORS: Final = {"original": False, "adjusted": True}
@@ -47,7 +48,7 @@ def measure(
                 if not known:
                     labels, truth = load(dataset, contestant.duplicates, data)
                     key = {"method": name, "dataset": dataset, "seed": seed}
-                    measured, taken = _fit(contestant.make(seed), labels, truth)
+                    measured, taken = _fit(contestant.make(seed), labels, truth, repeat=contestant.seeds == 1)
                     rows.append(key | measured)
                     times.append(key | {"seconds": taken})
             if rows:
@@ -79,11 +80,12 @@ def load(dataset: str, duplicates: Duplicates, data: Path | None) -> tuple[cw.La
     return cw.datasets.load(dataset, folder=data, duplicates=duplicates)
 
 
-def _fit(method: Method, labels: cw.Labels, truth: pl.DataFrame) -> tuple[dict[str, Any], float | None]:
+def _fit(method: Method, labels: cw.Labels, truth: pl.DataFrame, repeat: bool) -> tuple[dict[str, Any], float | None]:
     try:
         method.fit(labels.slice(0, min(labels.n_items, _WARM_UP)))
         taken, result = _timed(method, labels)
-        for _ in range(2 if taken < _SHORT else 0):
+        times = next((count for bound, count in _REPEATS.items() if taken < bound), 1) if repeat else 1
+        for _ in range(times - 1):
             taken = min(taken, _timed(method, labels)[0])
     except cw.DataError:  # it does not take such labels: there is a row, so that it is not tried again
         return {"accuracy": None, "iterations": None}, None

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 from jinja2 import Environment, StrictUndefined
 
@@ -81,6 +82,7 @@ def _facts(evidence: Evidence) -> dict[str, Any]:
         "right_test": tables.as_it_should_be(rows),
         "matching": [row.method for row in tested if row.matches],
         "differing": [row for row in tested if not row.matches],
+        "losers": _losers(),
         "worse": [row for row in tested if row.test.minus > row.test.smaller],
         "tests": {row.method: row for row in rows},
         "other_seeds": crh_with_other_seeds(rows, evidence),
@@ -91,6 +93,18 @@ def _facts(evidence: Evidence) -> dict[str, Any]:
             for title, (ranking, names) in rankings.items()
         },
     }
+
+
+def _losers() -> list[dict[str, Any]]:
+    """The methods that are worse than majority vote on average in the paper, and what their printed W means."""
+    table = published("table_3")
+    baseline = table.filter(pl.col("method") == "MV")["mean_accuracy"][0]
+    rows = []
+    for row in table.filter(pl.col("mean_accuracy") < baseline).iter_rows(named=True):
+        total = row["n_r"] * (row["n_r"] + 1) // 2
+        ranks = SignedRanks(np.arange(1.0, row["n_r"] + 1), total - row["w"], row["w"])
+        rows.append(row | {"printed": row["w"], "total": total, "minus": total - row["w"], "exact_p": ranks.exact_p})
+    return rows
 
 
 def _rankings(evidence: Evidence) -> dict[str, tuple[Ranking, list[str]]]:
