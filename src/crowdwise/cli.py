@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import dataset_commands
+
 if TYPE_CHECKING:
     from .labels import Labels
     from .screen import Screen
@@ -21,6 +23,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(dataset_commands.app, name="datasets")
 
 Files = Annotated[list[str], typer.Argument(help="Files with one label a row, a glob, or - for standard input.")]
 Item = Annotated[str | None, typer.Option(help="The column of items, if its name does not say so.")]
