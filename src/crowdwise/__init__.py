@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .errors import CallError, DataError
     from .evaluate import accuracy
+    from .explanation import explain
     from .files import read_labels, read_truth
     from .labels import Labels
     from .methods import (
@@ -78,6 +79,7 @@ _HOMES = {
     "Minimax": "methods",
     "Result": "result",
     "accuracy": "evaluate",
+    "explain": "explanation",
     "read_labels": "files",
     "read_truth": "files",
     "simulate": "simulation",
@@ -114,6 +116,7 @@ __all__ = [  # a literal, for type checkers; tests hold it to _HOMES
     "ZenCrowd",
     "ZeroBasedSkill",
     "accuracy",
+    "explain",
     "read_labels",
     "read_truth",
     "simulate",
