@@ -42,6 +42,7 @@ if TYPE_CHECKING:
         ZenCrowd,
         ZeroBasedSkill,
     )
+    from .reporting import report
     from .result import Result
     from .simulation import simulate
     from .writing import write
@@ -82,6 +83,7 @@ _HOMES = {
     "explain": "explanation",
     "read_labels": "files",
     "read_truth": "files",
+    "report": "reporting",
     "simulate": "simulation",
     "write": "writing",
 }
@@ -119,6 +121,7 @@ __all__ = [  # a literal, for type checkers; tests hold it to _HOMES
     "explain",
     "read_labels",
     "read_truth",
+    "report",
     "simulate",
     "write",
 ]

@@ -79,7 +79,7 @@ def class_shares(shares: pl.DataFrame, style: Style) -> Any:
         scale=alt.Scale(domain=sources, range=colours),
         sort=sources,
         title=None,
-        legend=alt.Legend(orient="top", symbolType="square", symbolStrokeWidth=0),
+        legend=alt.Legend(orient="top", symbolType="square", symbolStrokeWidth=0, symbolOpacity=1),
     )
     tooltip = [
         alt.Tooltip("class:N"),
@@ -88,8 +88,8 @@ def class_shares(shares: pl.DataFrame, style: Style) -> Any:
         alt.Tooltip("count:Q", format=",.0f"),
     ]
     base = alt.Chart(shares).encode(y=y, x=x, color=colour, tooltip=tooltip)
-    bar = base.transform_filter(alt.datum.source == sources[0]).mark_bar(height={"band": 0.55})
-    marks = base.transform_filter(alt.datum.source != sources[0]).mark_tick(thickness=3, height={"band": 0.75})
+    bar = base.transform_filter(alt.datum.source == sources[0]).mark_bar(height={"band": 0.55}, opacity=1)
+    marks = base.transform_filter(alt.datum.source != sources[0]).mark_tick(thickness=3, height={"band": 0.75}, opacity=1)
     return _finish(alt.layer(bar, marks), style, max(90, 30 * len(order)))
 
 
@@ -109,7 +109,7 @@ def heat_map(cells: pl.DataFrame, style: Style) -> Any:
     shade = alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.04, 1]), legend=None)
     layers = [base.mark_rect(color=style.accent, stroke=style.panel, strokeWidth=1).encode(opacity=shade)]
     if len(order) <= 10:
-        on_cell = alt.condition(alt.datum.share > 0.55, alt.value(style.panel), alt.value(style.ink))
+        on_cell = alt.condition(alt.datum.share > 0.7, alt.value(style.panel), alt.value(style.ink))
         layers.append(base.mark_text(fontSize=11).encode(text=alt.Text("share:Q", format=".0%"), color=on_cell))
     return _finish(alt.layer(*layers), style, max(120, min(36 * len(order), 480)))
 
@@ -122,7 +122,7 @@ def workers(points: pl.DataFrame, style: Style) -> Any:
             alt.Tooltip("worker:N"),
             alt.Tooltip("labels:Q", format=","),
             alt.Tooltip("quality:Q", format=".3f"),
-            alt.Tooltip("low:Q", title="95 % from", format=".3f"),
+            alt.Tooltip("low:Q", title="95% from", format=".3f"),
             alt.Tooltip("high:Q", title="to", format=".3f"),
         ],
     )
@@ -226,7 +226,7 @@ def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
     text = (
         pl.when(shown.is_infinite())
         .then(pl.lit("rules it out"))
-        .otherwise(shown.map_elements("{:+.3f}".format, return_dtype=pl.String))
+        .otherwise(shown.map_elements(amount, return_dtype=pl.String))
     )
     # Names may repeat, so that places order the steps and names only label them.
     table = steps.with_columns(text.alias("text")).with_row_index("place").drop("contribution")
@@ -253,9 +253,14 @@ def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
     return _finish(alt.layer(zero, bar, text_mark), style, 24 * table.height)
 
 
+def amount(value: float) -> str:
+    """A contribution: signed, with three decimals, or two digits where those would be zeros."""
+    return f"{value:+.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:+.1e}"
+
+
 def _counts() -> Any:
     """An axis of whole numbers that may be large."""
-    return alt.Axis(format="~s", tickCount=6)
+    return alt.Axis(format="~s", tickCount=6, grid=False)
 
 
 def _finish(chart: Any, style: Style, height: int) -> Any:

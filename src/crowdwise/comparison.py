@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .errors import DataError
-from .evaluate import accuracy
+from .evaluate import hits, match, wilson
 from .labels import Labels
 from .loop import Method, Progress
 
@@ -16,7 +16,7 @@ _WARM_UP = 50
 def compare(
     labels: Labels, methods: Mapping[str, Method], truth: Any = None, progress: Progress | None = None
 ) -> list[dict[str, Any]]:
-    """One row per method: accuracy (if there is truth), seconds without compilation, iterations, how it ended.
+    """One row per method: accuracy with a 95 % interval (if there is truth), seconds without compilation, iterations, how it ended.
 
     A method that refuses the labels has a row that says why.
 
@@ -29,7 +29,7 @@ def compare(
 
 
 def _one(labels: Labels, method: Method, truth: Any, progress: Progress | None) -> dict[str, Any]:
-    row: dict[str, Any] = {"accuracy": None} if truth is not None else {}
+    row: dict[str, Any] = {"accuracy": None, "low": None, "high": None} if truth is not None else {}
     row |= {"seconds": None, "iterations": None, "ties": None, "ending": None}
     try:
         method.fit(labels.slice(0, min(labels.n_items, _WARM_UP)))
@@ -40,7 +40,8 @@ def _one(labels: Labels, method: Method, truth: Any, progress: Progress | None) 
         row["ending"] = str(refusal)
         return row
     if truth is not None:
-        row["accuracy"] = accuracy(result, truth)
+        right = hits(result, match(result, truth))
+        row["accuracy"], row["low"], row["high"] = map(float, wilson(right.sum(), len(right)))
     row["iterations"] = result.convergence.iterations
     row["ties"] = int(result.ties.sum())
     row["ending"] = "converged" if result.convergence.converged else "ran out of iterations"

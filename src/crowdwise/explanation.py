@@ -86,7 +86,7 @@ class Explanation:
         """
         size = pl.col("contribution").abs()
         large = self.votes.with_row_index("place").top_k(most, by=size).sort("place").drop("place")
-        rows = [("before any vote", "prior", self.prior)]
+        rows = [("before any vote", "prior", self.prior)] if self.prior else []
         rows += [(f"{worker} said {said}", "vote", added) for worker, said, added in large.iter_rows()]
         left = self.votes.height - large.height
         if left:
