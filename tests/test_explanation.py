@@ -21,9 +21,14 @@ def support_of(result: cw.Result, labels: cw.Labels, i: int) -> tuple[Support, A
     return result.method.support(one, i, result.workers), one.labels.astype(np.int64)
 
 
+def all_impossible(result: cw.Result, labels: cw.Labels, i: int) -> bool:
+    support, said = support_of(result, labels, i)
+    return not np.isfinite(support.sums(said)).any()
+
+
 def check(why: Explanation, result: cw.Result, labels: cw.Labels, i: int) -> None:
     """Contributions add up to what the scores say, and every class's score follows from its sum."""
-    added = why.prior + why.votes["contribution"].sum()
+    added = why.prior + float(why.votes["contribution"].sum())
     assert added == pytest.approx(why.difference)
     best, second = result.scores[i, result.ranking[0][i]], result.scores[i, result.ranking[1][i]]
     if why.scale == "score":
@@ -43,18 +48,11 @@ def test_contributions_add_up_or_the_method_says_why_not(key: str, rows: Rows) -
     labels = cw.Labels.from_frame(frame(rows))
     result = CASES[key].method.fit(labels)
     for i, item in enumerate(labels.names.items):
-        try:
-            why = cw.explain(result, labels, item)
-        except cw.CallError as refusal:
-            assert str(refusal).endswith(".")
-            assert str(refusal).count(". ") == 0
-            assert (
-                labels.n_classes == 1
-                or not hasattr(result.method, "support")
-                or len(set(result.scores[i])) == 1  # every class impossible
-            )
-            continue
-        check(why, result, labels, i)
+        if labels.n_classes == 1 or not hasattr(result.method, "support") or all_impossible(result, labels, i):
+            with pytest.raises(cw.CallError, match=r"^[^.]*\.$"):
+                cw.explain(result, labels, item)
+        else:
+            check(cw.explain(result, labels, item), result, labels, i)
 
 
 @each_method
@@ -71,7 +69,7 @@ def test_contributions_add_up_on_a_larger_crowd(key: str) -> None:
 
 def test_a_method_that_cannot_explain_itself_can_say_why() -> None:
     labels = cw.simulate(20, 5, seed=1).labels
-    with pytest.raises(cw.CallError, match="depends on the item's scores of the iteration before.$"):
+    with pytest.raises(cw.CallError, match=r"depends on the item's scores of the iteration before\.$"):
         cw.explain(cw.PTBCC().fit(labels), labels, "i01")
 
 

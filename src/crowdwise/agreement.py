@@ -68,4 +68,4 @@ def _alpha(counts: Array) -> Array:
     observed, by_class = counts[..., 0], counts[..., 1:]
     total = by_class.sum(axis=-1)
     expected = (by_class * (total[..., None] - by_class)).sum(axis=-1) / (total - 1)
-    return 1 - np.divide(observed, expected, out=np.zeros_like(observed), where=expected > 0)
+    return np.asarray(1 - np.divide(observed, expected, out=np.zeros_like(observed), where=expected > 0))

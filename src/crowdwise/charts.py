@@ -1,7 +1,7 @@
 """Charts of plain tables, by Altair: one function each. Nothing here knows of labels or methods.
 
-Colours come from a `Style`: for a page they are the variables of its style sheet, so that one chart is right in light, in
-dark and on paper. Shades are opacities of one colour for the same reason. Importing this needs the extra `report`.
+Colours come from a `Style`: for a page they are the variables of its style sheet, so that one chart is right in light,
+in dark and on paper. Shades are opacities of one colour for the same reason. Importing this needs the extra `report`.
 """
 
 import json
@@ -27,7 +27,7 @@ class Style:
 
 PLAIN: Final = Style("#1c2430", "#5b6675", "#dfe3e8", "#0072b2", "#d55e00", "#ffffff", 480)
 PAGE: Final = Style(
-    *(f"var(--{name})" for name in ("ink", "muted", "line", "accent", "warm", "panel")), width="container"
+    "var(--ink)", "var(--muted)", "var(--line)", "var(--accent)", "var(--warm)", "var(--panel)", "container"
 )
 
 
@@ -89,7 +89,9 @@ def class_shares(shares: pl.DataFrame, style: Style) -> Any:
     ]
     base = alt.Chart(shares).encode(y=y, x=x, color=colour, tooltip=tooltip)
     bar = base.transform_filter(alt.datum.source == sources[0]).mark_bar(height={"band": 0.55}, opacity=1)
-    marks = base.transform_filter(alt.datum.source != sources[0]).mark_tick(thickness=3, height={"band": 0.75}, opacity=1)
+    marks = base.transform_filter(alt.datum.source != sources[0]).mark_tick(
+        thickness=3, height={"band": 0.75}, opacity=1
+    )
     return _finish(alt.layer(bar, marks), style, max(90, 30 * len(order)))
 
 
@@ -188,7 +190,7 @@ def accuracies(rows: pl.DataFrame, style: Style) -> Any:
         y=alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=140)),
         tooltip=[alt.Tooltip("method:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in rows.columns[1:4])],
     )
-    x = alt.Scale(zero=False, nice=True)
+    x = alt.Scale(zero=False, padding=12)
     interval = base.mark_rule(color=style.accent, strokeWidth=2, opacity=0.5).encode(
         x=alt.X("low:Q", scale=x, title="Accuracy"), x2="high:Q"
     )
@@ -206,7 +208,12 @@ def times(rows: pl.DataFrame, style: Style) -> Any:
         .mark_circle(color=style.warm, size=70, opacity=1)
         .encode(
             y=alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=140, grid=True)),
-            x=alt.X("seconds:Q", scale=alt.Scale(type="log"), title="Seconds", axis=alt.Axis(format="~g", tickCount=5)),
+            x=alt.X(
+                "seconds:Q",
+                scale=alt.Scale(type="log"),
+                title="Seconds",
+                axis=alt.Axis(format="~g", tickCount=5, grid=False),
+            ),
             tooltip=[alt.Tooltip("method:N"), alt.Tooltip("seconds:Q", format=".4f")],
         )
     )
@@ -214,7 +221,7 @@ def times(rows: pl.DataFrame, style: Style) -> Any:
 
 
 def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
-    """What each step adds and where it leads: step, kind, contribution, start, end (see `Explanation.steps`)."""
+    """What each step adds and where it leads: step, kind, start, end, text (see `Explanation.steps`)."""
     colour = (
         alt.when(alt.datum.kind == "lead")
         .then(alt.value(style.ink))
@@ -222,14 +229,8 @@ def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
         .then(alt.value(style.warm))
         .otherwise(alt.value(style.accent))
     )
-    shown = pl.col("contribution")
-    text = (
-        pl.when(shown.is_infinite())
-        .then(pl.lit("rules it out"))
-        .otherwise(shown.map_elements(amount, return_dtype=pl.String))
-    )
     # Names may repeat, so that places order the steps and names only label them.
-    table = steps.with_columns(text.alias("text")).with_row_index("place").drop("contribution")
+    table = steps.with_row_index("place").drop("contribution")
     y = alt.Y(
         "place:O",
         title=None,
@@ -251,11 +252,6 @@ def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
     )
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=style.muted).encode(x="zero:Q")
     return _finish(alt.layer(zero, bar, text_mark), style, 24 * table.height)
-
-
-def amount(value: float) -> str:
-    """A contribution: signed, with three decimals, or two digits where those would be zeros."""
-    return f"{value:+.3f}" if value == 0 or abs(value) >= 0.001 else f"{value:+.1e}"
 
 
 def _counts() -> Any:

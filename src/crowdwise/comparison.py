@@ -16,9 +16,10 @@ _WARM_UP = 50
 def compare(
     labels: Labels, methods: Mapping[str, Method], truth: Any = None, progress: Progress | None = None
 ) -> list[dict[str, Any]]:
-    """One row per method: accuracy with a 95 % interval (if there is truth), seconds without compilation, iterations, how it ended.
+    """One row per method: accuracy (if there is truth), seconds without compilation, iterations, how it ended.
 
-    A method that refuses the labels has a row that says why.
+    `low` and `high` are the ends of the accuracy's 95 % interval. A method that refuses the labels has a row that
+    says why.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(50, 10, seed=1)

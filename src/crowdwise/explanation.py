@@ -1,6 +1,6 @@
 """Why an item has its label: what every vote added, and what would have changed the answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import numpy as np
@@ -82,7 +82,7 @@ class Explanation:
 
         At most so many votes stand for themselves; the others, which weigh least, are one step together. An infinite
         contribution, of a vote that rules the runner-up out, leads as far as all others together and one more.
-        Columns: step, kind (prior, vote, rest or lead), contribution, start, end.
+        Columns: step, kind (prior, vote, rest or lead), contribution, start, end, text (the contribution as shown).
         """
         size = pl.col("contribution").abs()
         large = self.votes.with_row_index("place").top_k(most, by=size).sort("place").drop("place")
@@ -90,7 +90,7 @@ class Explanation:
         rows += [(f"{worker} said {said}", "vote", added) for worker, said, added in large.iter_rows()]
         left = self.votes.height - large.height
         if left:
-            rest = self.difference - self.prior - large["contribution"].sum()
+            rest = self.difference - self.prior - float(large["contribution"].sum())
             rows.append((several(left, "more vote", "more votes"), "rest", rest))
         steps = pl.DataFrame(rows, schema=["step", "kind", "contribution"], orient="row", infer_schema_length=None)
         added = pl.col("contribution")
@@ -102,7 +102,19 @@ class Explanation:
             schema=steps.schema,
             orient="row",
         )
-        return steps.vstack(last)
+        shown = added.map_elements(_shown, return_dtype=pl.String)
+        return steps.vstack(last).with_columns(shown.alias("text"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain values for JSON; a contribution that rules the runner-up out is null."""
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        told["votes"] = [
+            {**row, "contribution": _finite(row["contribution"])} for row in self.votes.iter_rows(named=True)
+        ]
+        told["prior"], told["difference"] = _finite(self.prior), _finite(self.difference)
+        if self.flip is not None:
+            told["flip"] = {"label": self.flip.label, "changes": self.flip.changes.to_dicts()}
+        return told
 
     @property
     def remedy(self) -> str:
@@ -154,11 +166,10 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
     support: Support = result.method.support(one, i, result.workers)
     winner, rival = int(result.ranking[0][i]), int(result.ranking[1][i])
     said = one.labels.astype(np.int64)
-    sums = support.prior + support.added(said).sum(axis=0)
-    if sums[winner] == -np.inf:
+    if support.sums(said)[winner] == -np.inf:
         raise CallError(
-            f"{type(result.method).__name__} finds every class of item {result.names.items[i]!r} impossible and so calls "
-            "them equally likely: there is nothing to add up."
+            f"{type(result.method).__name__} finds every class of item {result.names.items[i]!r} impossible and so "
+            "calls them equally likely: there is nothing to add up."
         )
     # Rows that continue a vote belong to the one before.
     vote_of = np.arange(len(said)) if one.continued is None else np.cumsum(~one.continued.astype(bool)) - 1
@@ -183,7 +194,7 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
         votes=votes.sort("contribution", descending=True, maintain_order=True),
         prior=prior,
         difference=prior + float(contributions.sum()),
-        flip=_smallest_flip(support, said, vote_of, winner, names.classes, votes),
+        flip=_smallest_flip(support, said, vote_of, (winner, rival), names.classes, votes),
     )
 
 
@@ -198,6 +209,17 @@ def find_item(result: Result, item: Any) -> int:
     if place is None:
         raise CallError(f"There is no item {item!r}; the first one is {result.names.items[0]!r}.")
     return int(place)
+
+
+def _shown(contribution: float) -> str:
+    """Signed, with three decimals, or two digits where those would be zeros."""
+    if np.isinf(contribution):
+        return "rules it out"
+    return f"{contribution:+.3f}" if contribution == 0 or abs(contribution) >= 0.001 else f"{contribution:+.1e}"
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
 
 
 def _require_same(result: Result, labels: Labels) -> None:
@@ -217,15 +239,16 @@ def _said(classes: pl.Series, said: Array, vote_of: Array) -> pl.Series:
 
 
 def _smallest_flip(
-    support: Support, said: Array, vote_of: Array, winner: int, classes: pl.Series, votes: pl.DataFrame
+    support: Support, said: Array, vote_of: Array, best_two: tuple[int, int], classes: pl.Series, votes: pl.DataFrame
 ) -> Flip | None:
     """The fewest votes to change so that another class leads outright.
 
     Votes add up independently, so for each rival the votes that gain it most come first, and the rival that needs the
-    fewest is the answer.
+    fewest is the answer; the runner-up, if others need as few.
     """
+    winner, runner_up = best_two
     first_rows = np.flatnonzero(np.diff(vote_of, prepend=-1))
-    best: tuple[int, float, Array, Array] | None = None
+    best: tuple[int, bool, float, Array, Array] | None = None
     for rival in range(len(support.prior)):
         prior = support.prior[winner] - support.prior[rival]
         if rival == winner or prior == np.inf:
@@ -249,12 +272,12 @@ def _smallest_flip(
                 continue
             total = prior + then[changed].sum() + now[kept].sum()
             if total < -size:
-                if best is None or (count, total) < best[:2]:
-                    best = (count, float(total), changed, instead[changed])
+                if best is None or (count, rival != runner_up, total) < best[:3]:
+                    best = (count, rival != runner_up, float(total), changed, instead[changed])
                 break
     if best is None:
         return None
-    _, _, changed, instead = best
+    *_, changed, instead = best
     after = np.delete(np.arange(len(said)), np.flatnonzero(np.isin(vote_of, changed)))
     final = Support(support.prior, support.evidence[np.concatenate([after, first_rows[changed]])], support.logarithmic)
     answer = int(final.scores(np.concatenate([said[after], instead])).argmax())

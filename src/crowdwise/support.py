@@ -48,11 +48,15 @@ class Support:
             lead[:, rival] = -self.evidence[:, rival]
             return lead
 
+    def sums(self, said: Array) -> Array:
+        """(classes): the prior and what all rows add."""
+        return np.asarray(self.prior + self.added(said).sum(axis=0))
+
     def scores(self, said: Array) -> Array:
         """(classes): the scores that follow."""
-        sums = self.prior + self.added(said).sum(axis=0)
+        sums = self.sums(said)
         if not self.logarithmic:
-            return np.asarray(sums)
+            return sums
         highest = sums.max()
         chance = np.exp(sums - highest) if highest > -np.inf else np.ones(len(sums))
         return np.asarray(chance / chance.sum())

@@ -36,7 +36,7 @@ def pair_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: in
 def agreements_with_others(
     item_starts: Array, workers: Array, labels: Array, n_workers: int, n_classes: int
 ) -> tuple[Array, Array]:
-    """Per worker, its labels on items that others labelled too, and the sum of the shares of others that said the same."""
+    """Per worker: labels on items that others labelled too, and the sum of the shares of those who said the same."""
     compared, agreed = np.zeros(n_workers), np.zeros(n_workers)
     named = np.zeros(n_classes)
     for i in range(item_starts.size - 1):

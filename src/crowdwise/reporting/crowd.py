@@ -36,7 +36,9 @@ def glance(labels: Labels, result: Result, majority: Result) -> Glance:
     """Gather it."""
     per_item = np.diff(labels.item_starts)
     few, many = int(per_item.min()), int(per_item.max())
-    spread = f"{few:,} to {many:,}, half have {np.median(per_item):g} or more" if few < many else "The same for every item"
+    spread = (
+        f"{few:,} to {many:,}, half have {np.median(per_item):g} or more" if few < many else "The same for every item"
+    )
     ending = result.convergence
     settled = str(ending)[0].upper() + str(ending)[1:]
     tiles = [
@@ -55,7 +57,7 @@ def glance(labels: Labels, result: Result, majority: Result) -> Glance:
 def _agreement(alpha: Agreement) -> Tile:
     name = "Agreement (alpha)"
     if np.isnan(alpha.value):
-        return Tile(name, "–", "Not defined: no item has two labels")
+        return Tile(name, "none", "Not defined: no item has two labels")
     words = "high" if alpha.value >= 0.8 else "fair" if alpha.value >= 2 / 3 else "low"
     if alpha.value <= 0:
         words = "no more than chance"

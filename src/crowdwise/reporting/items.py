@@ -37,9 +37,15 @@ class Items:
 
 def items(labels: Labels, result: Result) -> Items:
     """Gather it."""
-    scale = {"probability": "Probability of the answer", "weight": "Score of the answer", "margin": "Score of the answer"}
+    scale = {
+        "probability": "Probability of the answer",
+        "weight": "Score of the answer",
+        "margin": "Score of the answer",
+    }
     scores = result.confidence
-    low, high = (0.0, 1.0) if result.scale != "margin" else (float(scores.min()), float(max(scores.max(), scores.min() + 1)))
+    low, high = (
+        (0.0, 1.0) if result.scale != "margin" else (float(scores.min()), float(max(scores.max(), scores.min() + 1)))
+    )
     chart = charts.histogram(bins(scores, low, high), scale[result.scale], "Items", charts.PAGE)
     disputed = _disputed(result)
     explained: list[Figure] = []
@@ -71,7 +77,7 @@ def said_on(labels: Labels, i: int) -> str:
     classes, counts = np.unique(labels.labels[labels.item_starts[i] : labels.item_starts[i + 1]], return_counts=True)
     order = np.argsort(-counts, kind="stable")
     called = names(labels.names.classes.gather(classes[order[:_NAMED]]))
-    told = [f"{count} × {name}" for name, count in zip(called, counts[order], strict=False)]
+    told = [f"{count}\N{MULTIPLICATION SIGN} {name}" for name, count in zip(called, counts[order], strict=False)]
     return listed(told if len(order) <= _NAMED else [*told, f"{len(order) - _NAMED} more classes"])
 
 
@@ -134,7 +140,7 @@ def _reading(result: Result) -> str:
         return "How probable the method calls its answers: the further right, the surer."
     if result.scale == "weight":
         return (
-            "The answer's share of the weighted votes, between 0 and 1: the further right, the clearer. It ranks answers "
-            "by how clear they are and does not say how many are right."
+            "The answer's share of the weighted votes, between 0 and 1: the further right, the clearer. It ranks "
+            "answers by how clear they are and does not say how many are right."
         )
     return "The sum of the weights of the votes for the answer: the further right, the clearer. It has no upper end."

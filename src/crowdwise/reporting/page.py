@@ -113,7 +113,8 @@ def _vega() -> str:
     """Vega, Vega-Lite and their embedding as one script, from the package, not from a network."""
     import vl_convert
 
-    return vl_convert.javascript_bundle().replace("</script", "<\\/script")
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub forgets that the snippet is optional
+    return bundle.replace("</script", "<\\/script")
 
 
 def _digest(script: str) -> str:

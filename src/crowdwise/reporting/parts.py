@@ -66,7 +66,7 @@ def text(value: Any) -> Cell:
 def number(value: float | None, form: str = ",") -> Cell:
     """A number, or nothing."""
     if value is None or np.isnan(value):
-        return Cell("–")
+        return Cell("-")
     return Cell(format(value, form), float(value))
 
 

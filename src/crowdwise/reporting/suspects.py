@@ -96,8 +96,8 @@ def words(row: dict[str, Any], usual: str) -> list[str]:
         )
     if row["alone"]:
         reasons.append(
-            f"Disagrees with everyone: others say the same about an item {row['others']:.0%} of the time; guessing would "
-            f"give {row['guessed_others']:.0%}."
+            f"Disagrees with everyone: others say the same about an item {row['others']:.0%} of the time; guessing "
+            f"would give {row['guessed_others']:.0%}."
         )
     if row["few"]:
         reasons.append(f"Very few labels: {row['labels']:,}, too few to judge.")

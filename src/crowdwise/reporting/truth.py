@@ -36,9 +36,9 @@ def truth(labels: Labels, result: Result, majority: Result, known: Any) -> Truth
     matched = match(result, known)
     right = hits(result, matched)
     name = type(result.method).__name__
-    rows = [(name, *map(float, wilson(right.sum(), len(right))))]
+    rows = [(name, *_share(right))]
     if type(majority.method) is not type(result.method):
-        rows.append(("majority vote", *map(float, wilson(hits(majority, matched).sum(), len(right)))))
+        rows.append(("majority vote", *_share(hits(majority, matched))))
     table = pl.DataFrame(rows, schema=["method", "accuracy", "low", "high"], orient="row")
     figures = [
         Figure(
@@ -68,19 +68,23 @@ def truth(labels: Labels, result: Result, majority: Result, known: Any) -> Truth
     )
 
 
+def _share(right: Array) -> tuple[float, float, float]:
+    share, low, high = wilson(right.sum(), len(right))
+    return float(share), float(low), float(high)
+
+
 def _reliability(scores: Array, right: Array) -> Figure:
     place = np.minimum((scores * _BINS).astype(int), _BINS - 1)
     rows = []
     for one in np.unique(place):
         there = place == one
-        accuracy, low, high = wilson(right[there].sum(), int(there.sum()))
-        rows.append((scores[there].mean(), accuracy, low, high, int(there.sum())))
+        rows.append((float(scores[there].mean()), *_share(right[there]), int(there.sum())))
     table = pl.DataFrame(rows, schema=["score", "accuracy", "low", "high", "items"], orient="row")
     return Figure(
         "Do probabilities keep their word?",
         charts.reliability(table, charts.PAGE),
-        "Answers in ten groups by how probable the method calls them. On the dashed line, 80% probable means right 80% of "
-        "the time; below it, the method is too sure of itself.",
+        "Answers in ten groups by how probable the method calls them. On the dashed line, 80% probable means right 80% "
+        "of the time; below it, the method is too sure of itself.",
     )
 
 

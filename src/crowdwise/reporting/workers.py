@@ -40,14 +40,20 @@ def workers(labels: Labels, result: Result) -> Workers:
     reasons = worth.filter(pl.any_horizontal("always", "guessing", "alone")).height
     called = names(labels.names.classes)
     suspect_rows = [
-        [text(row["worker"]), number(row["labels"]), number(row["quality"], ".3f"), Cell(" ".join(told))]
+        [text(row["worker"]), number(row["labels"]), number(row["quality"], ".3f"), Cell("\n".join(told))]
         for row in worth.head(_SUSPECTS).iter_rows(named=True)
         for told in [words(row, called[row["usual"]])]
     ]
     intervals = bool(table["low"].is_not_null().any())
     shown = table.sort("labels", "code", descending=[True, False]).head(_ROWS)
     pictures = _pictures(labels, result, shown["code"].to_numpy())
-    columns = ["Worker", "#Labels", "#Quality", *(["#95% low", "#95% high"] if intervals else []), "#Agrees with answers"]
+    columns = [
+        "Worker",
+        "#Labels",
+        "#Quality",
+        *(["#95% low", "#95% high"] if intervals else []),
+        "#Agrees with answers",
+    ]
     rows = [
         [
             text(row["worker"]),
@@ -102,8 +108,8 @@ def _scatter(table: pl.DataFrame, intervals: bool) -> Figure:
         }
     )
     caption = (
-        f"There are more than {_POINTS:,} workers, so a cell counts workers: the darker, the more (logarithmic). Further "
-        "right are workers with more labels (logarithmic)."
+        f"There are more than {_POINTS:,} workers, so a cell counts workers: the darker, the more (logarithmic). "
+        "Further right are workers with more labels (logarithmic)."
     )
     return Figure(title, charts.worker_density(cells, charts.PAGE), caption)
 
@@ -118,7 +124,13 @@ def _weights(result: Result) -> list[Figure]:
     if not high > low:
         low, high = low - 0.5, high + 0.5
     chart = charts.histogram(bins(values, low, high), what, "Workers", charts.PAGE)
-    return [Figure("How much a worker's vote weighs", chart, "The further right, the more the method trusts a worker. In the method's own units.")]
+    return [
+        Figure(
+            "How much a worker's vote weighs",
+            chart,
+            "The further right, the more the method trusts a worker. In the method's own units.",
+        )
+    ]
 
 
 def worker_weights(parameters: Any) -> tuple[Array, str] | None:

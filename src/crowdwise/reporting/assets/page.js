@@ -25,6 +25,11 @@ function inOrder(one, other) {
   return compare(one, other);
 }
 
+// What a row says; a picture's description is no part of that.
+function words(row) {
+  return [...row.cells].filter((cell) => !cell.querySelector("svg")).map((cell) => cell.textContent).join(" ").toLowerCase();
+}
+
 for (const block of document.querySelectorAll("[data-table]")) {
   const body = block.querySelector("tbody");
   const headers = [...block.querySelectorAll("th")];
@@ -46,7 +51,7 @@ for (const block of document.querySelectorAll("[data-table]")) {
     const wanted = field.value.trim().toLowerCase();
     let shown = 0;
     for (const row of body.rows) {
-      row.hidden = !row.textContent.toLowerCase().includes(wanted);
+      row.hidden = !words(row).includes(wanted);
       shown += row.hidden ? 0 : 1;
     }
     block.querySelector("[data-found]").textContent = wanted ? `${shown} of ${body.rows.length} rows match.` : "";
