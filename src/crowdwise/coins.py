@@ -88,8 +88,13 @@ class CoinMethod(Iterative[Coins, CoinCounts]):
 
     def support(self, one: Labels, item: int, workers: Coins) -> Support:
         """What each label of one item adds to the logarithm of the probability of the class it names."""
-        evidence, _ = _evidence(workers.accuracy[one.workers], one.n_classes)
-        return Support(workers.log_prior, np.tile(evidence[:, None], one.n_classes), logarithmic=True)
+        return coin_support(one, workers)
+
+
+def coin_support(one: Labels, workers: Coins) -> Support:
+    """What each label of one item adds, whichever method has these coins."""
+    evidence, _ = _evidence(workers.accuracy[one.workers], one.n_classes)
+    return Support(workers.log_prior, np.tile(evidence[:, None], one.n_classes), logarithmic=True)
 
 
 def _evidence(accuracy: Array, n_classes: int) -> tuple[Array, Array]:

@@ -153,8 +153,9 @@ def explain(result: Result, labels: Labels, item: Any) -> Explanation:
 def refuse_unexplained(result: Result) -> None:
     """Refuse a method whose scores are no sums over votes, and a result in which nothing was decided."""
     name = type(result.method).__name__
-    if not hasattr(result.method, "support"):
-        why = getattr(result.method, "not_a_sum", "given its parameters, its scores are no sums over the votes")
+    unknown = "" if hasattr(result.method, "support") else "given its parameters, its scores are no sums over the votes"
+    why = getattr(result.method, "not_a_sum", unknown)
+    if why:
         raise CallError(f"{name} cannot tell what each vote contributes: {why}.")
     if len(result.names.classes) < 2:
         raise CallError(f"There is only one class, {result.names.classes[0]!r}, so there is nothing to explain.")

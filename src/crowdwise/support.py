@@ -17,7 +17,7 @@ class Support:
             and to no other, else (rows, said class, class).
         logarithmic: Whether the sums are logarithms of the scores, up to a constant, or the scores themselves.
 
-    >>> support = Support(np.zeros(2), np.full((3, 2), 1 / 3), logarithmic=False)
+    >>> support = Support.of_votes(np.full(3, 1 / 3), n_classes=2)
     >>> support.scores(np.array([0, 0, 1])).round(2).tolist()
     [0.67, 0.33]
     """
@@ -25,6 +25,11 @@ class Support:
     prior: Array
     evidence: Array
     logarithmic: bool
+
+    @classmethod
+    def of_votes(cls, weight: Array, n_classes: int) -> "Support":
+        """Each row adds its weight to the score of the class it names, and there is nothing before."""
+        return cls(np.zeros(n_classes), np.tile(weight[:, None], n_classes), logarithmic=False)
 
     def added(self, said: Array) -> Array:
         """(rows, classes): what each row adds to every class, given the class it names."""

@@ -99,7 +99,7 @@ class VotingMethod(Iterative[VoteWeights, VoteCounts]):
             if not total > 0:
                 return Support(np.full(classes, 1 / classes), np.zeros((len(weight), classes)), logarithmic=False)
             weight = weight / total
-        return Support(np.zeros(classes), np.tile(weight[:, None], classes), logarithmic=False)
+        return Support.of_votes(weight, classes)
 
     def estimate(self, counts: VoteCounts, previous: VoteWeights | None, change: Array) -> VoteWeights:
         """Weights from agreement."""

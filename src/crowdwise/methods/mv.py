@@ -43,8 +43,7 @@ class MajorityVote:
 
     def support(self, one: Labels, item: int, workers: None) -> Support:
         """Every vote on one item adds the same to the score of the class it names."""
-        shape = (one.n_labels, one.n_classes)
-        return Support(np.zeros(one.n_classes), np.full(shape, 1 / one.n_labels), logarithmic=False)
+        return Support.of_votes(np.full(one.n_labels, 1 / one.n_labels), one.n_classes)
 
 
 def shares(labels: Labels) -> Array:

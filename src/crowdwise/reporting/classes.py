@@ -30,7 +30,7 @@ def classes(labels: Labels, result: Result) -> Classes:
     """Gather it."""
     answers = np.bincount(result.answers, minlength=labels.n_classes)
     said = np.bincount(labels.labels, minlength=labels.n_classes)
-    prior = class_prior(result.workers)
+    prior = class_prior(result.workers, labels.n_classes)
     called = names(labels.names.classes)
     rows = [
         [
@@ -78,13 +78,14 @@ def classes(labels: Labels, result: Result) -> Classes:
     return Classes(Table("classes", columns, rows, table_note), figures, note)
 
 
-def class_prior(workers: Any) -> Array | None:
+def class_prior(workers: Any, n_classes: int) -> Array | None:
     """The share of each class that a method expects before any vote; None where it expects nothing in particular."""
-    log_prior, mean = getattr(workers, "log_prior", None), getattr(workers, "mean", None)
-    if log_prior is not None:
-        chance = np.exp(log_prior - log_prior.max())
-        return np.asarray(chance / chance.sum())
-    return None if mean is None else np.asarray(mean / mean.sum())
+    for name in ("log_prior", "mean"):
+        values = getattr(workers, name, None)
+        if values is not None and values.shape == (n_classes,):  # some priors are of finer things than classes
+            chance = np.exp(values - values.max()) if name == "log_prior" else values
+            return np.asarray(chance / chance.sum())
+    return None
 
 
 def confusion_counts(said: Array, answers: Array, shown: Array, n_classes: int) -> Array:

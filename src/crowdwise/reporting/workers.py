@@ -139,6 +139,7 @@ def worker_weights(parameters: Any) -> tuple[Array, str] | None:
         ("weight", "Weight of a vote"),
         ("accuracy", "Accuracy"),
         ("ability", "Ability"),
+        ("reliability", "Reliability"),
         ("confusion", "Share right, mean over classes"),
         ("mixture", "Share of the good prototype"),
     ):
