@@ -168,6 +168,8 @@ def test_mistakes_leave_nothing_behind(crowd: Any, tmp_path: Path, monkeypatch: 
         cw.report(crowd.labels, result, path=tmp_path / "no" / "report.html")
     with pytest.raises(cw.DataError, match="shares no item"):
         cw.report(crowd.labels, result, {"nobody": "c1"}, tmp_path / "report.html")
+    with pytest.raises(cw.CallError, match="These labels are not those of the result: their items differ"):
+        cw.report(cw.simulate(99, 20, 3, seed=1).labels, result, path=tmp_path / "report.html")
     monkeypatch.setattr("crowdwise.extras.find_spec", lambda name: None if name == "altair" else name)
     with pytest.raises(cw.CallError, match=r"A report needs altair: pip install 'crowdwise\[report\]'"):
         cw.report(crowd.labels, result, path=tmp_path / "report.html")

@@ -98,8 +98,10 @@ def class_shares(shares: pl.DataFrame, style: Style) -> Any:
 def heat_map(cells: pl.DataFrame, style: Style) -> Any:
     """What is said where each class is the answer: truth, said, share (of the row), count."""
     order = cells["truth"].unique(maintain_order=True).to_list()
+    # Names that would not fit side by side on a phone stand upright.
+    angle = 0 if sum(map(len, order)) <= 40 else -90
     base = alt.Chart(cells).encode(
-        x=alt.X("said:N", sort=order, title="Said", axis=alt.Axis(orient="top", labelAngle=0, labelLimit=80)),
+        x=alt.X("said:N", sort=order, title="Said", axis=alt.Axis(orient="top", labelAngle=angle, labelLimit=80)),
         y=alt.Y("truth:N", sort=order, title="Answer", axis=alt.Axis(labelLimit=100)),
         tooltip=[
             alt.Tooltip("truth:N", title="answer"),

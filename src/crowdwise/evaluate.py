@@ -12,7 +12,7 @@ from .kernels import Array
 from .result import TIE, Result
 
 # The normal quantile of a 95 % interval.
-_NORMAL: Final = 1.959963984540054
+NORMAL: Final = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ def wilson(right: Any, count: Any) -> tuple[Any, Any, Any]:
     >>> [round(float(value), 3) for value in wilson(8, 10)]
     [0.8, 0.49, 0.943]
     """
-    share, unit = right / np.maximum(count, 1), _NORMAL**2 / np.maximum(count, 1)
+    share, unit = right / np.maximum(count, 1), NORMAL**2 / np.maximum(count, 1)
     middle = (share + unit / 2) / (1 + unit)
     half = np.sqrt(unit * share * (1 - share) + unit**2 / 4) / (1 + unit)
     # Rounding must not push an end past the share itself.

@@ -1,34 +1,20 @@
 """Why an item has its label: what every vote added, and what would have changed the answer."""
 
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from .errors import CallError
+from .evaluate import NORMAL
 from .extras import require_report
+from .flips import Flip, smallest_flip
 from .kernels import Array
 from .labels import Labels
 from .repairs import several
-from .result import TIE, Result
+from .result import Result
 from .support import Support
-
-# The normal quantile of a 95 % interval.
-_NORMAL: Final = 1.959963984540054
-
-
-@dataclass(frozen=True, eq=False)
-class Flip:
-    """The smallest change of votes that would change the answer, the workers' parameters held fixed.
-
-    Attributes:
-        changes: One row per vote to change: worker, said, instead.
-        label: What the answer would be then.
-    """
-
-    changes: pl.DataFrame
-    label: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +132,7 @@ def explain(result: Result, labels: Labels, item: Any) -> Explanation:
     'The answer would be dog if ann had said dog instead of cat.'
     """
     refuse_unexplained(result)
-    _require_same(result, labels)
+    require_same(result, labels)
     return explain_code(result, labels, find_item(result, item))
 
 
@@ -181,7 +167,7 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
     voters = names.workers.gather(one.workers[np.flatnonzero(np.diff(vote_of, prepend=-1))])
     words = _said(names.classes, said, vote_of)
     votes = pl.DataFrame({"worker": voters, "said": words, "contribution": contributions})
-    spread = None if result.variance is None else _NORMAL * float(np.sqrt(result.variance[i, winner]))
+    spread = None if result.variance is None else NORMAL * float(np.sqrt(result.variance[i, winner]))
     score = float(result.scores[i, winner])
     return Explanation(
         item=names.items[i],
@@ -195,7 +181,7 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
         votes=votes.sort("contribution", descending=True, maintain_order=True),
         prior=prior,
         difference=prior + float(contributions.sum()),
-        flip=_smallest_flip(support, said, vote_of, (winner, rival), names.classes, votes),
+        flip=smallest_flip(support, said, vote_of, (winner, rival), names.classes, votes),
     )
 
 
@@ -223,7 +209,7 @@ def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def _require_same(result: Result, labels: Labels) -> None:
+def require_same(result: Result, labels: Labels) -> None:
     """Refuse labels that the result was not found from, as far as names tell."""
     for role in ("items", "workers", "classes"):
         ours, theirs = getattr(result.names, role), getattr(labels.names, role)
@@ -237,50 +223,3 @@ def _said(classes: pl.Series, said: Array, vote_of: Array) -> pl.Series:
         return classes.gather(said)
     rows = pl.DataFrame({"vote": vote_of, "said": classes.cast(pl.String).gather(said)})
     return rows.group_by("vote", maintain_order=True).agg(pl.col("said").str.join(" + "))["said"]
-
-
-def _smallest_flip(
-    support: Support, said: Array, vote_of: Array, best_two: tuple[int, int], classes: pl.Series, votes: pl.DataFrame
-) -> Flip | None:
-    """The fewest votes to change so that another class leads outright.
-
-    Votes add up independently, so for each rival the votes that gain it most come first, and the rival that needs the
-    fewest is the answer; the runner-up, if others need as few.
-    """
-    winner, runner_up = best_two
-    first_rows = np.flatnonzero(np.diff(vote_of, prepend=-1))
-    best: tuple[int, bool, float, Array, Array] | None = None
-    for rival in range(len(support.prior)):
-        prior = support.prior[winner] - support.prior[rival]
-        if rival == winner or prior == np.inf:
-            continue
-        lead = support.lead(winner, rival)
-        now = np.bincount(vote_of, weights=lead[np.arange(len(said)), said])
-        options = np.where(np.isnan(lead[first_rows]), np.inf, lead[first_rows])
-        instead = options.argmin(axis=1)
-        then = options[np.arange(len(now)), instead]
-        # A vote that makes the rival impossible has to change in any case; one that can make the winner impossible
-        # settles it.
-        with np.errstate(invalid="ignore"):
-            gain = np.nan_to_num(now - then, nan=0.0, posinf=np.inf)
-        order = np.lexsort((np.arange(len(now)), -gain, then != -np.inf, now != np.inf))
-        size = TIE if support.logarithmic else TIE * float(np.abs(support.scores(said)).max())
-        for count in range(1, len(now) + 1):
-            changed, kept = order[:count], order[count:]
-            if not (gain[changed] > 0).all() or (best is not None and count > best[0]):
-                break
-            if np.inf in now[kept]:
-                continue
-            total = prior + then[changed].sum() + now[kept].sum()
-            if total < -size:
-                if best is None or (count, rival != runner_up, total) < best[:3]:
-                    best = (count, rival != runner_up, float(total), changed, instead[changed])
-                break
-    if best is None:
-        return None
-    *_, changed, instead = best
-    after = np.delete(np.arange(len(said)), np.flatnonzero(np.isin(vote_of, changed)))
-    final = Support(support.prior, support.evidence[np.concatenate([after, first_rows[changed]])], support.logarithmic)
-    answer = int(final.scores(np.concatenate([said[after], instead])).argmax())
-    changes = votes[changed].select("worker", "said").with_columns(classes.gather(instead).alias("instead"))
-    return Flip(changes, classes[answer])

@@ -68,8 +68,8 @@ def classes(labels: Labels, result: Result) -> Classes:
         Figure(
             "Which classes are taken for which",
             charts.heat_map(_confusion(labels, result, most(answers, _CELLS), called), charts.PAGE),
-            "Of all labels on items with this answer (row), the share that said each class (column). A dark cell "
-            "beside the diagonal is a common confusion. Measured against the inferred answers.",
+            "Of all labels on items with this answer (row), the share that said each class (column). A strong "
+            "cell beside the diagonal is a common confusion. Measured against the inferred answers.",
         ),
     ]
     columns = ["Class", "#Labels", "#Answers", "#Share of answers"] + (["#Prior"] if prior is not None else [])

@@ -7,6 +7,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from ..explanation import require_same
 from ..extras import require_report
 from ..files import read_truth
 from ..labels import Labels
@@ -47,6 +48,7 @@ def report(
     """
     require_report("A report")
     check_page(path)
+    require_same(result, labels)
     known = None if truth is None else read_truth(truth)
     call = f"cw.report(labels, cw.{result.method!r}.fit(labels){'' if truth is None else ', truth'})"
     write_text(path, render("report.html.j2", gather(labels, result, known, command or call)))

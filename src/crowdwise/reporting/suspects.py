@@ -69,11 +69,12 @@ def habits(labels: Labels, result: Result) -> pl.DataFrame:
 def suspects(table: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:
     """The rows of `habits` for which there is a reason, those with most reasons and then most labels first."""
     labels, guessed = pl.col("labels"), pl.col("guessed_answers")
-    others, compared, by_chance = pl.col("others"), pl.col("compared"), pl.col("guessed_others")
+    compared, by_chance = pl.col("compared"), pl.col("guessed_others")
     flagged = table.with_columns(
         always=(labels >= _FEW) & (pl.col("distinct") == 1) & (pl.col("agreement") ** labels < _UNLIKELY),
         guessing=(labels >= _ENOUGH) & (pl.col("least") <= guessed) & (pl.col("most") < pl.col("quality").median()),
-        alone=(pl.col("compared") >= _ENOUGH) & (others + 2 * (others * (1 - others) / compared).sqrt() < by_chance),
+        alone=(compared >= _ENOUGH)
+        & (pl.col("others") < by_chance - 2 * (by_chance * (1 - by_chance) / compared).sqrt()),
         few=labels < _FEW,
     )
     reasons = pl.sum_horizontal("always", "guessing", "alone")

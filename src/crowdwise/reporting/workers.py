@@ -31,6 +31,7 @@ class Workers:
     few: int
     table: Table
     intervals: bool
+    pictured: str
 
 
 def workers(labels: Labels, result: Result) -> Workers:
@@ -83,6 +84,7 @@ def workers(labels: Labels, result: Result) -> Workers:
             left_out(len(rows), table.height, "The workers with the most labels:"),
         ),
         intervals=intervals,
+        pictured=left_out(min(labels.n_classes, _MINI_CLASSES), labels.n_classes, "Classes with the most answers:"),
     )
 
 
@@ -108,7 +110,7 @@ def _scatter(table: pl.DataFrame, intervals: bool) -> Figure:
         }
     )
     caption = (
-        f"There are more than {_POINTS:,} workers, so a cell counts workers: the darker, the more (logarithmic). "
+        f"There are more than {_POINTS:,} workers, so a cell counts workers: the stronger, the more (logarithmic). "
         "Further right are workers with more labels (logarithmic)."
     )
     return Figure(title, charts.worker_density(cells, charts.PAGE), caption)
