@@ -1,9 +1,10 @@
 """`make bench`: ratios measured in one run. On a noisy machine compare those, never seconds between runs."""
 
-from . import command_line, growth, listing_ratio, report
+from . import all_methods, command_line, growth, listing_ratio, report
 
 listing_ratio.on_simulated_senti()
 listing_ratio.on_paper()
+all_methods.on_paper()
 command_line.against_duckdb()
 command_line.on_small_file()
 command_line.first_run()

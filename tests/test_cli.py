@@ -184,13 +184,10 @@ def test_help_needs_neither_numba_nor_polars() -> None:
     assert "aggregate" in done.stdout
 
 
-def test_a_bar_is_drawn_on_a_terminal_once_the_work_takes_a_moment(tmp_path: Path) -> None:
-    labels = tmp_path / "labels.parquet"
-    cw.simulate(200_000, 500, 5, seed=1).rows.write_parquet(labels)
+def on_a_terminal(*arguments: object) -> bytes:
+    """What a command writes to standard error if that is a terminal."""
     here, there = pty.openpty()
-    settings = ["--set", "tolerance=1e-12", "--set", "max_iterations=400"]
-    settings += ["-o", str(tmp_path / "truth.parquet")]
-    command = [sys.executable, "-m", "crowdwise.cli", "aggregate", str(labels), *settings]
+    command = [sys.executable, "-m", "crowdwise.cli", *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=there) as process:
         os.close(there)
         seen = b""
@@ -203,7 +200,20 @@ def test_a_bar_is_drawn_on_a_terminal_once_the_work_takes_a_moment(tmp_path: Pat
                 break
             seen += piece
     assert process.returncode == 0
-    assert re.search(rb"iteration \d+, change \d", seen)
+    return seen
+
+
+def test_a_bar_is_drawn_on_a_terminal_once_the_work_takes_a_moment(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.parquet"
+    cw.simulate(200_000, 500, 5, seed=1).rows.write_parquet(labels)
+    settings = ["--set", "tolerance=1e-12", "--set", "max_iterations=400", "-o", tmp_path / "truth.parquet"]
+    assert re.search(rb"iteration \d+, change \d", on_a_terminal("aggregate", labels, *settings))
+
+
+def test_comparing_draws_a_bar_over_the_methods_on_a_terminal_only(crowd: Path) -> None:
+    arguments = ("compare", crowd / "labels.csv", "--methods", "mv,bwa")
+    assert re.search(rb"bwa .*1/2.*0:00:0", on_a_terminal(*arguments))
+    assert "0:00:0" not in run(*arguments).stderr
 
 
 def test_python_dash_m_is_the_command_line() -> None:

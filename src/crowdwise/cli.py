@@ -145,8 +145,8 @@ def compare(
     with screen.compiling():
         labels = read(screen, files, item, worker, label, duplicates, missing, strict)
         known = None if truth is None else read_truth(truth)
-        with screen.progress(1.0) as progress:
-            rows = compare_methods(labels, chosen, known, progress)
+        with screen.steps(len(chosen)) as begin:
+            rows = compare_methods(labels, chosen, known, begin)
     if output is not None:
         comparison_page(labels, rows, output, command_line())
         screen.remark(f"Wrote {output}")

@@ -18,6 +18,7 @@ from .support import Support
 
 # Confusion matrices larger than this together are refused; they would not fit a laptop beside the labels.
 _MOST_BYTES: Final = 8 * 2**30
+_FEW: Final = 8
 
 
 class ConfusionCounts(NamedTuple):
@@ -84,6 +85,7 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
             labels.item_starts,
             labels.workers,
             labels.labels,
+            in_registers(labels.n_classes),
             counts.confusion if workers is None else workers.evidence,
             counts.classes if workers is None else workers.log_prior,
             workers is not None,
@@ -97,6 +99,11 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
     def support(self, one: Labels, item: int, workers: Confusions) -> Support:
         """What each label of one item adds to the logarithm of every class's probability."""
         return Support(workers.log_prior, workers.evidence[one.workers], logarithmic=True)
+
+
+def in_registers(n_classes: int) -> tuple[int, ...] | None:
+    """All classes, if they are few enough for the registers of a processor; a kernel is compiled for each number."""
+    return tuple(range(n_classes)) if n_classes <= _FEW else None
 
 
 def refuse_too_many(labels: Labels, name: str) -> None:

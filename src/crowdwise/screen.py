@@ -4,14 +4,14 @@ import json
 import math
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 import polars as pl
 from numba.core import event
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -108,6 +108,15 @@ class Screen:
             yield show
         finally:
             bar.stop()
+
+    @contextmanager
+    def steps(self, count: int) -> Iterator[Callable[[str], None]]:
+        """A callback for the name of each step that begins, which draws a bar over the steps."""
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        hidden = self._quiet or not self._err.is_terminal
+        with Progress(*columns, console=self._err, transient=True, disable=hidden) as bar:
+            task = bar.add_task("", total=count, completed=-1)
+            yield lambda name: bar.update(task, advance=1, description=name)
 
     @contextmanager
     def compiling(self) -> Iterator[None]:

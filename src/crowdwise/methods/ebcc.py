@@ -127,6 +127,7 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
             labels.item_starts,
             labels.workers,
             labels.labels,
+            None,  # states are too many for registers
             counts.confusion if workers is None else workers.evidence,
             counts.classes if workers is None else workers.log_prior,
             workers is not None,
