@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from . import datasets
     from .errors import CallError, DataError
     from .evaluate import accuracy
+    from .explanation import explain
     from .files import read_labels, read_truth
     from .labels import Labels
     from .methods import (
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         ZenCrowd,
         ZeroBasedSkill,
     )
+    from .reporting import report
     from .result import Result
     from .simulation import simulate
     from .writing import write
@@ -80,8 +82,10 @@ _HOMES = {
     "Result": "result",
     "accuracy": "evaluate",
     "datasets": "datasets",
+    "explain": "explanation",
     "read_labels": "files",
     "read_truth": "files",
+    "report": "reporting",
     "simulate": "simulation",
     "write": "writing",
 }
@@ -117,8 +121,10 @@ __all__ = [  # a literal, for type checkers; tests hold it to _HOMES
     "ZeroBasedSkill",
     "accuracy",
     "datasets",
+    "explain",
     "read_labels",
     "read_truth",
+    "report",
     "simulate",
     "write",
 ]

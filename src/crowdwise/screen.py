@@ -23,11 +23,14 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from .explanation import Explanation
 from .labels import Labels
 from .result import Result
 
 # Work that takes less than this needs no bar.
 _MOMENT: Final = 0.5
+# The width of a waterfall, in characters.
+_BAR: Final = 40
 
 
 class Screen:
@@ -53,7 +56,7 @@ class Screen:
             # Text folds where the screen ends; cut off, a name or a checksum would be of no use.
             table.add_column(name, justify="right" if isinstance(sample, int | float) else "left", overflow="fold")
         for row in rows:
-            table.add_row(*(Text(_shown(value)) for value in row))
+            table.add_row(*(value if isinstance(value, Text) else Text(_shown(value)) for value in row))
         self._out.print(table)
         self._out.print()
 
@@ -61,6 +64,25 @@ class Screen:
         """Show the first rows of a table, and say how many more there are."""
         shown = f"the first {count} of {frame.height:,}; -o FILE writes them all" if frame.height > count else "all"
         self.table(f"{title} ({shown})", frame.columns, frame.head(count).rows())
+
+    def explanation(self, why: Explanation) -> None:
+        """Show why an item has its label, as a waterfall of its votes."""
+        if self._quiet:
+            return
+        ends = "" if why.interval is None else f" (95 % interval {why.interval[0]:.4f} to {why.interval[1]:.4f})"
+        outcome = "tied with" if why.tied else "not"
+        scores = [
+            (f"score of {why.label}", f"{why.score:.4f}{ends}"),
+            (f"score of {why.runner_up}", f"{why.runner_up_score:.4f}"),
+        ]
+        self.table(f"Item {why.item}: {why.label}, {outcome} {why.runner_up}", None, scores)
+        steps = why.steps()
+        header = ["", "adds", why.axis]
+        rows = [
+            (row["step"], Text(row["text"], justify="right"), _bar(row, steps)) for row in steps.iter_rows(named=True)
+        ]
+        self.table("What each vote added", header, rows)
+        self._out.print(Text(f"{why.remedy} The workers' parameters are held fixed."))
 
     @contextmanager
     def progress(self, tolerance: float) -> Iterator[Any]:
@@ -194,6 +216,15 @@ def disputed_items(truth: pl.DataFrame, count: int) -> pl.DataFrame:
     table = truth.select("item", "label", "score", "runner_up", "runner_up_score", "votes").drop_nulls("runner_up")
     margin = pl.col("score") - pl.col("runner_up_score")
     return table.bottom_k(count, by=margin).sort(margin, maintain_order=True)
+
+
+def _bar(row: dict[str, Any], steps: pl.DataFrame) -> Text:
+    """A step of a waterfall, from where it starts to where it ends."""
+    ends = pl.concat([steps["start"], steps["end"]])
+    low, width = float(ends.min() or 0), float(ends.max() or 0) - float(ends.min() or 0)  # type: ignore[arg-type]  # floats
+    first, last = sorted(round((row[name] - low) / (width or 1) * _BAR) for name in ("start", "end"))
+    style = "bold" if row["kind"] == "lead" else "dark_orange" if row["end"] < row["start"] else "dodger_blue1"
+    return Text(" " * first) + Text("█" * (last - first) or "▏", style)
 
 
 def _shown(value: Any) -> str:

@@ -9,6 +9,7 @@ is None where there are none, and Numba then compiles the question away.
 """
 
 from .abilities import ability_objective, score_abilities
+from .agreement import agreements_with_others, pair_counts
 from .averages import average_variances, sweep_averages
 from .beliefs import pass_beliefs, reply_beliefs
 from .compilation import Array
@@ -47,6 +48,7 @@ __all__ = [
     "Array",
     "ability_objective",
     "agreements",
+    "agreements_with_others",
     "average_variances",
     "best_two",
     "disagreement",
@@ -54,6 +56,7 @@ __all__ = [
     "expected_right",
     "fit_matrices",
     "group_by_item",
+    "pair_counts",
     "pass_beliefs",
     "reply_beliefs",
     "resolve_repeats",

@@ -70,6 +70,13 @@ class IBCC(ConfusionMethod):
         n_classes = labels.n_classes
         return fit_messages(self, labels, self._prior(n_classes), np.full(n_classes, self.class_count), progress)
 
+    @property
+    def not_a_sum(self) -> str:
+        """Why votes do not add up; empty where they do."""
+        if self.inference == "variational":
+            return ""
+        return "expectation propagation judges each vote by a confusion matrix that leaves it out, which is not kept"
+
     def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
         """Vote shares."""
         return shares(labels), None

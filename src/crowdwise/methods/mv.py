@@ -15,6 +15,7 @@ from ..kernels import Array
 from ..labels import Labels
 from ..loop import Progress
 from ..result import Convergence, Result
+from ..support import Support
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class MajorityVote:
         """
         labels.require_single_votes("MajorityVote")
         return Result.build(self, labels, shares(labels), "probability", convergence=Convergence(0, True, 0.0))
+
+    def support(self, one: Labels, item: int, workers: None) -> Support:
+        """Every vote on one item adds the same to the score of the class it names."""
+        return Support.of_votes(np.full(one.n_labels, 1 / one.n_labels), one.n_classes)
 
 
 def shares(labels: Labels) -> Array:

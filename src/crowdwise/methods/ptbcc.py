@@ -7,7 +7,7 @@ so that a worker is one number, however many classes there are. "Prototype-based
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -74,6 +74,9 @@ class PTBCC(Iterative[Prototypes, PrototypeCounts]):
     >>> cw.accuracy(PTBCC().fit(crowd.labels), crowd.truth) > 0.85
     True
     """
+
+    # Said where an explanation is asked for.
+    not_a_sum: ClassVar[str] = "which prototype a vote comes from depends on the item's scores of the iteration before"
 
     right: float = 5.0
     even: float = 1.0
