@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-peers screenshots clean
+.PHONY: demo test test-slow bench bench-peers screenshots reproduce clean
 
 demo: .venv/installed
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
@@ -29,8 +29,12 @@ bench-peers: .venv-peers/installed
 screenshots: .venv/tested
 	$(BIN)/python -m benchmarks.screenshots
 
+# Goes on where an earlier run stopped; `make clean` forgets it. The committed results are in docs/reproduce.
+reproduce: .venv/reproduced
+	$(BIN)/python -m reproduce
+
 clean:
-	rm -rf .venv .venv-peers demo .benchmarks
+	rm -rf .venv .venv-peers demo .benchmarks reproduced
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("crowdwise needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -46,4 +50,8 @@ clean:
 .venv-peers/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	touch $@
+
+.venv/reproduced: .venv/installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[reproduce]'
 	touch $@

@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import datasets
     from .errors import CallError, DataError
     from .evaluate import accuracy
     from .explanation import explain
@@ -80,6 +81,7 @@ _HOMES = {
     "Minimax": "methods",
     "Result": "result",
     "accuracy": "evaluate",
+    "datasets": "datasets",
     "explain": "explanation",
     "read_labels": "files",
     "read_truth": "files",
@@ -118,6 +120,7 @@ __all__ = [  # a literal, for type checkers; tests hold it to _HOMES
     "ZenCrowd",
     "ZeroBasedSkill",
     "accuracy",
+    "datasets",
     "explain",
     "read_labels",
     "read_truth",
@@ -130,7 +133,8 @@ __all__ = [  # a literal, for type checkers; tests hold it to _HOMES
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    home = import_module(f".{_HOMES[name]}", __name__)
+    return home if _HOMES[name] == name else getattr(home, name)  # a subpackage is its own home
 
 
 def __dir__() -> list[str]:

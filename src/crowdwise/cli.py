@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from . import viewing
+from . import dataset_commands, viewing
 from .options import (
     Duplicates,
     Files,
@@ -38,6 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(dataset_commands.app, name="datasets")
 
 
 @app.callback(invoke_without_command=True)

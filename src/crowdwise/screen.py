@@ -11,7 +11,15 @@ from typing import Any, Final
 import polars as pl
 from numba.core import event
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TransferSpeedColumn,
+)
 from rich.table import Table
 from rich.text import Text
 
@@ -45,7 +53,8 @@ class Screen:
         table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
         table.show_header, table.header_style = header is not None, "dim"
         for name, sample in zip(header or rows[0], rows[0], strict=True):
-            table.add_column(name, justify="right" if isinstance(sample, int | float) else "left")
+            # Text folds where the screen ends; cut off, a name or a checksum would be of no use.
+            table.add_column(name, justify="right" if isinstance(sample, int | float) else "left", overflow="fold")
         for row in rows:
             table.add_row(*(value if isinstance(value, Text) else Text(_shown(value)) for value in row))
         self._out.print(table)
@@ -117,6 +126,23 @@ class Screen:
         with Progress(*columns, console=self._err, transient=True, disable=hidden) as bar:
             task = bar.add_task("", total=count, completed=-1)
             yield lambda name: bar.update(task, advance=1, description=name)
+
+    @contextmanager
+    def downloading(self) -> Iterator[Any]:
+        """A callback for downloads that draws a bar a file."""
+        if self._quiet or not self._err.is_terminal:
+            yield None
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        with Progress(*columns, console=self._err, transient=True) as bar:
+            tasks: dict[str, Any] = {}
+
+            def show(file: str, came: int, total: int) -> None:
+                if file not in tasks:
+                    tasks[file] = bar.add_task(file)
+                bar.update(tasks[file], completed=came, total=total or None)
+
+            yield show
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
