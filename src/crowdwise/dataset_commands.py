@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from .options import Json
+
 if TYPE_CHECKING:
     from .datasets import Dataset
 
 app = typer.Typer(help="Real crowds by name: the catalog, and their files.", add_completion=False)
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
 
 @app.callback(invoke_without_command=True)
