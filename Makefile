@@ -2,11 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow test-spark bench bench-scale bench-spark bench-peers clean
+.PHONY: demo test test-slow test-spark bench bench-scale bench-spark bench-peers reproduce screenshots clean
 
 demo: .venv/installed
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
 	$(BIN)/crowdwise aggregate demo/labels.csv --truth demo/truth.csv -o demo/inferred.csv --workers demo/quality.csv
+	$(BIN)/crowdwise report demo/labels.csv --truth demo/truth.csv -o demo/report.html
 
 test: .venv/tested
 	$(BIN)/ruff check .
@@ -33,13 +34,21 @@ bench-spark: .venv/spark
 bench-peers: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.peers
 
+# Goes on where an earlier run stopped; `make clean` forgets it. The committed results are in docs/reproduce.
+reproduce: .venv/installed
+	$(BIN)/python -m reproduce
+
+# The images in docs/images; needs chromium.
+screenshots: .venv/tested
+	$(BIN)/python -m benchmarks.screenshots
+
 clean:
-	rm -rf .venv .venv-peers demo .benchmarks
+	rm -rf .venv .venv-peers demo .benchmarks reproduced
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("crowdwise needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report]'
 	touch $@
 
 .venv/tested: .venv/installed

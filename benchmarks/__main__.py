@@ -1,6 +1,6 @@
 """`make bench`: ratios measured in one run. On a noisy machine compare those, never seconds between runs."""
 
-from . import all_methods, command_line, growth, listing_ratio
+from . import all_methods, command_line, growth, listing_ratio, report
 
 listing_ratio.on_simulated_senti()
 listing_ratio.on_paper()
@@ -10,3 +10,5 @@ command_line.on_small_file()
 command_line.first_run()
 growth.of_memory()
 growth.of_time()
+report.of_many_labels()
+report.of_many_workers()

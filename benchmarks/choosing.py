@@ -96,7 +96,8 @@ def _overall(measured: pl.DataFrame) -> str:
         means = [f"{row[part]:.4f}" if whole else "" for part in ("paper", "extra")]
         lines.append(
             f"| `{row['method']}` | {means[0]} | {means[1]} | {100 * row['gain']:+.2f} "
-            f"| {100 * row['spread']:.1f} | {row['wins']} | {row['losses']} | {100 * row['worst']:+.1f} | {row['seconds']:.1f} |"
+            f"| {100 * row['spread']:.1f} | {row['wins']} | {row['losses']} "
+            f"| {100 * row['worst']:+.1f} | {row['seconds']:.1f} |"
         )
     return "\n".join(lines)
 

@@ -1,7 +1,10 @@
 """What tests share."""
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,3 +26,22 @@ def golden(data: Path) -> Path:
     folder = data.parent / "golden"
     assert folder.is_dir(), f"there is no {folder}"
     return folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A real browser. Tests skip where there is none, unless CROWDWISE_BROWSER=required says that there must be one."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        if os.environ.get("CROWDWISE_BROWSER") == "required":
+            pytest.fail("CROWDWISE_BROWSER=required, and there is no chromium: apt-get install chromium")
+        pytest.skip("there is no chromium")
+    from playwright.sync_api import sync_playwright
+
+    # No sandbox, because containers often forbid it; no errands of the browser's own.
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+    arguments += ["--disable-component-update", "--disable-sync", "--no-first-run"]
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=found, args=arguments)
+        yield opened
+        opened.close()

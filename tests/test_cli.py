@@ -92,6 +92,30 @@ def test_compare_and_methods(crowd: Path) -> None:
     assert all(key in run("methods").stdout for key in cw.METHODS)
 
 
+def test_report_writes_a_page_that_says_how_to_make_it_again(crowd: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    done = run("report", crowd / "labels.csv", "-o", target, "-m", "lfc", "--truth", crowd / "truth.csv")
+    assert done.returncode == 0, done.stderr
+    assert re.search(rf"Wrote {re.escape(str(target))} \(\d\.\d MB\)", done.stderr)
+    text = target.read_text(encoding="utf-8")
+    assert f"crowdwise report {crowd / 'labels.csv'} -o {target} -m lfc --truth {crowd / 'truth.csv'}" in text
+    done = run("compare", crowd / "labels.csv", "--methods", "mv,bwa", "-o", tmp_path / "compare.html")
+    assert done.returncode == 0, done.stderr
+    assert "Methods compared" in (tmp_path / "compare.html").read_text(encoding="utf-8")
+
+
+def test_explain_says_what_python_says(crowd: Path) -> None:
+    labels = cw.read_labels(crowd / "labels.csv")
+    why = cw.explain(cw.BWA().fit(labels), labels, "i123")
+    done = run("explain", crowd / "labels.csv", "--item", "i123")
+    assert done.returncode == 0, done.stderr
+    for text in (f"Item i123: {why.label}, not {why.runner_up}", f"{why.score:.4f}", why.remedy, *why.steps()["text"]):
+        assert text in done.stdout
+    told = json.loads(run("explain", crowd / "labels.csv", "--item", "i123", "--json").stdout)
+    assert told["prior"] + sum(vote["contribution"] for vote in told["votes"]) == pytest.approx(told["difference"])
+    assert told["flip"]["label"] == (why.flip and why.flip.label)
+
+
 def test_running_out_of_iterations_is_said(crowd: Path) -> None:
     done = run("aggregate", crowd / "labels.csv", "--set", "max_iterations=2")
     assert done.returncode == 0
@@ -130,6 +154,12 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
         (["aggregate"], 2, "Missing argument"),
         (["aggregate", "{labels}", "--nonsense"], 2, "No such option"),
         (["compare", "{labels}", "--methods", "mv,x"], 2, "There is no method 'x'"),
+        (["compare", "{labels}", "-o", "compare.csv"], 2, "end it in .html"),
+        (["report", "{labels}", "-o", "report.pdf"], 2, "end it in .html"),
+        (["report", "{labels}", "-o", "no/such/folder/report.html"], 2, "There is no folder"),
+        (["report", "{labels}", "-o", "report.html", "--truth", "{other}"], 1, "shares no item"),
+        (["explain", "{labels}", "--item", "i999"], 2, "There is no item 'i999'; the first one is 'i001'"),
+        (["explain", "{labels}", "--item", "i001", "-m", "ptbcc"], 2, "PTBCC cannot tell what each vote contributes"),
         (["simulate", "-o", "{labels}/folder"], 2, "cannot be made"),
         (["simulate", "--items", "0", "-o", "x"], 2, "at least one item"),
     ],

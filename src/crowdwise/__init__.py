@@ -11,8 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from . import datasets
     from .errors import CallError, DataError
     from .evaluate import accuracy
+    from .explanation import explain
     from .files import read_labels, read_truth
     from .labels import Labels
     from .methods import (
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
         ZenCrowd,
         ZeroBasedSkill,
     )
+    from .reporting import report
     from .result import Result
     from .simulation import simulate
     from .writing import write
@@ -78,8 +81,11 @@ _HOMES = {
     "Minimax": "methods",
     "Result": "result",
     "accuracy": "evaluate",
+    "datasets": "datasets",
+    "explain": "explanation",
     "read_labels": "files",
     "read_truth": "files",
+    "report": "reporting",
     "simulate": "simulation",
     "write": "writing",
 }
@@ -114,8 +120,11 @@ __all__ = [  # a literal, for type checkers; tests hold it to _HOMES
     "ZenCrowd",
     "ZeroBasedSkill",
     "accuracy",
+    "datasets",
+    "explain",
     "read_labels",
     "read_truth",
+    "report",
     "simulate",
     "write",
 ]
@@ -124,7 +133,8 @@ __all__ = [  # a literal, for type checkers; tests hold it to _HOMES
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    home = import_module(f".{_HOMES[name]}", __name__)
+    return home if _HOMES[name] == name else getattr(home, name)  # a subpackage is its own home
 
 
 def __dir__() -> list[str]:

@@ -10,6 +10,32 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from . import dataset_commands, viewing
+from .options import (
+    Duplicates,
+    Engine,
+    Files,
+    Item,
+    Json,
+    Label,
+    Master,
+    Memory,
+    MethodKey,
+    Missing,
+    Quiet,
+    Settings,
+    Strict,
+    Truth,
+    Workdir,
+    Worker,
+    check_targets,
+    command_line,
+    fit,
+    read,
+    say_what_was_read,
+    warm_up,
+)
+
 if TYPE_CHECKING:
     from .screen import Screen
 
@@ -20,25 +46,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Files = Annotated[list[str], typer.Argument(help="Files with one label a row, a glob, or - for standard input.")]
-Item = Annotated[str | None, typer.Option(help="The column of items, if its name does not say so.")]
-Worker = Annotated[str | None, typer.Option(help="The column of workers.")]
-Label = Annotated[str | None, typer.Option(help="The column of labels.")]
-Duplicates = Annotated[
-    str, typer.Option(help="Several labels of one worker on one item: error, first, last, all, set or drop.")
-]
-Missing = Annotated[list[str] | None, typer.Option(help="A value that means no label, such as NA or -1; repeatable.")]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse data that need repair.")]
-Truth = Annotated[str | None, typer.Option(help="A file with the true label of some items.")]
-Engine = Annotated[
-    str, typer.Option(help="Where the labels are worked on: memory, disk, spark, or auto: disk if they do not fit.")
-]
-Master = Annotated[str | None, typer.Option(help="The master of a Spark cluster, for --engine spark.")]
-Memory = Annotated[str | None, typer.Option(help="What may be taken, such as 4GB; what is free, if left out.")]
-Workdir = Annotated[str | None, typer.Option(help="The folder for temporary files of --engine disk.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+app.add_typer(dataset_commands.app, name="datasets")
 
 
 @app.callback(invoke_without_command=True)
@@ -56,10 +64,8 @@ def aggregate(
     item: Item = None,
     worker: Worker = None,
     label: Label = None,
-    method: Annotated[str, typer.Option("--method", "-m", help="See `crowdwise methods`.")] = "bwa",
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter of the method, as name=value; repeatable.")
-    ] = None,
+    method: MethodKey = "bwa",
+    set_: Settings = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="Write the inferred labels here.")] = None,
     workers: Annotated[str | None, typer.Option(help="Write the workers' quality here.")] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Write a column of scores for every class.")] = False,
@@ -82,7 +88,7 @@ def aggregate(
     from .methods import METHODS
     from .writing import check_output, write
 
-    _warm_up()
+    warm_up()
     chosen = choose(method, set_ or [])
     if engine == "spark":
         asked = {"item": item, "worker": worker, "label": label}
@@ -90,16 +96,15 @@ def aggregate(
         _aggregate_on_spark(on_screen.Screen(quiet), chosen, files, asked, rules, master, output, workers, scores)
         return
     targets = [path for path in (output, workers) if path is not None]
-    _check_targets(targets, [*files, *([] if truth is None else [truth])])
+    check_targets(targets, [*files, *([] if truth is None else [truth])])
     for path in targets:
         check_output(path)
     screen = on_screen.Screen(quiet)
     known = None if truth is None else read_truth(truth)
     with screen.compiling():
         where = {"engine": engine, "memory": memory, "workdir": workdir}
-        labels = _read(screen, files, item, worker, label, duplicates, missing, strict, **where)
-        with screen.progress(getattr(chosen, "tolerance", 1.0)) as progress:
-            result = chosen.fit(labels, progress=progress)
+        labels = read(screen, files, item, worker, label, duplicates, missing, strict, **where)
+        result = fit(screen, method, chosen, labels)
         accuracies = {}
         if known is not None:
             accuracies[method] = accuracy(result, known)
@@ -110,8 +115,6 @@ def aggregate(
     if workers is not None:
         tables[workers] = result.workers_frame()
     write(tables)
-    if not result.convergence.converged:
-        screen.remark(f"{method} {result.convergence}. Raise max_iterations (--set max_iterations=...).")
     if as_json:
         unwritten = {
             "truth": None if output else truth_table.collect(),
@@ -137,6 +140,7 @@ def compare(
     files: Files,
     truth: Truth = None,
     methods: Annotated[str | None, typer.Option(help="Which methods, separated by commas; all if left out.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Draw a page here; ends in .html.")] = None,
     item: Item = None,
     worker: Worker = None,
     label: Label = None,
@@ -151,20 +155,31 @@ def compare(
     from .comparison import compare as compare_methods
     from .files import read_truth
     from .methods import METHODS
+    from .reporting import check_page, comparison_page
     from .screen import Screen
 
+    if output is not None:
+        check_targets([output], [*files, *([] if truth is None else [truth])])
+        check_page(output)
     keys = [key.strip() for key in methods.split(",")] if methods else list(METHODS)
     chosen = {key: choose(key) for key in keys}
     screen = Screen(quiet)
     with screen.compiling():
-        labels = _read(screen, files, item, worker, label, duplicates, missing, strict)
+        labels = read(screen, files, item, worker, label, duplicates, missing, strict)
         known = None if truth is None else read_truth(truth)
         with screen.steps(len(chosen)) as begin:
             rows = compare_methods(labels, chosen, known, begin)
+    if output is not None:
+        comparison_page(labels, rows, output, command_line())
+        screen.remark(f"Wrote {output}")
     if as_json:
         typer.echo(json.dumps(rows))
         return
     screen.table(repr(labels), list(rows[0]), [list(row.values()) for row in rows])
+
+
+app.command()(viewing.report)
+app.command()(viewing.explain)
 
 
 @app.command()
@@ -246,7 +261,7 @@ def _aggregate_on_spark(
     try:
         votes, found = spark_files.read(session, files, asked)
         labels = spark.LabelsOnSpark.read(votes, found, partitions=None, **rules)
-        _say_what_was_read(screen, labels)
+        say_what_was_read(screen, labels)
         with screen.progress(getattr(method, "tolerance", 1.0)) as progress:
             result = method.fit(labels, progress=progress)
         spark_files.write(result.truth(scores), output)
@@ -280,22 +295,6 @@ def main() -> None:
         _fail("Interrupted; nothing was written.", 130)
 
 
-def _warm_up() -> None:
-    """Start Numba and SciPy, which takes them half a second, while polars reads the labels on other threads."""
-    from threading import Thread
-
-    import numpy as np
-
-    from . import kernels
-
-    def work() -> None:
-        import scipy.special  # noqa: F401  # for its being imported
-
-        kernels.votes_per_item(np.zeros(1, np.int64), None)
-
-    Thread(target=work, daemon=True).start()
-
-
 def _fail(problem: object, code: int) -> None:
     typer.echo(f"error: {problem}", err=True)
     sys.exit(code)
@@ -304,50 +303,6 @@ def _fail(problem: object, code: int) -> None:
 def _sentence(method: Any) -> str:
     """The first sentence of the module that defines a method."""
     return str(sys.modules[method.__module__].__doc__).splitlines()[0]
-
-
-def _check_targets(targets: list[str], files: list[str]) -> None:
-    """Refuse to overwrite an input, or to write two tables to one file."""
-    from .errors import CallError
-
-    inputs = {Path(path).resolve() for path in files}
-    for path in targets:
-        if Path(path).resolve() in inputs:
-            raise CallError(f"{path} is an input; write to another file.")
-    if len({Path(path).resolve() for path in targets}) < len(targets):
-        raise CallError(f"{targets[0]} cannot hold both the labels and the workers.")
-
-
-def _read(
-    screen: "Screen",
-    files: list[str],
-    item: str | None,
-    worker: str | None,
-    label: str | None,
-    duplicates: Any,
-    missing: list[str] | None,
-    strict: bool,
-    **where: Any,
-) -> Any:
-    """Read the labels and say what was recognised, what was repaired, and where they are if not in memory."""
-    from .files import read_labels
-    from .labels import Labels
-
-    asked: dict[str, Any] = {"item": item, "worker": worker, "label": label, "duplicates": duplicates}
-    where = {"engine": "memory", **where, "phases": screen.phases()}
-    labels = read_labels(files, **asked, missing=missing or (), strict=strict, **where)
-    _say_what_was_read(screen, labels)
-    if not isinstance(labels, Labels):
-        why = "" if where["engine"] == "disk" else "The labels may not fit in memory (--engine memory tries). "
-        screen.remark(f"{why}Working on disk: {labels.n_parts:,} parts in {labels.folder}.")
-    return labels
-
-
-def _say_what_was_read(screen: "Screen", labels: Any) -> None:
-    recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())
-    screen.remark(f"Read {labels.report.rows:,} rows: {recognised}.")
-    for sentence in labels.report.repairs:
-        screen.remark(sentence)
 
 
 if __name__ == "__main__":

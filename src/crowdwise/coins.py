@@ -9,6 +9,7 @@ from . import kernels
 from .kernels import Array
 from .labels import Labels
 from .loop import Iterative
+from .support import Support
 
 # A worker is never believed to be always right or always wrong: two such would contradict each other beyond repair.
 _SURE: Final = 1e-12
@@ -49,13 +50,13 @@ class CoinMethod(Iterative[Coins, CoinCounts]):
     def sweep(self, labels: Labels, scores: Array, workers: Coins | None, counts: CoinCounts) -> Array:
         """Posterior probabilities of the classes, and right answers counted by them."""
         changes = np.zeros(labels.n_classes)
-        accuracy = np.clip(0.5 if workers is None else workers.accuracy, _SURE, 1 - _SURE) * np.ones(labels.n_workers)
-        against = np.log1p(-accuracy) - np.log(max(labels.n_classes - 1, 1))
+        accuracy = np.full(labels.n_workers, 0.5) if workers is None else workers.accuracy
+        evidence, against = _evidence(accuracy, labels.n_classes)
         kernels.sweep_coins(
             labels.item_starts,
             labels.workers,
             labels.labels,
-            np.log(accuracy) - against,
+            evidence,
             against,
             np.zeros(labels.n_classes) if workers is None else workers.log_prior,
             workers is not None,
@@ -67,3 +68,20 @@ class CoinMethod(Iterative[Coins, CoinCounts]):
         )
         counts.given[:] += np.bincount(labels.workers, minlength=labels.n_workers)
         return changes
+
+    def support(self, one: Labels, item: int, workers: Coins) -> Support:
+        """What each label of one item adds to the logarithm of the probability of the class it names."""
+        return coin_support(one, workers)
+
+
+def coin_support(one: Labels, workers: Coins) -> Support:
+    """What each label of one item adds, whichever method has these coins."""
+    evidence, _ = _evidence(workers.accuracy[one.workers], one.n_classes)
+    return Support(workers.log_prior, np.tile(evidence[:, None], one.n_classes), logarithmic=True)
+
+
+def _evidence(accuracy: Array, n_classes: int) -> tuple[Array, Array]:
+    """What a label is worth to the class it names over any other, and what it is worth to those."""
+    sure = np.clip(accuracy, _SURE, 1 - _SURE)
+    against = np.log1p(-sure) - np.log(max(n_classes - 1, 1))
+    return np.log(sure) - against, against

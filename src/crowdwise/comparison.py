@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .errors import DataError
-from .evaluate import accuracy
+from .evaluate import hits, match, wilson
 from .labels import Labels
 from .loop import Method
 
@@ -21,7 +21,8 @@ def compare(
 ) -> list[dict[str, Any]]:
     """One row per method: accuracy (if there is truth), seconds without compilation, iterations, how it ended.
 
-    A method that refuses the labels has a row that says why. `begin` is called with each method's key before it runs.
+    `low` and `high` are the ends of the accuracy's 95 % interval. A method that refuses the labels has a row that
+    says why. `begin` is called with each method's key before it runs.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(50, 10, seed=1)
@@ -36,7 +37,7 @@ def compare(
 
 
 def _one(labels: Labels, method: Method, truth: Any) -> dict[str, Any]:
-    row: dict[str, Any] = {"accuracy": None} if truth is not None else {}
+    row: dict[str, Any] = {"accuracy": None, "low": None, "high": None} if truth is not None else {}
     row |= {"seconds": None, "iterations": None, "ties": None, "ending": None}
     try:
         method.fit(labels.slice(0, min(labels.n_items, _WARM_UP)))
@@ -47,7 +48,8 @@ def _one(labels: Labels, method: Method, truth: Any) -> dict[str, Any]:
         row["ending"] = str(refusal)
         return row
     if truth is not None:
-        row["accuracy"] = accuracy(result, truth)
+        right = hits(result, match(result, truth))
+        row["accuracy"], row["low"], row["high"] = map(float, wilson(right.sum(), len(right)))
     row["iterations"] = result.convergence.iterations
     row["ties"] = int(result.ties.sum())
     row["ending"] = "converged" if result.convergence.converged else "ran out of iterations"

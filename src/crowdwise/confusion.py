@@ -11,6 +11,7 @@ from .errors import DataError
 from .kernels import Array
 from .labels import Labels
 from .loop import Iterative
+from .support import Support
 
 # Confusion matrices larger than this together are refused; they would not fit a laptop beside the labels.
 _MOST_BYTES: Final = 8 * 2**30
@@ -83,6 +84,10 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
             *counts,
         )
         return changes
+
+    def support(self, one: Labels, item: int, workers: Confusions) -> Support:
+        """What each label of one item adds to the logarithm of every class's probability."""
+        return Support(workers.log_prior, workers.evidence[one.workers], logarithmic=True)
 
 
 def in_registers(n_classes: int) -> tuple[int, ...] | None:

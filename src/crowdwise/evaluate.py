@@ -1,7 +1,7 @@
 """Measure a result against known truth."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -10,7 +10,10 @@ from .engines.outcome import ResultOnDisk
 from .errors import DataError
 from .files import read_truth
 from .kernels import Array
-from .result import Result
+from .result import TIE, Result
+
+# The normal quantile of a 95 % interval.
+NORMAL: Final = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +49,29 @@ def accuracy(result: Result | ResultOnDisk, truth: Any) -> float:
     if isinstance(result, ResultOnDisk):
         truth = read_truth(truth)
         result = result.about(truth["item"])
-    matched = match(result, truth)
-    known = matched.truths >= 0
-    winners = result.winners()[matched.items[known]]
-    hits = winners[np.arange(len(winners)), matched.truths[known]] / winners.sum(axis=1)
-    return float(hits.sum() / len(matched.items))
+    return float(hits(result, match(result, truth)).mean())
+
+
+def hits(result: Result, matched: Matched) -> Array:
+    """For every item with a known truth, whether its inferred label is the true one; in part where classes are tied."""
+    best = result.confidence[matched.items, None]
+    scores = result.scores[matched.items]
+    winners = scores >= best - TIE * np.abs(best)
+    true = winners[np.arange(len(winners)), matched.truths] & (matched.truths >= 0)
+    return np.asarray(true / winners.sum(axis=1))
+
+
+def wilson(right: Any, count: Any) -> tuple[Any, Any, Any]:
+    """A share, or an array of them, with its 95 % interval (Wilson, 1927, https://doi.org/10.1080/01621459.1927.10502953).
+
+    >>> [round(float(value), 3) for value in wilson(8, 10)]
+    [0.8, 0.49, 0.943]
+    """
+    share, unit = right / np.maximum(count, 1), NORMAL**2 / np.maximum(count, 1)
+    middle = (share + unit / 2) / (1 + unit)
+    half = np.sqrt(unit * share * (1 - share) + unit**2 / 4) / (1 + unit)
+    # Rounding must not push an end past the share itself.
+    return share, np.minimum(share, middle - half), np.maximum(share, middle + half)
 
 
 def match(result: Result, truth: Any) -> Matched:

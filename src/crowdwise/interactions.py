@@ -12,6 +12,7 @@ from .loop import Progress
 from .quality import accuracies
 from .result import Convergence, Result
 from .slices import Threads
+from .support import Support
 
 # Labels in a run: few, because fitting a matrix takes long.
 _RUN: Final = 1 << 12
@@ -38,6 +39,17 @@ class Interactions:
         """(workers, true class, said class): probabilities on an item that adds nothing."""
         weights = _exponentials(self.worker_matrices)
         return np.asarray(weights / weights.sum(axis=2, keepdims=True))
+
+
+class InteractionMethod:
+    """A log-linear method: how its votes add up."""
+
+    def support(self, one: Labels, item: int, workers: Interactions) -> Support:
+        """What each label of one item adds to the logarithm of every class's probability."""
+        both = workers.worker_matrices[one.workers] + workers.item_matrices[item]
+        highest = both.max(axis=2, keepdims=True)
+        log_chance = both - highest - np.log(np.exp(both - highest).sum(axis=2, keepdims=True))
+        return Support(workers.log_prior, log_chance.swapaxes(1, 2), logarithmic=True)
 
 
 def fit_interactions(

@@ -13,20 +13,25 @@ from numba.core import event
 from rich.console import Console
 from rich.progress import (
     BarColumn,
+    DownloadColumn,
     MofNCompleteColumn,
     Progress,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
+    TransferSpeedColumn,
 )
 from rich.table import Table
 from rich.text import Text
 
 from .engines.outcome import ResultInParts
+from .explanation import Explanation
 from .result import Result
 
 # Work that takes less than this needs no bar.
 _MOMENT: Final = 0.5
+# The width of a waterfall, in characters.
+_BAR: Final = 40
 
 
 class Screen:
@@ -49,9 +54,10 @@ class Screen:
         table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
         table.show_header, table.header_style = header is not None, "dim"
         for name, sample in zip(header or rows[0], rows[0], strict=True):
-            table.add_column(name, justify="right" if isinstance(sample, int | float) else "left")
+            # Text folds where the screen ends; cut off, a name or a checksum would be of no use.
+            table.add_column(name, justify="right" if isinstance(sample, int | float) else "left", overflow="fold")
         for row in rows:
-            table.add_row(*(Text(_shown(value)) for value in row))
+            table.add_row(*(value if isinstance(value, Text) else Text(_shown(value)) for value in row))
         self._out.print(table)
         self._out.print()
 
@@ -60,6 +66,25 @@ class Screen:
         shown = f"the first {count} of {height:,}; -o FILE writes them all" if height > count else "all"
         rows = frame.head(count).collect()
         self.table(f"{title} ({shown})", rows.columns, rows.rows())
+
+    def explanation(self, why: Explanation) -> None:
+        """Show why an item has its label, as a waterfall of its votes."""
+        if self._quiet:
+            return
+        ends = "" if why.interval is None else f" (95 % interval {why.interval[0]:.4f} to {why.interval[1]:.4f})"
+        outcome = "tied with" if why.tied else "not"
+        scores = [
+            (f"score of {why.label}", f"{why.score:.4f}{ends}"),
+            (f"score of {why.runner_up}", f"{why.runner_up_score:.4f}"),
+        ]
+        self.table(f"Item {why.item}: {why.label}, {outcome} {why.runner_up}", None, scores)
+        steps = why.steps()
+        header = ["", "adds", why.axis]
+        rows = [
+            (row["step"], Text(row["text"], justify="right"), _bar(row, steps)) for row in steps.iter_rows(named=True)
+        ]
+        self.table("What each vote added", header, rows)
+        self._out.print(Text(f"{why.remedy} The workers' parameters are held fixed."))
 
     @contextmanager
     def progress(self, tolerance: float) -> Iterator[Any]:
@@ -123,6 +148,23 @@ class Screen:
         with Progress(*columns, console=self._err, transient=True, disable=hidden) as bar:
             task = bar.add_task("", total=count, completed=-1)
             yield lambda name: bar.update(task, advance=1, description=name)
+
+    @contextmanager
+    def downloading(self) -> Iterator[Any]:
+        """A callback for downloads that draws a bar a file."""
+        if self._quiet or not self._err.is_terminal:
+            yield None
+            return
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        with Progress(*columns, console=self._err, transient=True) as bar:
+            tasks: dict[str, Any] = {}
+
+            def show(file: str, came: int, total: int) -> None:
+                if file not in tasks:
+                    tasks[file] = bar.add_task(file)
+                bar.update(tasks[file], completed=came, total=total or None)
+
+            yield show
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
@@ -196,6 +238,15 @@ def disputed_items(truth: pl.LazyFrame, count: int) -> pl.DataFrame:
     table = truth.select("item", "label", "score", "runner_up", "runner_up_score", "votes").drop_nulls("runner_up")
     margin = pl.col("score") - pl.col("runner_up_score")
     return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)
+
+
+def _bar(row: dict[str, Any], steps: pl.DataFrame) -> Text:
+    """A step of a waterfall, from where it starts to where it ends."""
+    ends = pl.concat([steps["start"], steps["end"]])
+    low, width = float(ends.min() or 0), float(ends.max() or 0) - float(ends.min() or 0)  # type: ignore[arg-type]  # floats
+    first, last = sorted(round((row[name] - low) / (width or 1) * _BAR) for name in ("start", "end"))
+    style = "bold" if row["kind"] == "lead" else "dark_orange" if row["end"] < row["start"] else "dodger_blue1"
+    return Text(" " * first) + Text("█" * (last - first) or "▏", style)
 
 
 def _shown(value: Any) -> str:

@@ -12,6 +12,7 @@ from .labels import Labels
 from .loop import Iterative
 from .quality import share_right
 from .result import TIE, Scale
+from .support import Support
 
 
 class VoteCounts(NamedTuple):
@@ -77,6 +78,16 @@ class VotingMethod(Iterative[VoteWeights, VoteCounts]):
             *counts,
         )
         return changes
+
+    def support(self, one: Labels, item: int, workers: VoteWeights) -> Support:
+        """What each vote on one item adds to the score of the class it names."""
+        weight, classes = workers.weight[one.workers], one.n_classes
+        if self.scale == "weight":
+            total = weight.sum()
+            if not total > 0:
+                return Support(np.full(classes, 1 / classes), np.zeros((len(weight), classes)), logarithmic=False)
+            weight = weight / total
+        return Support.of_votes(weight, classes)
 
     def estimate(self, counts: VoteCounts, previous: VoteWeights | None, change: Array) -> VoteWeights:
         """Weights from agreement."""

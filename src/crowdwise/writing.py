@@ -17,8 +17,28 @@ Target = TypeVar("Target", str, Path)
 
 def check_output(path: Target) -> None:
     """Refuse a target that cannot be written, before the work is done."""
+    _target_format(Path(path))
+    _check_place(Path(path))
+
+
+def check_page(path: str | os.PathLike[str]) -> None:
+    """Refuse a target that cannot hold a page, before the work is done."""
+    if Path(path).suffix.lower() not in (".html", ".htm"):
+        raise CallError(f"{Path(path)} is to hold a page: end it in .html.")
+    _check_place(Path(path))
+
+
+def write_text(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text, whole or not at all."""
     target = Path(path)
-    _target_format(target)
+    with _beside([target]) as (part,):
+        try:
+            part.write_text(text, encoding="utf-8")
+        except OSError as problem:
+            raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem
+
+
+def _check_place(target: Path) -> None:
     if target.is_dir():
         raise CallError(f"{target} is a folder; name a file in it.")
     if not target.parent.is_dir():

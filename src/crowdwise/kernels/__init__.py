@@ -9,6 +9,7 @@ is None where there are none, and Numba then compiles the question away.
 """
 
 from .abilities import ability_objective, score_abilities
+from .agreement import agreements_with_others, pair_counts
 from .averages import average_variances, sweep_averages
 from .beliefs import pass_beliefs, reply_beliefs
 from .compilation import Array
@@ -49,6 +50,7 @@ __all__ = [
     "Array",
     "ability_objective",
     "agreements",
+    "agreements_with_others",
     "average_variances",
     "best_two",
     "deal",
@@ -58,6 +60,7 @@ __all__ = [
     "fit_matrices",
     "group_by_item",
     "make_slots",
+    "pair_counts",
     "pass_beliefs",
     "reply_beliefs",
     "resolve_repeats",

@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from .. import kernels
+from ..coins import Coins, coin_support
 from ..errors import CallError
 from ..kernels import Array
 from ..labels import Labels, shares
@@ -23,6 +24,7 @@ from ..quality import accuracies
 from ..restarts import Counter, by_name
 from ..result import Convergence, Result, Scale
 from ..slices import each_slice
+from ..support import Support
 from ..two_sided import TwoSidedAverage
 from ..weights import Errors, Weights, all_blocks, make_blocks, mirrored
 
@@ -224,6 +226,27 @@ class BWA(Iterative[Weights, Errors]):
             errors = _settled(previous.errors, errors, running, moving)
             mean = _settled(previous.mean, mean, running, moving)
         return replace(previous, weight=weight, errors=errors, mean=mean, running=running, objective=objective)
+
+    @property
+    def not_a_sum(self) -> str:
+        """Why votes do not add up; empty where they do."""
+        return (
+            ""
+            if self.weights == "per_worker"
+            else "with weights per label, what a vote adds depends on the other votes"
+        )
+
+    def support(self, one: Labels, item: int, workers: Weights | Coins) -> Support:
+        """What each vote on one item adds to the weighted average of the class it names.
+
+        What the average is divided by depends on who voted, not on what they said.
+        """
+        if isinstance(workers, Coins):  # of the logistic link
+            return coin_support(one, workers)
+        weight = workers.weight[one.workers]
+        voters = weight if one.continued is None else weight[~one.continued.astype(bool)]
+        total = self.mean_weight + voters.sum(axis=0)
+        return Support(self.mean_weight * workers.mean / total, weight / total, logarithmic=False)
 
     def _prior(self, counts: Errors) -> Weights:
         """What is known before any error is counted; every class runs."""

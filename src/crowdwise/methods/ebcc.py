@@ -7,7 +7,7 @@ Label Aggregation in Crowdsourcing", ICML 2019, https://proceedings.mlr.press/v9
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -63,6 +63,9 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
     >>> cw.accuracy(EBCC(restarts=2).fit(crowd.labels), crowd.truth) > 0.85
     True
     """
+
+    # Said where an explanation is asked for.
+    not_a_sum: ClassVar[str] = "a class's probability is that of its subtypes together, and only each of those is a sum"
 
     subtypes: int = 10
     concentration: float = 0.1

@@ -20,6 +20,7 @@ from ..loop import Progress
 from ..quality import accuracies
 from ..result import Convergence, Result
 from ..slices import Threads
+from ..support import Support
 
 # Labels in a run: an evaluation takes long enough for a thread from few labels on.
 _RUN: Final = 1 << 13
@@ -146,3 +147,10 @@ class GLAD:
             workers=Abilities(used[:n_workers], used[n_workers:]),
             quality=accuracies,
         )
+
+    def support(self, one: Labels, item: int, workers: Abilities) -> Support:
+        """What each label of one item adds to the logarithm of the probability of the class it names."""
+        # log sigmoid(x) - log sigmoid(-x) is x.
+        classes = one.n_classes
+        evidence = workers.ability[one.workers] * np.exp(workers.log_ease[item]) + np.log(max(classes - 1, 1))
+        return Support(np.zeros(classes), np.tile(evidence[:, None], classes), logarithmic=True)

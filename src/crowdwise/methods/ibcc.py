@@ -68,6 +68,13 @@ class IBCC(ConfusionMethod):
         n_classes = labels.n_classes
         return fit_messages(self, labels, self._prior(n_classes), np.full(n_classes, self.class_count), progress)
 
+    @property
+    def not_a_sum(self) -> str:
+        """Why votes do not add up; empty where they do."""
+        if self.inference == "variational":
+            return ""
+        return "expectation propagation judges each vote by a confusion matrix that leaves it out, which is not kept"
+
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Expected logarithms under the Dirichlet posteriors."""
         from scipy import special  # slow to import: not before it is needed

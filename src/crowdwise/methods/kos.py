@@ -7,7 +7,7 @@ Allocation for Reliable Crowdsourcing Systems", Operations Research 62, 2014, ht
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -52,6 +52,9 @@ class KOS:
     >>> cw.accuracy(KOS().fit(crowd.labels), crowd.truth) > 0.85
     True
     """
+
+    # Said where an explanation is asked for.
+    not_a_sum: ClassVar[str] = "a worker's vote weighs differently on every item, and those messages are not kept"
 
     tolerance: float = 1e-3
     max_iterations: int = 20

@@ -18,6 +18,7 @@ from ..loop import Progress
 from ..quality import accuracies
 from ..restarts import by_name
 from ..result import TIE, Convergence, Result
+from ..support import Support
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +58,17 @@ class LightweightAggregation:
     def __post_init__(self) -> None:
         if self.passes not in (1, 2):
             raise CallError(f"passes={self.passes!r} is neither 1 nor 2.")
+
+    @property
+    def not_a_sum(self) -> str:
+        """Why votes do not add up; empty where they do."""
+        return (
+            "" if self.passes == 2 else "a first-pass vote weighs what its worker's record was then, which is not kept"
+        )
+
+    def support(self, one: Labels, item: int, workers: Records) -> Support:
+        """What each vote on one item adds to the score of the class it names."""
+        return Support.of_votes(workers.weight[one.workers], one.n_classes)
 
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import CallError
-from ..interactions import Interactions, fit_interactions
+from ..interactions import InteractionMethod, Interactions, fit_interactions
 from ..labels import Labels, shares
 from ..loop import Progress
 from ..result import Result
 
 
 @dataclass(frozen=True)
-class LogLinear:
+class LogLinear(InteractionMethod):
     """Confusion of workers, pooled, and of items.
 
     Use it where accuracy matters most and the crowd fits in memory: it has a matrix for every item. `worker_ridge` was

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import CallError
-from ..interactions import Interactions, fit_interactions
+from ..interactions import InteractionMethod, Interactions, fit_interactions
 from ..labels import Labels, shares
 from ..loop import Progress
 from ..result import Result
 
 
 @dataclass(frozen=True)
-class Minimax:
+class Minimax(InteractionMethod):
     """Confusion of workers and of items together.
 
     Use it where items mislead in ways of their own and there are few classes: the ridges grow with the square of the

@@ -18,6 +18,7 @@ from ..labels import Labels
 from ..loop import Progress
 from ..quality import accuracies
 from ..result import TIE, Convergence, Result
+from ..support import Support
 
 # Two numbers for every pair of workers; more than this would not fit a laptop beside the labels.
 _MOST_BYTES: Final = 8 * 2**30
@@ -106,6 +107,10 @@ class MMSR:
             workers=Skills(skill, weight),
             quality=accuracies,
         )
+
+    def support(self, one: Labels, item: int, workers: Skills) -> Support:
+        """What each vote on one item adds to the score of the class it names."""
+        return Support.of_votes(workers.weight[one.workers], one.n_classes)
 
 
 def _compare_workers(labels: Labels) -> tuple[Array, Array]:

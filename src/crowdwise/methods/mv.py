@@ -9,7 +9,11 @@ at Scale", WWW 2019, https://doi.org/10.1145/3308558.3313459.
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from ..labels import Labels
 from ..loop import Inferring
+from ..support import Support
 
 
 @dataclass(frozen=True)
@@ -26,3 +30,7 @@ class MajorityVote(Inferring):
     """
 
     coins: ClassVar[bool] = False
+
+    def support(self, one: Labels, item: int, workers: None) -> Support:
+        """Every vote on one item adds the same to the score of the class it names."""
+        return Support.of_votes(np.full(one.n_labels, 1 / one.n_labels), one.n_classes)

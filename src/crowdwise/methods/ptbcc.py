@@ -72,6 +72,9 @@ class PTBCC(Iterative[Prototypes, PrototypeCounts]):
     True
     """
 
+    # Said where an explanation is asked for.
+    not_a_sum: ClassVar[str] = "which prototype a vote comes from depends on the item's scores of the iteration before"
+
     right: float = 5.0
     even: float = 1.0
     contrary: float = 1.35

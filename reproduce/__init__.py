@@ -1,0 +1,1 @@
+"""The paper's tables and figures, and the methods published since, by one command: `python -m reproduce`."""

@@ -1,0 +1,77 @@
+"""The methods that are compared: one row each. Adding a method is adding a row."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+import crowdwise as cw
+from crowdwise.encode import Duplicates
+from crowdwise.loop import Method
+
+from . import random_ties
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A method as it is run here.
+
+    Attributes:
+        name: As in the tables; for the paper's methods, as in the paper.
+        group: "paper" for those of its Table 3, run as its authors ran them; "since" for all others.
+        make: The method, given a seed.
+        duplicates: What is done with several labels of one worker on one item. Released implementations count all,
+            except that BWA's makes them one vote and Minimax's takes the last.
+        seeds: Over how many seeds its accuracy is a mean; 1 if nothing in it is random.
+    """
+
+    name: str
+    group: Literal["paper", "since"]
+    make: Callable[[int], Method]
+    duplicates: Duplicates = "all"
+    seeds: int = 1
+
+
+def _paper(name: str, method: Method, duplicates: Duplicates = "all") -> Contestant:
+    return Contestant(name, "paper", lambda seed: method, duplicates)
+
+
+def _since(name: str, method: Method, duplicates: Duplicates = "all") -> Contestant:
+    return Contestant(name, "since", lambda seed: method, duplicates)
+
+
+_ROWS: Final = [
+    _paper("MV", cw.MajorityVote()),
+    _paper("ZC", cw.ZenCrowd.released()),
+    _paper("GLAD", cw.GLAD.released()),
+    _paper("DS", cw.DawidSkene.released()),
+    _paper("Minimax", cw.Minimax(), "last"),
+    _paper("iBCC", cw.IBCC(tolerance=0.0, max_iterations=40)),
+    Contestant("CBCC", "paper", lambda seed: cw.CBCC(tolerance=0.0, seed=seed), seeds=10),
+    _paper("LFC", cw.LearningFromCrowds.released()),
+    Contestant("CATD", "paper", lambda seed: random_ties.CATD(seed=seed), seeds=10),
+    Contestant("CRH", "paper", lambda seed: random_ties.CRH(seed=seed), seeds=10),
+    _paper("BWA(30 original)", cw.BWA(prior_strength=30, prior_correction=False), "set"),
+    _paper("BWA(15 adjusted)", cw.BWA(), "set"),
+    _since("GLAD(priors)", cw.GLAD()),
+    _since("DS(converged)", cw.DawidSkene()),
+    _since("iBCC-VB", cw.IBCC("variational")),
+    _since("LFC(smoothed)", cw.LearningFromCrowds()),
+    _since("CATD(smoothed)", cw.CATD()),
+    _since("CRH(per label)", cw.CRH()),
+    _since("BWA(per label)", cw.BWA(weights="per_label")),
+    _since("BWA(logistic)", cw.BWA(link="logistic")),
+    _since("Wawa", cw.Wawa()),
+    _since("Zero-based skill", cw.ZeroBasedSkill()),
+    _since("IWMV", cw.IterativeWeightedMajorityVote()),
+    Contestant("LA", "since", lambda seed: cw.LightweightAggregation(seed=seed), seeds=10),
+    _since("One-coin DS", cw.OneCoin()),
+    _since("MACE", cw.MACE()),
+    _since("KOS", cw.KOS()),
+    _since("M-MSR", cw.MMSR()),
+    Contestant("EBCC(one start)", "since", lambda seed: cw.EBCC(restarts=1, seed=seed), seeds=10),
+    _since("Hierarchical", cw.Hierarchical()),
+    _since("PTBCC", cw.PTBCC()),
+    _since("Log-linear", cw.LogLinear()),
+]
+
+CONTESTANTS: Final = {row.name: row for row in _ROWS}

@@ -1,0 +1,98 @@
+"""Run methods on datasets: accuracies, iterations and seconds, and BWA's accuracy for every prior strength."""
+
+import time
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+import crowdwise as cw
+from crowdwise.encode import Duplicates
+from crowdwise.loop import Method
+
+from .contestants import CONTESTANTS
+from .results import Results
+
+# Enough items to make every kernel compile before the clock starts.
+_WARM_UP: Final = 50
+# How often a fit is timed, if it takes less than so many seconds; the least counts, because other work on the machine
+# only ever adds. Of a method with several seeds every one is timed anyway.
+_REPEATS: Final = {0.5: 3, 5.0: 2}
+
+STRENGTHS: Final = range(1, 101)
+PRIORS: Final = {"original": False, "adjusted": True}
+
+# Told what comes next, and whether it was known already.
+Step = Callable[[str, bool], None]
+
+
+def measure(
+    accuracies: Results,
+    seconds: Results,
+    methods: Sequence[str],
+    datasets: Sequence[str],
+    data: Path | None,
+    step: Step,
+) -> None:
+    """Measure what has not been measured yet, dataset by dataset."""
+    done = accuracies.keys("method", "dataset", "seed") & seconds.keys("method", "dataset", "seed")
+    for dataset in datasets:
+        for name in methods:
+            contestant = CONTESTANTS[name]
+            rows, times = [], []
+            for seed in range(contestant.seeds):
+                known = (name, dataset, seed) in done
+                step(f"{name} on {dataset}", known)
+                if not known:
+                    labels, truth = load(dataset, contestant.duplicates, data)
+                    key = {"method": name, "dataset": dataset, "seed": seed}
+                    measured, taken = _fit(contestant.make(seed), labels, truth, repeat=contestant.seeds == 1)
+                    rows.append(key | measured)
+                    times.append(key | {"seconds": taken})
+            if rows:
+                seconds.add(times)
+                accuracies.add(rows)
+
+
+def measure_sensitivity(results: Results, datasets: Sequence[str], data: Path | None, step: Step) -> None:
+    """BWA's accuracy for prior strengths from 1 to 100 and both priors, dataset by dataset."""
+    done = results.keys("dataset")
+    for dataset in datasets:
+        known = (dataset,) in done
+        step(f"BWA's priors on {dataset}", known)
+        if known:
+            continue
+        labels, truth = load(dataset, "set", data)
+        rows = []
+        for prior, correction in PRIORS.items():
+            for strength in STRENGTHS:
+                result = cw.BWA(prior_strength=strength, prior_correction=correction).fit(labels)
+                key = {"prior": prior, "prior_strength": strength, "dataset": dataset}
+                rows.append(key | {"accuracy": cw.accuracy(result, truth)})
+        results.add(rows)
+
+
+@lru_cache(maxsize=3)
+def load(dataset: str, duplicates: Duplicates, data: Path | None) -> tuple[cw.Labels, pl.DataFrame]:
+    """A dataset; kept, because the methods that follow want the same."""
+    return cw.datasets.load(dataset, folder=data, duplicates=duplicates)
+
+
+def _fit(method: Method, labels: cw.Labels, truth: pl.DataFrame, repeat: bool) -> tuple[dict[str, Any], float | None]:
+    try:
+        method.fit(labels.slice(0, min(labels.n_items, _WARM_UP)))
+        taken, result = _timed(method, labels)
+        times = next((count for bound, count in _REPEATS.items() if taken < bound), 1) if repeat else 1
+        for _ in range(times - 1):
+            taken = min(taken, _timed(method, labels)[0])
+    except cw.DataError:  # it does not take such labels: there is a row, so that it is not tried again
+        return {"accuracy": None, "iterations": None}, None
+    return {"accuracy": cw.accuracy(result, truth), "iterations": result.convergence.iterations}, taken
+
+
+def _timed(method: Method, labels: cw.Labels) -> tuple[float, cw.Result]:
+    started = time.perf_counter()
+    result = method.fit(labels)
+    return time.perf_counter() - started, result

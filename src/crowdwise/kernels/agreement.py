@@ -1,0 +1,54 @@
+"""How far votes on one item agree with each other."""
+
+import numpy as np
+
+from .compilation import Array, compiled
+
+_U = np.uint64
+
+
+@compiled
+def pair_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: int, n_classes: int) -> Array:
+    """(groups, 1 + classes): disagreement among pairs of labels of one item, and its labels by class.
+
+    An item with m labels, n_k of class k, adds sum_k n_k (m - n_k) / (m - 1) and n_k to its group; items with one label
+    add nothing.
+    """
+    out = np.zeros((n_groups, 1 + n_classes))
+    named = np.zeros(n_classes)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        labels_of_item = float(item_starts[i + 1] - item_starts[i])
+        if labels_of_item < 2.0:
+            continue
+        g = _U(group_of[i])
+        for e in range(low, high):
+            named[_U(labels[e])] += 1.0
+            out[g, _U(1) + _U(labels[e])] += 1.0
+        for e in range(low, high):
+            k = _U(labels[e])
+            out[g, _U(0)] += named[k] * (labels_of_item - named[k]) / (labels_of_item - 1.0)
+            named[k] = 0.0  # counted: a further label of this class adds nothing
+    return out
+
+
+@compiled
+def agreements_with_others(
+    item_starts: Array, workers: Array, labels: Array, n_workers: int, n_classes: int
+) -> tuple[Array, Array]:
+    """Per worker: labels on items that others labelled too, and the sum of the shares of those who said the same."""
+    compared, agreed = np.zeros(n_workers), np.zeros(n_workers)
+    named = np.zeros(n_classes)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        others = float(item_starts[i + 1] - item_starts[i]) - 1.0
+        if others < 1.0:
+            continue
+        for e in range(low, high):
+            named[_U(labels[e])] += 1.0
+        for e in range(low, high):
+            compared[_U(workers[e])] += 1.0
+            agreed[_U(workers[e])] += (named[_U(labels[e])] - 1.0) / others
+        for e in range(low, high):
+            named[_U(labels[e])] = 0.0
+    return compared, agreed

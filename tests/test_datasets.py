@@ -1,0 +1,295 @@
+"""The catalog, and downloads from a real server on loopback."""
+
+import hashlib
+import json
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import crowdwise as cw
+from crowdwise import datasets
+from crowdwise.datasets.places import cache_folder
+
+LABELS = b"item,worker,label\n" + b"".join(b"%d,%d,%d\n" % (i, j, (i + j) % 2) for i in range(300) for j in range(3))
+TRUTH = b"item,truth\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(300))
+FILES = {"/some%20where/tiny/label.csv": LABELS, "/some%20where/tiny/truth.csv": TRUTH}
+
+Answer = Callable[[BaseHTTPRequestHandler, bytes], None]
+
+
+@dataclass
+class Server:
+    """What the server does, request after request; when the list is empty it answers as it should."""
+
+    address: str = ""
+    mishaps: list[Answer] = field(default_factory=list)
+    ranges: list[str | None] = field(default_factory=list)
+    released: threading.Event = field(default_factory=threading.Event)
+
+
+def whole(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    asked = re.fullmatch(r"bytes=(\d+)-", handler.headers.get("Range") or "")
+    start = int(asked[1]) if asked else 0
+    handler.send_response(206 if asked else 200)
+    handler.send_header("Content-Length", str(len(content) - start))
+    handler.end_headers()
+    handler.wfile.write(content[start:])
+
+
+def without_parts(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    del handler.headers["Range"]
+    whole(handler, content)
+
+
+def truncated(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(content)))
+    handler.end_headers()
+    handler.wfile.write(content[:1000])
+
+
+def wrong(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    whole(handler, content.replace(b"1", b"0", 1))
+
+
+def absent(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    handler.send_error(404)
+
+
+def broken(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    handler.send_error(503)
+
+
+@pytest.fixture
+def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    """A server with one dataset, whose row is in the catalog; the cache is empty and no folder is named."""
+    state = Server()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            state.ranges.append(self.headers.get("Range"))
+            content = FILES.get(self.path)
+            answer = absent if content is None else state.mishaps.pop(0) if state.mishaps else whole
+            answer(self, content or b"")
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    monkeypatch.setitem(datasets.CATALOG, "tiny", tiny())
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.delenv("CROWDWISE_DATA", raising=False)
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        thread = threading.Thread(target=listening.serve_forever)
+        thread.start()
+        state.address = f"http://127.0.0.1:{listening.server_port}"
+        monkeypatch.setenv("CROWDWISE_DATASETS_URL", state.address)
+        yield state
+        state.released.set()
+        listening.shutdown()
+        thread.join()
+
+
+def tiny() -> datasets.Dataset:
+    return datasets.Dataset(
+        name="tiny",
+        collection="paper",
+        question="Is it odd?",
+        citation="none",
+        source="a test",
+        licence="none",
+        items=300,
+        workers=3,
+        classes=2,
+        labels=900,
+        truths=300,
+        duplicates="error",
+        duplicates_reason="Nobody gave one item two labels.",
+        label_sha256=hashlib.sha256(LABELS).hexdigest(),
+        truth_sha256=hashlib.sha256(TRUTH).hexdigest(),
+        path="some where/tiny",
+    )
+
+
+def cached() -> set[str]:
+    return {path.name for path in cache_folder().rglob("*")} if cache_folder().exists() else set()
+
+
+def test_a_dataset_is_downloaded_once_and_then_cached(server: Server) -> None:
+    seen: list[tuple[str, int, int]] = []
+    labels, truth = cw.datasets.load("tiny", progress=lambda *step: seen.append(step))
+    assert (labels.n_items, labels.n_labels, truth.height) == (300, 900, 300)
+    assert seen[-1] == ("tiny/truth.csv", len(TRUTH), len(TRUTH))
+    assert cached() == {"paper", "tiny", "label.csv", "truth.csv"}
+    cw.datasets.load("tiny")
+    assert len(server.ranges) == 2
+
+
+@pytest.mark.parametrize("continued", [whole, without_parts])
+def test_a_truncated_answer_is_continued_or_started_again(server: Server, continued: Answer) -> None:
+    server.mishaps = [truncated, continued]
+    datasets.fetch("tiny")
+    assert server.ranges == [None, "bytes=1000-", None]
+    assert (cache_folder() / "paper/tiny/label.csv").read_bytes() == LABELS
+
+
+def test_a_server_in_trouble_is_asked_again(server: Server) -> None:
+    server.mishaps = [broken, broken]
+    assert datasets.fetch("tiny") == cache_folder() / "paper/tiny"
+
+
+def silent(server: Server) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(len(content)))
+        handler.end_headers()
+        handler.wfile.write(content[:10])
+        handler.wfile.flush()
+        server.released.wait(20)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("mishap", "sentence"),
+    [
+        (truncated, "ended after 1,000 of"),
+        (wrong, "is another file than the catalog's: its SHA-256 is"),
+        (absent, "answered 404 Not Found"),
+        (broken, "answered 503"),
+        ("silent", "timed out"),
+    ],
+)
+def test_a_failure_says_what_was_tried_and_leaves_nothing(
+    server: Server, mishap: Answer | str, sentence: str, tmp_path: Path
+) -> None:
+    answer = silent(server) if mishap == "silent" else mishap
+    server.mishaps = [answer] * 3  # type: ignore[list-item]
+    with pytest.raises(cw.DataError) as refusal:
+        datasets.fetch("tiny", timeout=0.3, folder=tmp_path)
+    told = str(refusal.value)
+    assert sentence in told
+    assert server.address in told
+    assert f"{tmp_path}/paper/tiny has no label.csv and no truth.csv" in told
+    assert str(cache_folder()) in told
+    assert "CROWDWISE_DATA" in told
+    assert cached() == {"paper"}
+
+
+def test_without_a_network_the_error_says_how_to_provide_the_files(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CROWDWISE_DATASETS_URL", "http://127.0.0.1:9")  # the discard port: nobody listens
+    with pytest.raises(cw.DataError, match=r"refused.*name a folder with paper/tiny/label\.csv"):
+        datasets.load("tiny")
+
+
+def test_counts_are_verified_where_no_checksum_is_known(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    row = replace(tiny(), label_sha256="", labels=901)
+    monkeypatch.setitem(datasets.CATALOG, "tiny", row)
+    with pytest.raises(cw.DataError, match="has 900 labels and should have 901"):
+        datasets.fetch("tiny")
+    assert cached() == {"paper"}
+
+
+def test_an_interrupted_download_leaves_nothing_that_looks_whole(server: Server) -> None:
+    def interrupt(file: str, came: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        datasets.fetch("tiny", progress=interrupt)
+    assert cached() == {"paper"}
+    assert datasets.fetch("tiny").is_dir()
+
+
+def test_a_folder_of_the_users_comes_first(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "mine/paper/tiny"
+    folder.mkdir(parents=True)
+    (folder / "label.csv").write_bytes(LABELS)
+    (folder / "truth.csv").write_bytes(TRUTH)
+    monkeypatch.setenv("CROWDWISE_DATA", str(tmp_path / "mine"))
+    assert datasets.fetch("tiny") == folder
+    assert datasets.load("tiny", folder=tmp_path / "mine")[0].n_labels == 900
+    assert not server.ranges
+    (folder / "truth.csv").write_bytes(TRUTH[: len(TRUTH) // 2])
+    with pytest.raises(cw.DataError, match=r"is not tiny as published: it has \d+ truths and should have 300"):
+        datasets.load("tiny")
+
+
+def test_senti_loads_when_its_labels_are_provided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stand-in with its counts: the real file is not among ours."""
+    row = datasets.CATALOG["senti"]
+    position = np.arange(row.labels)
+    items = position % row.items
+    workers = (items + position // row.items) % row.workers  # another one every time around
+    columns = {"item": items, "worker": workers, "label": position % row.classes}
+    folder = tmp_path / "paper/senti"
+    folder.mkdir(parents=True)
+    pl.DataFrame(columns).write_csv(folder / "label.csv")
+    pl.DataFrame({"item": np.arange(row.truths), "truth": np.arange(row.truths) % 5}).write_csv(folder / "truth.csv")
+    monkeypatch.setenv("CROWDWISE_DATA", str(tmp_path))
+    labels, truth = datasets.load("senti")
+    assert (labels.n_labels, truth.height) == (569_282, 1_000)
+
+
+def test_what_has_no_public_address_must_be_provided(server: Server) -> None:
+    with pytest.raises(cw.DataError, match="no public address has it in this form"):
+        datasets.load("cub_bill")
+
+
+def test_a_name_that_is_not_known_is_a_wrong_call() -> None:
+    with pytest.raises(cw.CallError, match="Did you mean 'ZC_all'"):
+        datasets.load("zc_al")
+
+
+def test_the_command_line_lists_shows_and_fetches(server: Server) -> None:
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "crowdwise", "datasets", *arguments], capture_output=True, text=True
+        )
+
+    listed = run()
+    assert re.search(r"web +2665 +177 +5 +15567 +2653 +5\.84", listed.stdout)
+    assert "to be provided: BarzanMozafari" in listed.stderr
+    assert json.loads(run("show", "web", "--json").stdout)["licence"].startswith("MIT")
+    failed = run("fetch", "web", "rte")
+    assert failed.returncode == 1
+    assert failed.stderr.count("answered 404") == 2
+    assert "2 of 2 datasets could not be fetched: web, rte." in failed.stderr
+
+
+def test_every_row_is_complete() -> None:
+    collections = [dataset.collection for dataset in datasets.CATALOG.values()]
+    assert {name: collections.count(name) for name in set(collections)} == {"paper": 19, "extra": 15, "numeric": 10}
+    for dataset in datasets.CATALOG.values():
+        assert all([dataset.question, dataset.citation, dataset.source, dataset.licence]), dataset.name
+        assert re.fullmatch("[0-9a-f]{64}", dataset.truth_sha256), dataset.name
+        assert (dataset.path is not None) == (dataset.collection == "paper"), dataset.name
+
+
+@pytest.mark.data
+def test_the_catalog_is_the_papers_table(golden: Path) -> None:
+    for row in pl.read_csv(golden / "paper_table_datasets.csv").iter_rows(named=True):
+        dataset = datasets.CATALOG[row["dataset"]]
+        for count in ("items", "workers", "classes", "labels", "truths"):
+            assert getattr(dataset, count) == row[count], (row["dataset"], count)
+
+
+@pytest.mark.data
+def test_every_dataset_that_is_there_loads_and_has_its_checksum(data: Path) -> None:
+    for dataset in datasets.CATALOG.values():
+        if dataset.name == "senti":  # its labels are not among the files
+            continue
+        datasets.load(dataset.name, folder=data)  # which checks the counts
+        for file, sha256 in dataset.files.items():
+            assert hashlib.sha256((data / dataset.folder / file).read_bytes()).hexdigest() == sha256, dataset.name

@@ -1,0 +1,165 @@
+"""Why this label: exact for every method, and the smallest change is the smallest."""
+
+from itertools import combinations, product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+
+import crowdwise as cw
+from crowdwise.explanation import Explanation
+from crowdwise.support import Support
+
+from .cases import CASES, Case
+from .test_contract import EVERY, Rows, crowds, each_method, frame
+
+
+def support_of(result: cw.Result, labels: cw.Labels, i: int) -> tuple[Support, Any]:
+    one = labels.slice(i, i + 1)
+    return result.method.support(one, i, result.workers), one.labels.astype(np.int64)
+
+
+def fitted(case: Case, rows: Rows) -> tuple[cw.Labels, cw.Result]:
+    """Labels and what the method makes of them; classes beyond those that it takes are merged."""
+    merged = [(i, j, f"c{int(k[1:]) % case.most_classes}") for i, j, k in rows]
+    labels = cw.Labels.from_frame(frame(merged))
+    return labels, case.method.fit(labels)
+
+
+def explains_itself(method: Any) -> bool:
+    return hasattr(method, "support") and not getattr(method, "not_a_sum", "")
+
+
+def all_impossible(result: cw.Result, labels: cw.Labels, i: int) -> bool:
+    support, said = support_of(result, labels, i)
+    return not np.isfinite(support.sums(said)).any()
+
+
+def check(why: Explanation, result: cw.Result, labels: cw.Labels, i: int) -> None:
+    """Contributions add up to what the scores say, and every class's score follows from its sum."""
+    added = why.prior + float(why.votes["contribution"].sum())
+    assert added == pytest.approx(why.difference)
+    best, second = result.scores[i, result.ranking[0][i]], result.scores[i, result.ranking[1][i]]
+    if why.scale == "score":
+        assert why.difference == pytest.approx(best - second, abs=1e-9)
+    elif second > 1e-200:
+        assert why.difference == pytest.approx(np.log(best / second), abs=1e-6)
+    else:  # the score of the runner-up has no digits left
+        assert why.difference > 100
+    support, said = support_of(result, labels, i)
+    assert support.scores(said) == pytest.approx(result.scores[i], abs=1e-9)
+
+
+@each_method
+@settings(max_examples=30, deadline=None)
+@given(rows=crowds())
+def test_contributions_add_up_or_the_method_says_why_not(key: str, rows: Rows) -> None:
+    labels, result = fitted(EVERY[key], rows)
+    for i, item in enumerate(labels.names.items):
+        if labels.n_classes == 1 or not explains_itself(result.method) or all_impossible(result, labels, i):
+            with pytest.raises(cw.CallError, match=r"^[^.]*\.$"):
+                cw.explain(result, labels, item)
+        else:
+            check(cw.explain(result, labels, item), result, labels, i)
+
+
+@each_method
+def test_contributions_add_up_on_a_larger_crowd(key: str) -> None:
+    rows = cw.simulate(300, 20, 4, labels_per_item=6, accuracy=0.55, seed=2).rows.rows()
+    labels, result = fitted(EVERY[key], rows)
+    if not explains_itself(result.method):
+        with pytest.raises(cw.CallError, match="cannot tell what each vote contributes"):
+            cw.explain(result, labels, labels.names.items[0])
+        return
+    for i, item in enumerate(labels.names.items):
+        check(cw.explain(result, labels, item), result, labels, i)
+
+
+def test_a_method_that_cannot_explain_itself_can_say_why() -> None:
+    labels = cw.simulate(20, 5, seed=1).labels
+    with pytest.raises(cw.CallError, match=r"depends on the item's scores of the iteration before\.$"):
+        cw.explain(cw.PTBCC().fit(labels), labels, "i01")
+
+
+def test_votes_for_several_classes_are_one_contribution_each() -> None:
+    rows = [("i0", "w0", "c0"), ("i0", "w0", "c1"), ("i0", "w1", "c0"), ("i0", "w2", "c2"), ("i1", "w0", "c1")]
+    labels = cw.Labels.from_frame(frame(rows), duplicates="set")
+    result = cw.BWA().fit(labels)
+    why = cw.explain(result, labels, "i0")
+    assert dict(why.votes.select("worker", "said").iter_rows()) == {"w0": "c0 + c1", "w1": "c0", "w2": "c2"}
+    check(why, result, labels, 0)
+
+
+def answers_after(support: Support, said: Any, changed: tuple[int, ...], winner: int) -> bool:
+    """Whether some way of changing exactly these votes makes another class lead outright."""
+    for new in product(range(len(support.prior)), repeat=len(changed)):
+        trial = said.copy()
+        trial[list(changed)] = new
+        scores = support.scores(trial)
+        if scores.max() > scores[winner] + 1e-6 * abs(scores[winner]) and np.ptp(scores) > 0:
+            return True
+    return False
+
+
+@pytest.mark.parametrize("key", ["mv", "iwmv", "mmsr", "zc", "ds", "lfc", "mace", "loglinear", "bwa"])
+def test_the_smallest_flip_flips_and_nothing_smaller_does(key: str) -> None:
+    labels = cw.simulate(40, 12, 3, labels_per_item=4, accuracy=0.5, seed=5).labels
+    result = CASES[key].method.fit(labels)
+    classes = labels.names.classes.to_list()
+    for i, item in enumerate(labels.names.items):
+        why = cw.explain(result, labels, item)
+        support, said = support_of(result, labels, i)
+        winner, workers = int(result.answers[i]), labels.names.workers.gather(labels.slice(i, i + 1).workers).to_list()
+        needed = len(said) + 1 if why.flip is None else why.flip.changes.height
+        for count in range(1, needed):
+            assert not any(answers_after(support, said, some, winner) for some in combinations(range(len(said)), count))
+        if why.flip is None:
+            continue
+        after = said.copy()
+        for worker, was, instead in why.flip.changes.iter_rows():
+            assert classes[said[workers.index(worker)]] == was != instead
+            after[workers.index(worker)] = classes.index(instead)
+        assert classes[int(support.scores(after).argmax())] == why.flip.label != why.label
+
+
+def test_an_impossible_runner_up_is_ruled_out_by_a_vote_and_drawn() -> None:
+    rows = [(f"i{i}", f"w{j}", f"c{i % 2}") for i in range(6) for j in range(3)]
+    labels = cw.Labels.from_frame(frame(rows))
+    why = cw.explain(cw.DawidSkene().fit(labels), labels, "i0")
+    assert why.difference == np.inf
+    assert why.steps()["end"].is_finite().all()
+    assert "rules it out" in why.chart().to_json()
+
+
+def test_many_votes_are_drawn_as_the_heaviest_and_the_rest() -> None:
+    rows = [(f"i{i}", f"w{j}", f"c{(i + (j % 3 == 0)) % 2}") for i in range(6) for j in range(50)]
+    labels = cw.Labels.from_frame(frame(rows))
+    why = cw.explain(cw.BWA().fit(labels), labels, "i0")
+    steps = why.steps(10)
+    assert steps["kind"].value_counts().sort("kind").rows() == [("lead", 1), ("prior", 1), ("rest", 1), ("vote", 10)]
+    assert steps["end"][-2] == pytest.approx(why.difference)
+    assert steps["step"][-2] == "40 more votes"
+
+
+def test_items_are_found_by_name_and_by_text_and_strangers_are_named() -> None:
+    labels = cw.Labels.from_arrays([7, 7, 8], ["a", "b", "a"], ["x", "y", "x"])
+    result = cw.BWA().fit(labels)
+    assert cw.explain(result, labels, 7).item == cw.explain(result, labels, "7").item == 7
+    with pytest.raises(cw.CallError, match="There is no item 9; the first one is 7"):
+        cw.explain(result, labels, 9)
+    other = cw.Labels.from_arrays([7, 7, 9], ["a", "b", "a"], ["x", "y", "x"])
+    with pytest.raises(cw.CallError, match="not those of the result: their items differ"):
+        cw.explain(result, other, 7)
+
+
+def test_the_interval_is_the_methods_own() -> None:
+    labels = cw.simulate(50, 10, 3, seed=1).labels
+    result = cw.BWA().fit(labels)
+    why = cw.explain(result, labels, labels.names.items[3])
+    assert result.variance is not None
+    assert why.interval is not None
+    assert why.interval[1] - why.score == pytest.approx(1.96 * result.variance[3, result.answers[3]] ** 0.5, rel=1e-4)
+    assert cw.explain(cw.DawidSkene().fit(labels), labels, labels.names.items[3]).interval is None
+    assert isinstance(why.votes, pl.DataFrame)
