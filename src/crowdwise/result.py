@@ -18,6 +18,8 @@ Scale = Literal["probability", "weight", "margin"]
 # Two scores this close, relative to the larger, are a tie: summing in another order moves the last few bits, and
 # iterating from a symmetric start makes more of that.
 TIE: Final = 1e-7
+# A margin this small, relative to the largest of all, is what is left of weights that cancelled.
+_CANCELLED: Final = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +115,9 @@ class Result:
         if not np.isfinite(scores).all():
             i = int(np.argmin(np.isfinite(scores).all(axis=1)))
             raise DataError(f"{method!r} gave no finite score for item {labels.names.items[i]!r}: {scores[i]}.")
+        if scale == "margin":
+            # Weights that cancel leave rounding errors, and those would break ties by the order of the rows.
+            scores[np.abs(scores) < _CANCELLED * np.abs(scores).max()] = 0.0
         ranking = kernels.best_two(scores, TIE)
         answers = ranking[0]
         agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers)
