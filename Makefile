@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test test-slow bench bench-peers reproduce screenshots clean
+.PHONY: demo test test-slow test-spark bench bench-scale bench-spark bench-peers reproduce screenshots clean
 
 demo: .venv/installed
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
@@ -19,8 +19,17 @@ test: .venv/tested
 test-slow: .venv/tested
 	$(BIN)/pytest -m slow
 
+test-spark: .venv/spark
+	$(BIN)/pytest -m spark tests/test_spark.py
+
 bench: .venv/tested
 	$(BIN)/python -m benchmarks
+
+bench-scale: .venv/tested
+	$(BIN)/python -m benchmarks.scale
+
+bench-spark: .venv/spark
+	$(BIN)/python -m benchmarks.spark
 
 bench-peers: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.peers
@@ -44,6 +53,10 @@ clean:
 
 .venv/tested: .venv/installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	touch $@
+
+.venv/spark: .venv/tested
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
 	touch $@
 
 # crowd-kit and the older scikit-learn that it needs, apart from everything else.

@@ -13,8 +13,9 @@ import crowdwise as cw
 
 from .timing import seconds, show
 
-_DUCKDB = """
+DUCKDB = """
 import duckdb, sys
+duckdb.sql("SET enable_progress_bar = false")
 duckdb.sql(f"COPY (SELECT item, mode(label) FROM '{sys.argv[1]}' GROUP BY item) TO '{sys.argv[2]}'")
 """
 
@@ -27,7 +28,7 @@ def against_duckdb() -> None:
         )
         crowd = cw.simulate(1_000_000, 2_400, 4, labels_per_item=6, workload=1.0, seed=1)
         crowd.rows.sample(fraction=1, shuffle=True, seed=1).write_parquet(labels)
-        duckdb = seconds(lambda: _run("-c", _DUCKDB, labels, modes), 3)
+        duckdb = seconds(lambda: _run("-c", DUCKDB, labels, modes), 3)
         ours = seconds(lambda: _run("-m", "crowdwise.cli", "aggregate", labels, "-o", truth, "--quiet"), 3)
         assert pl.read_parquet(truth).height == pl.read_parquet(modes).height
     what = "6 million labels, file to file: aggregate / DuckDB mode()"

@@ -6,30 +6,38 @@ Nothing heavy is imported here, so that `--help` answers at once; commands impor
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from . import dataset_commands, viewing
 from .options import (
     Duplicates,
+    Engine,
     Files,
     Item,
     Json,
     Label,
+    Master,
+    Memory,
     MethodKey,
     Missing,
     Quiet,
     Settings,
     Strict,
     Truth,
+    Workdir,
     Worker,
     check_targets,
     command_line,
     fit,
     read,
+    say_what_was_read,
     warm_up,
 )
+
+if TYPE_CHECKING:
+    from .screen import Screen
 
 app = typer.Typer(
     help="Infer the truth from what many workers said.",
@@ -65,6 +73,10 @@ def aggregate(
     duplicates: Duplicates = "error",
     missing: Missing = None,
     strict: Strict = False,
+    engine: Engine = "auto",
+    memory: Memory = None,
+    workdir: Workdir = None,
+    master: Master = None,
     quiet: Quiet = False,
     as_json: Json = False,
 ) -> None:
@@ -78,6 +90,11 @@ def aggregate(
 
     warm_up()
     chosen = choose(method, set_ or [])
+    if engine == "spark":
+        asked = {"item": item, "worker": worker, "label": label}
+        rules = {"duplicates": duplicates, "missing": missing or (), "strict": strict}
+        _aggregate_on_spark(on_screen.Screen(quiet), chosen, files, asked, rules, master, output, workers, scores)
+        return
     targets = [path for path in (output, workers) if path is not None]
     check_targets(targets, [*files, *([] if truth is None else [truth])])
     for path in targets:
@@ -85,25 +102,29 @@ def aggregate(
     screen = on_screen.Screen(quiet)
     known = None if truth is None else read_truth(truth)
     with screen.compiling():
-        labels = read(screen, files, item, worker, label, duplicates, missing, strict)
+        where = {"engine": engine, "memory": memory, "workdir": workdir}
+        labels = read(screen, files, item, worker, label, duplicates, missing, strict, **where)
         result = fit(screen, method, chosen, labels)
         accuracies = {}
         if known is not None:
             accuracies[method] = accuracy(result, known)
             if method != "mv" and not labels.set_valued:
                 accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), known)
-    truth_table = result.to_frame(scores=scores)
-    tables = {} if output is None else {output: truth_table}
+    truth_table = result.lazy(scores=scores)
+    tables: dict[str, Any] = {} if output is None else {output: truth_table}
     if workers is not None:
         tables[workers] = result.workers_frame()
     write(tables)
     if as_json:
-        unwritten = {"truth": None if output else truth_table, "quality": None if workers else result.workers_frame()}
+        unwritten = {
+            "truth": None if output else truth_table.collect(),
+            "quality": None if workers else result.workers_frame(),
+        }
         typer.echo(json.dumps(on_screen.summary(labels, result, accuracies, targets, unwritten)))
     elif not quiet:
         screen.table("The crowd", None, on_screen.crowd_rows(labels, result, accuracies))
         if output is None:
-            screen.head("Inferred labels", truth_table, 10)
+            screen.head("Inferred labels", truth_table, 10, labels.n_items)
         worker_table = result.workers_frame()
         best, worst = on_screen.ranked_workers(worker_table, 5)
         screen.table("Best workers", worker_table.columns, best)
@@ -215,10 +236,53 @@ def methods(as_json: Json = False) -> None:
         typer.echo(f"{key:<18}{sentence}")
 
 
+def _aggregate_on_spark(
+    screen: "Screen",
+    method: Any,
+    files: list[str],
+    asked: dict[str, str | None],
+    rules: dict[str, Any],
+    master: str | None,
+    output: str | None,
+    workers: str | None,
+    scores: bool,
+) -> None:
+    """The same in a cluster, which reads and writes the files itself."""
+    from . import screen as on_screen
+    from .errors import CallError
+
+    try:
+        from .engines import spark, spark_files
+    except ImportError as problem:
+        raise CallError("--engine spark needs the extra spark: pip install 'crowdwise[spark]'.") from problem
+    if output is None:
+        raise CallError("--engine spark needs a place to write to: -o.")
+    session = spark_files.connect(master)
+    try:
+        votes, found = spark_files.read(session, files, asked)
+        labels = spark.LabelsOnSpark.read(votes, found, partitions=None, **rules)
+        say_what_was_read(screen, labels)
+        with screen.progress(getattr(method, "tolerance", 1.0)) as progress:
+            result = method.fit(labels, progress=progress)
+        spark_files.write(result.truth(scores), output)
+        if workers is not None:
+            spark_files.write(result.workers_table(), workers)
+        screen.table("The crowd", None, on_screen.crowd_rows(labels, result, {}))
+        for path in (output, workers):
+            if path is not None:
+                screen.remark(f"Wrote {path}")
+    finally:
+        session.stop()
+
+
 def main() -> None:
     """Run the command line; a mistake of the user's is one sentence and an exit code."""
+    import signal
+
     from .errors import CallError, DataError
 
+    # As after an interrupt: temporary files are removed on the way out.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         app()
     except DataError as problem:

@@ -1,6 +1,5 @@
 """Methods whose workers are coins: right with a probability of their own, else wrong evenly over the other classes."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -9,9 +8,7 @@ import numpy as np
 from . import kernels
 from .kernels import Array
 from .labels import Labels
-from .loop import Iterative, Progress
-from .probabilities import fit_probabilities
-from .result import Result
+from .loop import Iterative
 from .support import Support
 
 # A worker is never believed to be always right or always wrong: two such would contradict each other beyond repair.
@@ -43,21 +40,7 @@ class Coins:
 
 
 class CoinMethod(Iterative[Coins, CoinCounts]):
-    """An iterative method over coins: subclasses say how to estimate them, and where to start."""
-
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_single_votes(type(self).__name__)
-        return fit_probabilities(self, labels, self.start(labels), labels.n_workers, progress)
-
-    @abstractmethod
-    def start(self, labels: Labels) -> tuple[Array, Coins | None]:
-        """Scores to count first, or parameters to score with first."""
+    """An iterative method over coins: subclasses say how to estimate them."""
 
     def empty(self, labels: Labels, workers: Coins | None) -> CoinCounts:
         """Nothing counted yet."""

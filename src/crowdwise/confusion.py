@@ -1,6 +1,5 @@
 """Methods whose workers have a confusion matrix: the sweep they share, their parameters, their result."""
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -11,9 +10,7 @@ from . import kernels
 from .errors import DataError
 from .kernels import Array
 from .labels import Labels
-from .loop import Iterative, Progress
-from .probabilities import fit_probabilities
-from .result import Result
+from .loop import Iterative
 from .support import Support
 
 # Confusion matrices larger than this together are refused; they would not fit a laptop beside the labels.
@@ -54,24 +51,16 @@ class Confusions:
 
 
 class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
-    """An iterative method over confusion matrices: subclasses say how to estimate them, and where to start."""
+    """An iterative method over confusion matrices: subclasses say how to estimate them."""
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_single_votes(type(self).__name__)
+    def check(self, labels: Labels) -> None:
+        """One class a vote, and matrices that fit in memory."""
+        super().check(labels)
         refuse_too_many(labels, type(self).__name__)
-        # A matrix has classes squared numbers, and counting one label into it is as much work as classes.
-        size = labels.n_workers * labels.n_classes
-        return fit_probabilities(self, labels, self.start(labels), size, progress)
 
-    @abstractmethod
-    def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
-        """Scores to count first, or parameters to score with first."""
+    def parameters(self, labels: Labels) -> int:
+        """A matrix has classes squared numbers, and counting one label into it is as much work as classes."""
+        return labels.n_workers * labels.n_classes
 
     def empty(self, labels: Labels, workers: Confusions | None) -> ConfusionCounts:
         """Nothing counted yet."""

@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from .engines.outcome import ResultOnDisk
 from .errors import DataError
 from .files import read_truth
 from .kernels import Array
@@ -30,7 +31,7 @@ class Matched:
     unanswered: int
 
 
-def accuracy(result: Result, truth: Any) -> float:
+def accuracy(result: Result | ResultOnDisk, truth: Any) -> float:
     """The share of items whose inferred label is the true one; of tied classes each counts its part.
 
     Items without a known truth and truths of items without a label do not count. A true class that nobody ever said
@@ -45,6 +46,9 @@ def accuracy(result: Result, truth: Any) -> float:
     >>> accuracy(cw.MajorityVote().fit(labels), {1: "dog", 2: "cat"})
     0.75
     """
+    if isinstance(result, ResultOnDisk):
+        truth = read_truth(truth)
+        result = result.about(truth["item"])
     return float(hits(result, match(result, truth)).mean())
 
 

@@ -1,7 +1,7 @@
 """Which extension means which format."""
 
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import PurePath
 from typing import Final, Literal
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
@@ -22,7 +22,7 @@ FORMATS: Final[Mapping[str, str]] = {
 _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"}
 
 
-def split_extension(path: Path) -> tuple[str | None, Compression]:
+def split_extension(path: PurePath) -> tuple[str | None, Compression]:
     """The format (None if the extension says none) and the compression of a file.
 
     >>> split_extension(Path("votes.jsonl.gz"))

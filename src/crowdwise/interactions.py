@@ -8,9 +8,10 @@ import numpy as np
 from . import kernels
 from .kernels import Array
 from .labels import Labels, runs
-from .loop import Progress, Threads
+from .loop import Progress
 from .quality import accuracies
 from .result import Convergence, Result
+from .slices import Threads
 from .support import Support
 
 # Labels in a run: few, because fitting a matrix takes long.

@@ -3,17 +3,20 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-from . import columns, encode
+from . import columns, encode, kernels
 from .encode import Duplicates
 from .errors import DataError
+from .hygiene import Hygiene
 from .kernels import Array
 from .repairs import Report
 from .tables import as_series, as_table
+
+NOTHING_LEFT: Final = 'duplicates="drop" leaves no label at all: every (item, worker) pair conflicts.'
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,35 +145,39 @@ class Labels:
         `integers_in_text` is for formats that have only text (CSV): a column of nothing but integers becomes one.
         """
         encode.check_policy(duplicates)
-        rows = table.height
-        if rows == 0:
-            raise DataError("There are no rows: an empty table has no truth to infer.")
-        given, silent = _labelled(table, missing)
-        lost = rows - given.height
-        for role in ("item", "worker"):
-            _require(table, role, found[role])
-        if given.height == 0:
-            raise DataError(f"All {rows:,} rows are without a label: column {found['label']!r} is empty.")
-        if silent and strict:
-            raise DataError(
-                f"{silent:,} of {rows:,} rows have no label, and strict=True (--strict) forbids dropping them. "
-                "Drop them first, or leave strict out."
-            )
+        hygiene = Hygiene(found, missing)
+        there = hygiene.labelled(table)
+        hygiene.check(strict)
+        given = table if there is None else table.filter(there)
         item, worker, label = encode.encode_columns([given[role] for role in found], integers_in_text)
         label = encode.order_classes(label)
-        grouped = encode.group(item, worker, label, duplicates, strict)
+        grouped = encode.group(item.codes, worker.codes, label.codes, len(item.names), len(worker.names), duplicates)
+        if grouped.conflict is not None and duplicates == "error":
+            first = grouped.conflict
+            said = label.names.gather(list(first.labels))
+            encode.refuse_conflicts(grouped.conflicts, item.names[first.item], worker.names[first.worker], said)
+        if strict:
+            encode.refuse_repeats(grouped.repeated)
         unlabelled = len(item.names) - len(grouped.items)
-        if lost:
+        if there is not None:
             unlabelled += table["item"].n_unique() - len(item.names)
         names = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
         if len(names) == 0:
-            raise DataError('duplicates="drop" leaves no label at all: every (item, worker) pair conflicts.')
+            raise DataError(NOTHING_LEFT)
         return cls(
             grouped.item_starts,
             grouped.workers,
             grouped.labels,
             Names(names.alias("item"), worker.names.alias("worker"), label.names.alias("label")),
-            Report(rows, lost, grouped.repeated, grouped.conflicts, duplicates, unlabelled, found),
+            Report(
+                hygiene.rows,
+                hygiene.unlabelled,
+                grouped.repeated,
+                grouped.conflicts,
+                duplicates,
+                unlabelled,
+                found,
+            ),
             grouped.continued,
         )
 
@@ -202,10 +209,7 @@ class Labels:
     def require_single_votes(self, method: str) -> None:
         """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
         if self.set_valued:
-            raise DataError(
-                f"{method} takes one class a vote, and here one worker named several for one item: read the labels "
-                'with duplicates="first", "last", "all" or "drop".'
-            )
+            raise DataError(several_classes_a_vote(method))
 
     def slice(self, first: int, last: int) -> "Labels":
         """The items from `first` up to, not including, `last`: the same workers and classes, no copy of labels.
@@ -249,32 +253,17 @@ def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:
     yield from zip(cuts[:-1].tolist(), cuts[1:].tolist(), strict=True)
 
 
-def _labelled(table: pl.DataFrame, missing: Sequence[Any]) -> tuple[pl.DataFrame, int]:
-    """The rows that have a label, and how many have none without a value of `missing` saying so."""
-    label = table["label"]
-    there = label.is_not_null()
-    if label.dtype.is_float():
-        there &= label.is_not_nan()
-    if label.dtype == pl.String:
-        there &= label != ""
-    silent = int((~there).sum())
-    for value in missing:
-        there &= label.cast(pl.String) != str(value)
-    return (table if there.all() else table.filter(there)), silent
+def several_classes_a_vote(method: str) -> str:
+    """Why a method does not take set-valued votes."""
+    return (
+        f"{method} takes one class a vote, and here one worker named several for one item: read the labels "
+        'with duplicates="first", "last", "all" or "drop".'
+    )
 
 
-def _require(table: pl.DataFrame, role: str, column: str) -> None:
-    """Refuse rows without an item or a worker."""
-    values = table[role]
-    absent = values.is_null()
-    if values.dtype == pl.String:
-        absent |= (values == "").fill_null(True)
-    if values.dtype.is_float():
-        absent |= values.is_nan().fill_null(True)
-    if absent.any():
-        first = int(absent.arg_true()[0])
-        rest = ", ".join(f"{name} {value!r}" for name, value in table.row(first, named=True).items() if name != role)
-        raise DataError(
-            f"{int(absent.sum()):,} of {table.height:,} rows have no {role}; first: row {first + 1} ({rest}). "
-            f"Fill in column {column!r} or leave those rows out."
-        )
+def shares(labels: Labels) -> Array:
+    """The share of the votes on every item that name each class."""
+    votes = kernels.votes_per_item(labels.item_starts, labels.continued)
+    out = np.empty((labels.n_items, labels.n_classes))
+    kernels.vote_shares(labels.item_starts, labels.labels, votes, out)
+    return out

@@ -13,7 +13,6 @@ import numpy as np
 
 from .coins import CoinCounts, CoinMethod, Coins
 from .kernels import Array
-from .labels import Labels
 
 _BISECTIONS: Final = 50
 _LARGEST_WEIGHT: Final = 60.0  # an accuracy of one, as far as numbers go
@@ -34,16 +33,11 @@ class LogisticWeights(Coins):
 
 @dataclass(frozen=True)
 class LogisticLink(CoinMethod):
-    """The loop behind `BWA(link="logistic")`; `shares` is where to start."""
+    """The loop behind `BWA(link="logistic")`."""
 
     prior_strength: float
     tolerance: float
     max_iterations: int
-    shares: Array
-
-    def start(self, labels: Labels) -> tuple[Array, Coins | None]:
-        """Vote shares."""
-        return self.shares, None
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The mode of every worker's weight."""

@@ -1,31 +1,24 @@
 """The one loop. An iterative method scores, counts and estimates; this is what calls it.
 
-An iteration is one sweep over slices of items: score each item from the workers' parameters, measure how far the
-scores moved, count the item; then add up the counts and estimate the workers from the sum. Slices are cut by the
-data alone and their counts are added in order, so a result is the same to the bit for any number of threads.
+An iteration is one sweep over all items, in parts wherever an engine has them: score each item from the workers'
+parameters, measure how far the scores moved, count the item; then add up the counts and estimate the workers from
+the sum.
 """
 
-import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
-from typing import Any, Final, Generic, Protocol, TypeVar, cast
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from .engines.memory import InMemory
 from .errors import CallError
 from .kernels import Array
-from .labels import Labels
-from .result import Convergence, Result
+from .labels import Labels, shares
+from .result import Convergence, Ending, Result, Scale
 
 Progress = Callable[[int, float], None]
-Done = TypeVar("Done")
-Added = TypeVar("Added", bound=tuple[Any, ...])
-
-# Labels in a slice: handing one to a thread costs as much as working on ten thousand labels.
-_SLICE: Final = 1 << 16
 
 
 class Method(Protocol):
@@ -50,7 +43,88 @@ Workers = TypeVar("Workers", bound=Parameters)
 Counts = TypeVar("Counts", bound=tuple[Any, ...])
 
 
-class Iterative(ABC, Generic[Workers, Counts]):
+class Inferring:
+    """The base of methods that every engine can run: where scores start, and what they are at the end.
+
+    `labels` is always a part of the items: all of them in memory, a part of them on disk or in a cluster.
+    """
+
+    scale: ClassVar[Scale] = "probability"
+    # Whether workers are read as coins given the answers; else a worker's quality is its agreement with them.
+    coins: ClassVar[bool] = True
+    # Whether scores follow from the workers' parameters alone, not from the scores before them as well.
+    forgetful: ClassVar[bool] = True
+    # The posterior variance of scores, from labels, scores and the workers' parameters.
+    variance: ClassVar[Callable[..., Array] | None] = None
+
+    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
+        """Infer the truth.
+
+        Args:
+            labels: What the workers said, in memory or elsewhere.
+            progress: Called with the iteration and the change after each iteration.
+        """
+        self.check(labels)
+        engine = InMemory(self, labels) if isinstance(labels, Labels) else labels.engine(self)
+        with engine:
+            return engine.result(self.iterate(engine, progress))
+
+    def check(self, labels: Labels) -> None:
+        """Refuse labels that the method has no meaning for."""
+        labels.require_single_votes(type(self).__name__)
+
+    def start(self, labels: Labels) -> tuple[Array, Any]:
+        """Scores to count first, or parameters to score with first; vote shares, if a method does not say."""
+        return shares(labels), None
+
+    def finish(self, scores: Array) -> Array:
+        """Scores as the loop ends with them to scores as the result has them."""
+        return scores
+
+    def parameters(self, labels: Labels) -> int:
+        """How many numbers one set of counts holds."""
+        return labels.n_workers
+
+    def empty(self, labels: Labels, workers: Any) -> Any:
+        """Nothing is counted."""
+        return ()
+
+    def sweep(self, labels: Labels, scores: Array, workers: Any, counts: Any) -> Array:
+        """Scores stay as they started."""
+        return np.zeros(labels.n_classes)
+
+    def rescore(self, labels: Labels, workers: Any) -> Array:
+        """The scores that follow from these parameters alone, for an engine that keeps none."""
+        scores = np.zeros((labels.n_items, labels.n_classes))
+        self.sweep(labels, scores, workers, self.empty(labels, workers))
+        return scores
+
+    def iterate(self, engine: "Engine", progress: Progress | None) -> Ending:
+        """What comes between the start and the end: here, nothing but the start."""
+        engine.sweep(None)
+        return Ending(None, Convergence(0, True, 0.0), np.zeros(0))
+
+
+class Engine(Protocol):
+    """One method over one crowd, wherever the crowd is."""
+
+    n_classes: int
+    first: Any  # the parameters to score with first, if a method starts from those
+
+    def sweep(self, workers: Any) -> tuple[Any, Array]:
+        """One pass over all items: the sum of what the method counts, and by how much each class moved."""
+        ...
+
+    def result(self, ending: Ending) -> Result:
+        """What was found."""
+        ...
+
+    def __enter__(self) -> "Engine": ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class Iterative(Inferring, Generic[Workers, Counts]):
     """The base of methods that sweep over the items and estimate the workers, in turn.
 
     A sweep is two of the three functions in one, score and count, so that an item is scored and counted while it is in
@@ -76,6 +150,26 @@ class Iterative(ABC, Generic[Workers, Counts]):
     def estimate(self, counts: Counts, previous: Workers | None, change: Array) -> Workers:
         """The workers' parameters from the summed statistics, and how far each class moved to get there."""
 
+    def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
+        """Iterate until the scores settle or the iterations run out."""
+        workers = engine.first
+        if workers is None:
+            counts, _ = engine.sweep(None)
+            workers = self.estimate(counts, None, np.full(engine.n_classes, np.inf))
+        objective = [float(np.sum(workers.objective))]
+        for iteration in range(1, self.max_iterations + 1):
+            counts, change = engine.sweep(workers)
+            following = self.estimate(counts, workers, change)
+            objective.append(float(np.sum(following.objective)))
+            largest = float(change.max())
+            if progress is not None:
+                progress(iteration, largest)
+            if largest <= self.tolerance or iteration == self.max_iterations:
+                end = Convergence(iteration, largest <= self.tolerance, largest, tuple(objective))
+                return Ending(workers, end, following.objective)
+            workers = following
+        raise CallError(f"max_iterations={self.max_iterations} is not a positive number.")
+
 
 @dataclass(frozen=True, eq=False)
 class Fitted(Generic[Workers]):
@@ -88,150 +182,9 @@ class Fitted(Generic[Workers]):
 
 
 def run(
-    method: Iterative[Workers, Counts],
-    labels: Labels,
-    start: Array,
-    parameters: int,
-    progress: Progress | None = None,
-    first: Workers | None = None,
+    method: Iterative[Workers, Counts], labels: Labels, start: Array, parameters: int, progress: Progress | None = None
 ) -> Fitted[Workers]:
-    """Iterate until the scores settle or the iterations run out.
-
-    Args:
-        method: What to iterate.
-        labels: All labels.
-        start: Scores to start from, by counting them; overwritten.
-        parameters: How many numbers the counts hold: what is counted into one set of counts has eight times as many
-            labels at least, so that making and adding counts costs little beside counting.
-        progress: Called with the iteration and the change after each.
-        first: Parameters to start from instead, by scoring with them.
-    """
-    cuts = _cuts(labels, parameters)
-    slices = [(labels.slice(*cut), start[slice(*cut)]) for cut in cuts]
-    with Threads(len(cuts)) as threads:
-
-        def one_pass(workers: Workers | None) -> tuple[Counts, Array]:
-            total = _Sum()
-            change = np.zeros(labels.n_classes)
-
-            def step(part: int) -> tuple[Counts, Array]:
-                counts = method.empty(labels, workers)
-                return counts, method.sweep(*slices[part], workers, counts)
-
-            def add(outcome: tuple[Counts, Array]) -> None:
-                total.add(outcome[0])
-                np.maximum(change, outcome[1], out=change)
-
-            threads.run(step, add)
-            return total.value, change
-
-        if first is None:
-            counts, _ = one_pass(None)
-            first = method.estimate(counts, None, np.full(labels.n_classes, np.inf))
-        workers = first
-        objective = [float(np.sum(workers.objective))]
-        for iteration in range(1, method.max_iterations + 1):
-            counts, change = one_pass(workers)
-            following = method.estimate(counts, workers, change)
-            objective.append(float(np.sum(following.objective)))
-            largest = float(change.max())
-            if progress is not None:
-                progress(iteration, largest)
-            if largest <= method.tolerance or iteration == method.max_iterations:
-                end = Convergence(iteration, largest <= method.tolerance, largest, tuple(objective))
-                return Fitted(start, workers, end, following.objective)
-            workers = following
-    raise CallError(f"max_iterations={method.max_iterations} is not a positive number.")
-
-
-def add_slices(labels: Labels, parameters: int, count: Callable[[int, int, Labels], Added]) -> Added:
-    """The sum of `count` of each slice, given its first and last item; on threads; see `run` for `parameters`."""
-    total = _Sum()
-    _each_slice(labels, parameters, count, total.add)
-    return cast(Added, total.value)
-
-
-def each_slice(labels: Labels, step: Callable[[int, int, Labels], None]) -> None:
-    """Run `step` on each slice, given its first and last item; on threads."""
-    _each_slice(labels, 0, step)
-
-
-def _each_slice(
-    labels: Labels,
-    parameters: int,
-    step: Callable[[int, int, Labels], Done],
-    use: Callable[[Done], object] = lambda _: None,
-) -> None:
-    cuts = _cuts(labels, parameters)
-    with Threads(len(cuts)) as threads:
-        threads.run(lambda part: step(*cuts[part], labels.slice(*cuts[part])), use)
-
-
-def sliced(labels: Labels) -> bool:
-    """Whether there are enough labels for several threads."""
-    return len(_cuts(labels, 0)) > 1
-
-
-def _cuts(labels: Labels, parameters: int) -> list[tuple[int, int]]:
-    return list(labels.slices(max(_SLICE, 8 * parameters)))
-
-
-class _Sum:
-    """A sum of tuples of arrays; the first one becomes the sum, the others are added to it in place."""
-
-    value: Any = None
-
-    def add(self, counts: tuple[Any, ...]) -> None:
-        if self.value is None:
-            self.value = counts
-            return
-        for total, part in zip(self.value, counts, strict=True):
-            np.add(total, part, out=total)
-
-
-def thread_count() -> int:
-    """How many threads to use: CROWDWISE_THREADS, or the cores that this process may use."""
-    given = os.environ.get("CROWDWISE_THREADS", "")
-    if given.isdigit() and int(given) > 0:
-        return int(given)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-class Threads:
-    """Work on numbered parts on threads, this one among them, and use the outcomes in the order of the parts."""
-
-    def __init__(self, parts: int) -> None:
-        self._parts = parts
-        self._others = min(thread_count(), parts) - 1
-        self._pool = ThreadPoolExecutor(self._others) if self._others else None
-
-    def __enter__(self) -> "Threads":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown()
-
-    def run(self, step: Callable[[int], Done], use: Callable[[Done], object] = lambda _: None) -> None:
-        """Do `step` for every part, and `use` each outcome once those of all parts before it were used."""
-        numbers = iter(range(self._parts))  # shared: each thread takes the next one
-        finished: dict[int, Done] = {}
-        expected = 0
-        lock = Lock()
-
-        def work() -> None:
-            nonlocal expected
-            for part in numbers:
-                outcome = step(part)
-                with lock:
-                    finished[part] = outcome
-                    while expected in finished:
-                        use(finished.pop(expected))
-                        expected += 1
-
-        others = [self._pool.submit(work) for _ in range(self._others)] if self._pool is not None else []
-        work()
-        for other in others:
-            other.result()
+    """Iterate in memory from other scores than the method's own, which are overwritten; see `slices.cuts`."""
+    with InMemory(method, labels, start, parameters) as engine:
+        ending = method.iterate(engine, progress)
+    return Fitted(start, ending.workers, ending.convergence, ending.objective)

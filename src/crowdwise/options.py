@@ -26,6 +26,12 @@ Duplicates = Annotated[
 Missing = Annotated[list[str] | None, typer.Option(help="A value that means no label, such as NA or -1; repeatable.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse data that need repair.")]
 Truth = Annotated[str | None, typer.Option(help="A file with the true label of some items.")]
+Engine = Annotated[
+    str, typer.Option(help="Where the labels are worked on: memory, disk, spark, or auto: disk if they do not fit.")
+]
+Master = Annotated[str | None, typer.Option(help="The master of a Spark cluster, for --engine spark.")]
+Memory = Annotated[str | None, typer.Option(help="What may be taken, such as 4GB; what is free, if left out.")]
+Workdir = Annotated[str | None, typer.Option(help="The folder for temporary files of --engine disk.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 MethodKey = Annotated[str, typer.Option("--method", "-m", help="See `crowdwise methods`.")]
@@ -71,18 +77,28 @@ def read(
     duplicates: Any,
     missing: list[str] | None,
     strict: bool,
-) -> "Labels":
-    """Read the labels and say what was recognised and what was repaired."""
+    **where: Any,
+) -> Any:
+    """Read the labels and say what was recognised, what was repaired, and where they are if not in memory."""
     from .files import read_labels
+    from .labels import Labels
 
-    labels = read_labels(
-        files, item=item, worker=worker, label=label, duplicates=duplicates, missing=missing or (), strict=strict
-    )
+    asked: dict[str, Any] = {"item": item, "worker": worker, "label": label, "duplicates": duplicates}
+    where = {"engine": "memory", **where, "phases": screen.phases()}
+    labels = read_labels(files, **asked, missing=missing or (), strict=strict, **where)
+    say_what_was_read(screen, labels)
+    if not isinstance(labels, Labels):
+        why = "" if where["engine"] == "disk" else "The labels may not fit in memory (--engine memory tries). "
+        screen.remark(f"{why}Working on disk: {labels.n_parts:,} parts in {labels.folder}.")
+    return labels
+
+
+def say_what_was_read(screen: "Screen", labels: Any) -> None:
+    """Say which columns were recognised and what was repaired."""
     recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())
     screen.remark(f"Read {labels.report.rows:,} rows: {recognised}.")
     for sentence in labels.report.repairs:
         screen.remark(sentence)
-    return labels
 
 
 def fit(screen: "Screen", key: str, method: "Method", labels: "Labels") -> "Result":

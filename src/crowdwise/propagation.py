@@ -13,9 +13,10 @@ from . import kernels
 from .confusion import Confusions, as_evidence
 from .kernels import Array
 from .labels import Labels
-from .loop import Progress, add_slices
+from .loop import Progress
 from .quality import accuracies
 from .result import Convergence, Result
+from .slices import add_slices
 
 
 def fit_messages(method: Any, labels: Labels, prior: Array, class_prior: Array, progress: Progress | None) -> Result:

@@ -13,19 +13,30 @@ https://doi.org/10.1111/j.2517-6161.1982.tb01203.x). Eight labels and at most ei
 simulated crowds (tests/test_coverage.py), not on any truth file.
 """
 
-from typing import Final
+from collections.abc import Callable
+from functools import partial
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from . import kernels
 from .kernels import Array
 from .labels import Labels
-from .loop import add_slices
 from .result import Quality
+from .slices import add_slices
 
 _ROUNDS: Final = 8
 _CHANGE: Final = 0.01
 _PRIOR_LABELS: Final = 8.0
+
+
+class Agreement(NamedTuple):
+    """What is counted given the answers; it adds up over disjoint items."""
+
+    given: Array  # (workers): labels
+    agreed: Array  # (workers): of those on items with several, how many name the answer
+    compared: Array  # (workers): labels on items with several
+    classes: Array  # (classes): answers
 
 
 def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
@@ -36,16 +47,19 @@ def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
         answers: The class of every item, as a method has it.
         level: The probability that the interval is meant to hold.
     """
-    given = np.bincount(labels.workers, minlength=labels.n_workers).astype(float)
-    # An item with a single label agrees with itself, which says nothing: start from the others.
-    several = np.diff(labels.item_starts) > 1
-    compared = np.where(several, answers, -1)
-    agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, compared, labels.n_workers)
-    with_others = np.repeat(several, np.diff(labels.item_starts))
-    right = agreed.astype(float)
-    counted = informative = np.bincount(labels.workers, with_others, minlength=labels.n_workers)
-    others = max(labels.n_classes - 1, 1)
-    share = (np.bincount(answers, minlength=labels.n_classes) + 1.0) / (labels.n_items + labels.n_classes)
+    return accuracies_of(count_agreement(labels, answers), partial(_expected_right, labels), level)
+
+
+def accuracies_of(
+    agreement: Agreement, expected_right: Callable[[Array, Array], tuple[Array, Array]], level: float = 0.95
+) -> Quality:
+    """The same from counts over all items; `expected_right` is `count_right` over all items."""
+    given = agreement.given.astype(float)
+    right = agreement.agreed.astype(float)
+    counted = informative = agreement.compared.astype(float)
+    n_classes = len(agreement.classes)
+    others = max(n_classes - 1, 1)
+    share = (agreement.classes + 1.0) / (agreement.classes.sum() + n_classes)
     accuracy = right
     for _ in range(_ROUNDS):
         before = accuracy
@@ -54,7 +68,7 @@ def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
         if np.abs(accuracy - before).max() < _CHANGE:
             break
         evidence = np.log(accuracy) - np.log1p(-accuracy) + np.log(others)
-        right, variance = _expected_right(labels, evidence, share)
+        right, variance = expected_right(evidence, share)
         counted = given
         informative = np.maximum(given - variance / (accuracy * (1 - accuracy)), 0)
     prior_right, prior_wrong = _prior(right, counted, informative)
@@ -73,11 +87,27 @@ def share_right(right: Array, given: Array) -> Array:
     return np.where(given > 0, right / np.maximum(given, 1), right.sum() / given.sum())
 
 
-def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
-    def count(_first: int, _last: int, part: Labels) -> tuple[Array, Array]:
-        return kernels.expected_right(part.item_starts, part.workers, part.labels, evidence, share)
+def count_agreement(labels: Labels, answers: Array) -> Agreement:
+    """Count these items."""
+    # An item with a single label agrees with itself, which says nothing: start from the others.
+    several = np.diff(labels.item_starts) > 1
+    compared = np.where(several, answers, -1)
+    with_others = np.repeat(several, np.diff(labels.item_starts))
+    return Agreement(
+        given=np.bincount(labels.workers, minlength=labels.n_workers),
+        agreed=kernels.agreements(labels.item_starts, labels.workers, labels.labels, compared, labels.n_workers),
+        compared=np.bincount(labels.workers, with_others, minlength=labels.n_workers),
+        classes=np.bincount(answers, minlength=labels.n_classes),
+    )
 
-    return add_slices(labels, 2 * labels.n_workers, count)
+
+def count_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
+    """Expected right labels of every worker, and the variance of their number, over these items."""
+    return kernels.expected_right(labels.item_starts, labels.workers, labels.labels, evidence, share)
+
+
+def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
+    return add_slices(labels, 2 * labels.n_workers, lambda _first, _last, part: count_right(part, evidence, share))
 
 
 def _prior(right: Array, given: Array, informative: Array) -> tuple[float, float]:

@@ -10,7 +10,8 @@ import polars as pl
 
 from .kernels import Array
 from .labels import Labels
-from .loop import Fitted, Progress, Workers, sliced, thread_count
+from .loop import Fitted, Progress, Workers
+from .slices import sliced, thread_count
 
 
 def by_name(names: pl.Series, drawn: Array) -> Array:

@@ -18,8 +18,6 @@ Scale = Literal["probability", "weight", "margin"]
 # Two scores this close, relative to the larger, are a tie: summing in another order moves the last few bits, and
 # iterating from a symmetric start makes more of that.
 TIE: Final = 1e-7
-# A margin this small, relative to the largest of all, is what is left of weights that cancelled.
-_CANCELLED: Final = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +43,15 @@ class Convergence:
         if self.converged:
             return f"converged after {times}"
         return f"ran out of iterations after {times}: the last one still moved a score by {self.change:.2g}"
+
+
+@dataclass(frozen=True, eq=False)
+class Ending:
+    """What a loop ends with besides scores: the parameters that gave them, how it ended, and their objective."""
+
+    workers: Any
+    convergence: Convergence
+    objective: Array  # of the final scores, as the method's parameters hold it
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +119,7 @@ class Result:
         `quality` makes the workers' quality from the labels and the answers; without it, it is the agreement. Neither
         it nor the variance is needed to infer the truth, so they are made when they are first asked for.
         """
-        if not np.isfinite(scores).all():
-            i = int(np.argmin(np.isfinite(scores).all(axis=1)))
-            raise DataError(f"{method!r} gave no finite score for item {labels.names.items[i]!r}: {scores[i]}.")
-        if scale == "margin":
-            # Weights that cancel leave rounding errors, and those would break ties by the order of the rows.
-            scores[np.abs(scores) < _CANCELLED * np.abs(scores).max()] = 0.0
+        check_finite(method, labels.names.items, scores)
         ranking = kernels.best_two(scores, TIE)
         answers = ranking[0]
         agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers)
@@ -173,6 +175,11 @@ class Result:
         """For every item, whether its best two classes have the same score."""
         return self.ranking[2]
 
+    @property
+    def tie_count(self) -> int:
+        """How many items are tied."""
+        return int(self.ties.sum())
+
     def winners(self) -> Array:
         """(items, classes): which classes have the best score; more than one where there is a tie."""
         best = self.confidence[:, None]
@@ -208,6 +215,10 @@ class Result:
             frame = frame.with_columns(columns)
         return frame
 
+    def lazy(self, scores: bool = False) -> pl.LazyFrame:
+        """The same as a stream, as a result on disk has it."""
+        return self.to_frame(scores).lazy()
+
     def workers_frame(self) -> pl.DataFrame:
         """One row per worker, in order of first appearance."""
         absent = pl.Series([None] * len(self.agreement), dtype=pl.Float64)
@@ -241,3 +252,10 @@ class Result:
         return (
             f"Result({len(self.votes):,} items, {len(self.agreement):,} workers by {self.method!r}; {self.convergence})"
         )
+
+
+def check_finite(method: Any, items: pl.Series, scores: Array) -> None:
+    """Refuse scores that are no numbers, naming the first item that has one."""
+    if not np.isfinite(scores).all():
+        i = int(np.argmin(np.isfinite(scores).all(axis=1)))
+        raise DataError(f"{method!r} gave no finite score for item {items[i]!r}: {scores[i]}.")

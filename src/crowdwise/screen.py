@@ -18,13 +18,14 @@ from rich.progress import (
     Progress,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
     TransferSpeedColumn,
 )
 from rich.table import Table
 from rich.text import Text
 
+from .engines.outcome import ResultInParts
 from .explanation import Explanation
-from .labels import Labels
 from .result import Result
 
 # Work that takes less than this needs no bar.
@@ -60,10 +61,11 @@ class Screen:
         self._out.print(table)
         self._out.print()
 
-    def head(self, title: str, frame: pl.DataFrame, count: int) -> None:
+    def head(self, title: str, frame: pl.LazyFrame, count: int, height: int) -> None:
         """Show the first rows of a table, and say how many more there are."""
-        shown = f"the first {count} of {frame.height:,}; -o FILE writes them all" if frame.height > count else "all"
-        self.table(f"{title} ({shown})", frame.columns, frame.head(count).rows())
+        shown = f"the first {count} of {height:,}; -o FILE writes them all" if height > count else "all"
+        rows = frame.head(count).collect()
+        self.table(f"{title} ({shown})", rows.columns, rows.rows())
 
     def explanation(self, why: Explanation) -> None:
         """Show why an item has its label, as a waterfall of its votes."""
@@ -94,13 +96,7 @@ class Screen:
             yield None
             return
         started = time.monotonic()
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TextColumn("{task.fields[state]}"),
-            TimeElapsedColumn(),
-        )
-        bar = Progress(*columns, console=self._err, transient=True)
+        bar = self._bar(TextColumn("{task.fields[state]}"))
         task = bar.add_task("fitting", total=1.0, state="")
         first: list[float] = []
 
@@ -117,6 +113,32 @@ class Screen:
             yield show
         finally:
             bar.stop()
+
+    def phases(self) -> Callable[[str, float], None]:
+        """A callback for phases of work on disk, which draws a bar for each that takes more than a moment."""
+        bar: Progress | None = None
+        now, began = "", 0.0
+
+        def show(phase: str, share: float) -> None:
+            nonlocal bar, now, began
+            if phase != now:
+                now, began = phase, time.monotonic()
+            if bar is None and share < 1.0 and time.monotonic() - began > _MOMENT:
+                bar = self._bar()
+                bar.add_task(phase, total=1.0)
+                bar.start()
+            if bar is not None:
+                bar.update(bar.task_ids[0], completed=share)
+                if share >= 1.0:
+                    bar.stop()
+                    bar = None
+
+        return show if not self._quiet and self._err.is_terminal else lambda _phase, _share: None
+
+    def _bar(self, *columns: TextColumn) -> Progress:
+        """A bar with the time it has taken and the time it may still take."""
+        shown = (TextColumn("{task.description}"), BarColumn(), *columns, TimeElapsedColumn(), TimeRemainingColumn())
+        return Progress(*shown, console=self._err, transient=True)
 
     @contextmanager
     def steps(self, count: int) -> Iterator[Callable[[str], None]]:
@@ -164,7 +186,7 @@ class Screen:
             yield
 
 
-def crowd_rows(labels: Labels, result: Result, accuracies: dict[str, float]) -> list[tuple[str, str]]:
+def crowd_rows(labels: Any, result: Result | ResultInParts, accuracies: dict[str, float]) -> list[tuple[str, str]]:
     """The crowd and the fit at a glance."""
     rows = [
         ("items", f"{labels.n_items:,}"),
@@ -173,14 +195,14 @@ def crowd_rows(labels: Labels, result: Result, accuracies: dict[str, float]) -> 
         ("labels", f"{labels.n_labels:,} ({labels.n_labels / labels.n_items:.2f} per item)"),
         ("method", repr(result.method)),
         ("ending", str(result.convergence)),
-        ("ties", f"{int(result.ties.sum()):,}"),
+        ("ties", f"{result.tie_count:,}"),
     ]
     return rows + [(f"accuracy of {name}", f"{value:.4f}") for name, value in accuracies.items()]
 
 
 def summary(
-    labels: Labels,
-    result: Result,
+    labels: Any,
+    result: Result | ResultInParts,
     accuracies: dict[str, float],
     written: list[str],
     tables: dict[str, pl.DataFrame | None],
@@ -197,7 +219,7 @@ def summary(
         "converged": result.convergence.converged,
         "iterations": result.convergence.iterations,
         "change": result.convergence.change,
-        "ties": int(result.ties.sum()),
+        "ties": result.tie_count,
         "accuracy": accuracies,
         "written": written,
     }
@@ -211,11 +233,11 @@ def ranked_workers(workers: pl.DataFrame, count: int) -> tuple[list[tuple[Any, .
     return table.head(best).rows(), table.tail(min(count, table.height - best)).reverse().rows()
 
 
-def disputed_items(truth: pl.DataFrame, count: int) -> pl.DataFrame:
+def disputed_items(truth: pl.LazyFrame, count: int) -> pl.DataFrame:
     """The items whose best two classes are closest."""
     table = truth.select("item", "label", "score", "runner_up", "runner_up_score", "votes").drop_nulls("runner_up")
     margin = pl.col("score") - pl.col("runner_up_score")
-    return table.bottom_k(count, by=margin).sort(margin, maintain_order=True)
+    return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)
 
 
 def _bar(row: dict[str, Any], steps: pl.DataFrame) -> Text:

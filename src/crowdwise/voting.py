@@ -9,9 +9,9 @@ import numpy as np
 from . import kernels
 from .kernels import Array
 from .labels import Labels
-from .loop import Iterative, Progress, run
-from .quality import accuracies, share_right
-from .result import TIE, Result
+from .loop import Iterative
+from .quality import share_right
+from .result import TIE, Scale
 from .support import Support
 
 
@@ -37,35 +37,23 @@ class VotingMethod(Iterative[VoteWeights, VoteCounts]):
     answer.
     """
 
-    # Whether scores are divided by the sum of the weights of an item's votes; not where weights may be negative.
-    shares: ClassVar[bool] = True
+    # Scores are divided by the sum of the weights of an item's votes; where weights may be negative, they are margins.
+    scale: ClassVar[Scale] = "weight"
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_single_votes(type(self).__name__)
+    def start(self, labels: Labels) -> tuple[Array, None]:
+        """One sweep with equal weights, which is majority vote; the loop counts what it finds."""
         votes = np.zeros((labels.n_items, labels.n_classes))
-        first = VoteWeights(np.ones(labels.n_workers), np.zeros(0))
-        # One sweep with equal weights is majority vote; the loop counts what it finds.
-        self.sweep(labels, votes, first, self.empty(labels, first))
-        fitted = run(self, labels, votes, labels.n_workers, progress)
-        scores = fitted.scores
-        if self.shares:
-            total = scores.sum(axis=1, keepdims=True)
-            scores = np.divide(scores, total, out=np.full_like(scores, 1 / scores.shape[1]), where=total > 0)
-        return Result.build(
-            self,
-            labels,
-            scores,
-            "weight" if self.shares else "margin",
-            convergence=fitted.convergence,
-            workers=fitted.workers,
-            quality=accuracies,
-        )
+        equal = VoteWeights(np.ones(labels.n_workers), np.zeros(0))
+        self.sweep(labels, votes, equal, self.empty(labels, equal))
+        return votes, None
+
+    def finish(self, scores: Array) -> Array:
+        """Shares of the weights, unless the scores are margins."""
+        if self.scale == "margin":
+            return scores
+        total = scores.sum(axis=1, keepdims=True)
+        out = np.full_like(scores, 1 / scores.shape[1])
+        return np.asarray(np.divide(scores, total, out=out, where=total > 0))
 
     @abstractmethod
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
@@ -94,7 +82,7 @@ class VotingMethod(Iterative[VoteWeights, VoteCounts]):
     def support(self, one: Labels, item: int, workers: VoteWeights) -> Support:
         """What each vote on one item adds to the score of the class it names."""
         weight, classes = workers.weight[one.workers], one.n_classes
-        if self.shares:
+        if self.scale == "weight":
             total = weight.sum()
             if not total > 0:
                 return Support(np.full(classes, 1 / classes), np.zeros((len(weight), classes)), logarithmic=False)

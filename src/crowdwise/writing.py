@@ -47,10 +47,10 @@ def _check_place(target: Path) -> None:
         raise CallError(f"The folder {target.parent} may not be written to.")
 
 
-def write(tables: Mapping[Target, pl.DataFrame]) -> None:
+def write(tables: Mapping[Target, pl.DataFrame | pl.LazyFrame]) -> None:
     r"""Write tables, each in the format its extension says: all of them, or none.
 
-    Every table is written beside its target first and renamed when all are whole.
+    Every table is written beside its target first and renamed when all are whole. A lazy one is written as a stream.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "truth.csv"
@@ -62,7 +62,7 @@ def write(tables: Mapping[Target, pl.DataFrame]) -> None:
         check_output(path)
     with _beside(list(tables)) as parts:
         for (path, table), part in zip(tables.items(), parts, strict=True):
-            _write_one(table, Path(path), part)
+            _write_one(table.lazy(), Path(path), part)
 
 
 @contextmanager
@@ -88,17 +88,17 @@ def _target_format(target: Path) -> tuple[str, Compression]:
     return kind, compression
 
 
-def _write_one(table: pl.DataFrame, target: Path, part: Path) -> None:
+def _write_one(table: pl.LazyFrame, target: Path, part: Path) -> None:
     kind, compression = _target_format(target)
     text: dict[str, Any] = {"compression": compression, "check_extension": False}
     try:
         if kind == "Parquet":
-            table.write_parquet(part)
+            table.sink_parquet(part)
         elif kind == "Arrow IPC":
-            table.write_ipc(part)
+            table.sink_ipc(part)
         elif kind == "JSON lines":
-            table.write_ndjson(part, **text)
+            table.sink_ndjson(part, **text)
         else:
-            table.write_csv(part, separator="\t" if kind == "TSV" else ",", **text)
-    except OSError as problem:
+            table.sink_csv(part, separator="\t" if kind == "TSV" else ",", **text)
+    except (OSError, pl.exceptions.ComputeError) as problem:
         raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem

@@ -8,6 +8,7 @@ _U = np.uint64
 _HIGH, _LOW = np.uint64(0xFFFFFFFF00000000), np.uint64(0x00000000FFFFFFFF)
 # Fibonacci hashing spreads consecutive integers, which are the usual ids, over a table.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_AGAIN = np.uint64(0xD6E8FEB86659FD93)
 
 # An item with more labels than this is worth a sort of its own.
 _FEW = 64
@@ -16,20 +17,28 @@ KEEP_ALL, KEEP_FIRST, KEEP_LAST, KEEP_NONE = 0, 1, 2, 3
 
 
 @compiled
-def encode(keys: Array, checks: Array, expected: int) -> tuple[Array, Array]:
-    """Number the distinct (key, check) pairs in order of first appearance.
-
-    Returns the number of every row and, for every number, the first row that has it. The table is open addressing with
-    linear probing; it starts with room for `expected` pairs and doubles when two thirds full. A slot is a key beside
-    half of its check and its number, so that a probe is one cache line.
-    """
-    codes = np.empty(keys.size, np.int32)
-    first_rows = np.empty(max(expected, 16), np.int64)
+def make_slots(expected: int) -> Array:
+    """An empty table with room for `expected` pairs; see `encode`."""
     bits = 4
     while 2 << bits < 3 * expected:
         bits += 1
-    slots = np.zeros((1 << bits, 2), np.uint64)
-    found = 0
+    return np.zeros((1 << bits, 2), np.uint64)
+
+
+@compiled
+def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array, Array, Array]:
+    """Number the distinct (key, check) pairs in order of first appearance, after the `found` that `slots` has already.
+
+    Returns the number of every row; for every new number, the first row that has it; and the table with them. The table
+    is open addressing with linear probing; it doubles when two thirds full. A slot is a key beside half of its check
+    and its number, so that a probe is one cache line.
+    """
+    codes = np.empty(keys.size, np.int32)
+    bits = 0
+    while 1 << bits < slots.shape[0]:
+        bits += 1
+    known = found
+    first_rows = np.empty(max((2 << bits) // 3 - known, 16), np.int64)
     for row in range(keys.size):
         key = keys[row]
         half = checks[row] & _HIGH
@@ -40,12 +49,12 @@ def encode(keys: Array, checks: Array, expected: int) -> tuple[Array, Array]:
             codes[row] = (slots[slot, 1] & _LOW) - _U(1)
             continue
         codes[row] = found
-        if found == first_rows.size:
-            longer = np.empty(2 * found, np.int64)
-            for at in range(found):  # an assignment to a slice takes Numba two seconds to compile
+        if found - known == first_rows.size:
+            longer = np.empty(2 * first_rows.size, np.int64)
+            for at in range(first_rows.size):  # an assignment to a slice takes Numba two seconds to compile
                 longer[at] = first_rows[at]
             first_rows = longer
-        first_rows[found] = row
+        first_rows[found - known] = row
         found += 1
         slots[slot, 0], slots[slot, 1] = key, half | _U(found)
         if 3 * found > 2 << bits:
@@ -58,7 +67,22 @@ def encode(keys: Array, checks: Array, expected: int) -> tuple[Array, Array]:
                     while slots[slot, 1] != 0:
                         slot = (slot + _U(1)) & _U((1 << bits) - 1)
                     slots[slot, 0], slots[slot, 1] = old[at, 0], old[at, 1]
-    return codes, first_rows[:found].copy()
+    return codes, first_rows[: found - known].copy(), slots
+
+
+@compiled
+def deal(keys: Array, bits: int) -> tuple[Array, Array]:
+    """Deal rows to 2^bits parts by their keys: rows in the order of the parts, and where each part starts.
+
+    Rows of one part keep their order.
+    """
+    parts = np.empty(keys.size, np.int32)
+    for row in range(keys.size):
+        # Not the bits that `encode` looks a key up by, or all keys of a part would crowd in one place of its table.
+        mixed = keys[row] * _SPREAD
+        parts[row] = ((mixed ^ (mixed >> _U(32))) * _AGAIN) >> _U(64 - bits) if bits > 0 else 0
+    starts = _starts(parts, 1 << bits)
+    return _order(parts, starts), starts
 
 
 @compiled

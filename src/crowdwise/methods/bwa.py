@@ -17,16 +17,16 @@ from .. import kernels
 from ..coins import Coins, coin_support
 from ..errors import CallError
 from ..kernels import Array
-from ..labels import Labels
+from ..labels import Labels, shares
 from ..logistic_link import LogisticLink
-from ..loop import Fitted, Iterative, Progress, each_slice, run
+from ..loop import Fitted, Iterative, Progress, run
 from ..quality import accuracies
 from ..restarts import Counter, by_name
-from ..result import Convergence, Result
+from ..result import Convergence, Result, Scale
+from ..slices import each_slice
 from ..support import Support
 from ..two_sided import TwoSidedAverage
 from ..weights import Errors, Weights, all_blocks, make_blocks, mirrored
-from .mv import shares
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,7 @@ class BWA(Iterative[Weights, Errors]):
 
     # Changes are relative to the score plus this: 1e-3 of both is numpy.allclose's 1e-3 of the score plus 1e-8.
     change_floor: ClassVar[float] = 1e-5
+    scale: ClassVar[Scale] = "weight"
 
     def __post_init__(self) -> None:
         for name in ("prior_strength", "mean_weight", "tolerance", "max_iterations"):
@@ -94,6 +95,13 @@ class BWA(Iterative[Weights, Errors]):
         if self.link == "logistic" and self.prior_strength <= 2:
             raise CallError(f"prior_strength={self.prior_strength!r}: the logistic link needs more than 2.")
 
+    def check(self, labels: Labels) -> None:
+        """Votes may be set-valued."""
+
+    def parameters(self, labels: Labels) -> int:
+        """An error for every worker and class."""
+        return labels.n_workers * labels.n_classes
+
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.
 
@@ -101,12 +109,19 @@ class BWA(Iterative[Weights, Errors]):
             labels: What the workers said; votes may be set-valued (`duplicates="set"`).
             progress: Called with the iteration and the change after each iteration.
         """
+        extended = self.link != "gaussian" or self.weights != "per_worker" or self.restarts
+        if extended and not isinstance(labels, Labels):
+            raise CallError(
+                "BWA's extensions and restarts need all labels in memory: use engine memory, or leave them."
+            )
         if self.link == "logistic":
-            loop = LogisticLink(self.prior_strength, self.tolerance, self.max_iterations, shares(labels))
+            loop = LogisticLink(self.prior_strength, self.tolerance, self.max_iterations)
             return replace(loop.fit(labels, progress=progress), method=self)
-        size = labels.n_workers * labels.n_classes
+        size = self.parameters(labels)
         if self.weights == "per_label":
             return self._fit_per_label(labels, size, progress)
+        if not self.restarts:
+            return super().fit(labels, progress=progress)
         counter = Counter(progress)
         fitted = run(self, labels, shares(labels), size, counter)
         for attempt in range(self.restarts):
@@ -123,7 +138,7 @@ class BWA(Iterative[Weights, Errors]):
             convergence=replace(fitted.convergence, iterations=counter.done),
             workers=fitted.workers,
             quality=accuracies,
-            variance=partial(self._variance, labels, fitted.scores, fitted.workers),
+            variance=partial(self.variance, labels, fitted.scores, fitted.workers),
         )
 
     def _fit_per_label(self, labels: Labels, size: int, progress: Progress | None) -> Result:
@@ -181,6 +196,16 @@ class BWA(Iterative[Weights, Errors]):
         if workers is None:
             _count_once(labels, counts)
         return np.asarray(changes[0])
+
+    def rescore(self, labels: Labels, workers: Weights) -> Array:
+        """Every class by its own weights, whether it has settled or not."""
+        scores = np.zeros((labels.n_items, labels.n_classes))
+        # Two classes one by one: once either has settled, they no longer mirror each other.
+        together = np.eye(2, dtype=bool) if labels.n_classes == 2 else np.ones((1, labels.n_classes), bool)
+        for running in together:
+            these = replace(workers, running=running)
+            self.sweep(labels, scores, these, self.empty(labels, these))
+        return scores
 
     def estimate(self, counts: Errors, previous: Weights | None, change: Array) -> Weights:
         """Weights from the errors; those of a class that has settled stay as they gave its scores."""
@@ -241,7 +266,7 @@ class BWA(Iterative[Weights, Errors]):
             objective=np.zeros(shape[1]),
         )
 
-    def _variance(self, labels: Labels, scores: Array, workers: Weights) -> Array:
+    def variance(self, labels: Labels, scores: Array, workers: Weights) -> Array:
         """The posterior variance of the scores."""
         variance = np.empty_like(scores)
         weight = workers.weight

@@ -14,9 +14,8 @@ from ..communities import expected_log, score_prior, softmax_message
 from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
 from ..errors import CallError
 from ..kernels import Array
-from ..labels import Labels
+from ..labels import Labels, shares
 from ..restarts import by_name
-from .mv import shares
 
 
 @dataclass(frozen=True, eq=False)

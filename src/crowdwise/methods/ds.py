@@ -13,8 +13,7 @@ import numpy as np
 
 from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted, log
 from ..kernels import Array
-from ..labels import Labels
-from .mv import shares
+from ..labels import Labels, shares
 
 
 @dataclass(frozen=True)

@@ -15,12 +15,11 @@ from .. import kernels
 from ..confusion import ConfusionCounts, Confusions, refuse_too_many
 from ..errors import CallError
 from ..kernels import Array
-from ..labels import Labels
+from ..labels import Labels, shares
 from ..loop import Fitted, Iterative, Progress, run
 from ..quality import accuracies
 from ..restarts import best_of, by_name
 from ..result import Result
-from .mv import shares
 
 # Most subtypes of an item are out of the question; this many nats behind is below the rounding of the best one.
 _NEGLIGIBLE: Final = 40.0

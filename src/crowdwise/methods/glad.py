@@ -16,9 +16,10 @@ from .. import kernels
 from ..errors import CallError
 from ..kernels import Array
 from ..labels import Labels, runs
-from ..loop import Progress, Threads
+from ..loop import Progress
 from ..quality import accuracies
 from ..result import Convergence, Result
+from ..slices import Threads
 from ..support import Support
 
 # Labels in a run: an evaluation takes long enough for a thread from few labels on.

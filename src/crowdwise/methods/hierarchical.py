@@ -14,8 +14,6 @@ import numpy as np
 
 from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
 from ..kernels import Array
-from ..labels import Labels
-from .mv import shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +52,6 @@ class Hierarchical(ConfusionMethod):
     form: Literal["class_accuracy", "full", "one_coin"] = "class_accuracy"
     tolerance: float = 1e-4
     max_iterations: int = 200
-
-    def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
-        """Vote shares."""
-        return shares(labels), None
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Expected logarithms under the posteriors, after three steps of the shared prior towards its optimum."""

@@ -10,14 +10,13 @@ from typing import Literal
 
 import numpy as np
 
-from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted, refuse_too_many
+from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
 from ..errors import CallError
 from ..kernels import Array
 from ..labels import Labels
 from ..loop import Progress
 from ..propagation import fit_messages
 from ..result import Result
-from .mv import shares
 
 
 @dataclass(frozen=True)
@@ -65,8 +64,7 @@ class IBCC(ConfusionMethod):
         """
         if self.inference == "variational":
             return super().fit(labels, progress=progress)
-        labels.require_single_votes("IBCC")
-        refuse_too_many(labels, "IBCC")
+        self.check(labels)
         n_classes = labels.n_classes
         return fit_messages(self, labels, self._prior(n_classes), np.full(n_classes, self.class_count), progress)
 
@@ -76,10 +74,6 @@ class IBCC(ConfusionMethod):
         if self.inference == "variational":
             return ""
         return "expectation propagation judges each vote by a confusion matrix that leaves it out, which is not kept"
-
-    def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
-        """Vote shares."""
-        return shares(labels), None
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Expected logarithms under the Dirichlet posteriors."""

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..kernels import Array
+from ..result import Scale
 from ..voting import VoteCounts, VoteWeights, VotingMethod
 
 
@@ -33,7 +34,7 @@ class IterativeWeightedMajorityVote(VotingMethod):
     tolerance: float = 1e-9
     max_iterations: int = 20
 
-    shares: ClassVar[bool] = False
+    scale: ClassVar[Scale] = "margin"
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
         """What agreement exceeds guessing by."""

@@ -12,9 +12,7 @@ import numpy as np
 
 from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted, log
 from ..kernels import Array
-from ..labels import Labels
 from .ds import row_frequencies
-from .mv import shares
 
 
 @dataclass(frozen=True)
@@ -48,10 +46,6 @@ class LearningFromCrowds(ConfusionMethod):
     def released(cls) -> "LearningFromCrowds":
         """The implementation in the BWA paper's comparison."""
         return cls(smoothing=0.0, diagonal_smoothing=0.0, tolerance=0.0, max_iterations=20)
-
-    def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
-        """Vote shares."""
-        return shares(labels), None
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Smoothed relative frequencies."""

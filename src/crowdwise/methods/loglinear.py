@@ -12,10 +12,9 @@ import numpy as np
 
 from ..errors import CallError
 from ..interactions import InteractionMethod, Interactions, fit_interactions
-from ..labels import Labels
+from ..labels import Labels, shares
 from ..loop import Progress
 from ..result import Result
-from .mv import shares
 
 
 @dataclass(frozen=True)

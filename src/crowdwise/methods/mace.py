@@ -12,8 +12,6 @@ import numpy as np
 
 from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, counted, log
 from ..kernels import Array
-from ..labels import Labels
-from .mv import shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,10 +51,6 @@ class MACE(ConfusionMethod):
     habit_prior: float = 10.0
     tolerance: float = 1e-4
     max_iterations: int = 200
-
-    def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
-        """Vote shares."""
-        return shares(labels), None
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Who knew, given the classes and the previous competences; and new competences from that."""

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 from ..coins import CoinCounts, CoinMethod, Coins
 from ..confusion import log
 from ..kernels import Array
-from ..labels import Labels
 from ..quality import share_right
-from .mv import shares
 
 
 @dataclass(frozen=True)
@@ -35,10 +33,6 @@ class OneCoin(CoinMethod):
 
     tolerance: float = 1e-4
     max_iterations: int = 200
-
-    def start(self, labels: Labels) -> tuple[Array, Coins | None]:
-        """Vote shares."""
-        return shares(labels), None
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The share of labels that are right, and of items in each class."""

@@ -14,10 +14,7 @@ import numpy as np
 from .. import kernels
 from ..kernels import Array
 from ..labels import Labels
-from ..loop import Iterative, Progress
-from ..probabilities import fit_probabilities
-from ..result import Result
-from .mv import shares
+from ..loop import Iterative
 
 
 class PrototypeCounts(NamedTuple):
@@ -58,7 +55,7 @@ class PTBCC(Iterative[Prototypes, PrototypeCounts]):
     """Workers as mixtures of two prototypes.
 
     Use it where there are many classes and few labels per worker. A label's prototype follows from the item's scores of
-    the iteration before, so it needs all labels in memory.
+    the iteration before, so it needs an engine that keeps scores: memory or disk, not Spark.
 
     Args:
         right: f, the good prototype's odds of the right class to each other one, over `even`.
@@ -86,15 +83,7 @@ class PTBCC(Iterative[Prototypes, PrototypeCounts]):
     tolerance: float = 1e-3
     max_iterations: int = 500
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_single_votes("PTBCC")
-        return fit_probabilities(self, labels, (shares(labels), None), labels.n_workers, progress)
+    forgetful: ClassVar[bool] = False
 
     def empty(self, labels: Labels, workers: Prototypes | None) -> PrototypeCounts:
         """Nothing counted yet."""

@@ -10,8 +10,8 @@ from typing import Any
 from ..explanation import require_same
 from ..extras import require_report
 from ..files import read_truth
-from ..labels import Labels
-from ..methods.mv import MajorityVote, shares
+from ..labels import Labels, shares
+from ..methods.mv import MajorityVote
 from ..result import Convergence, Result
 from ..writing import check_page, write_text
 

@@ -1,0 +1,5 @@
+"""What is collected: modules of the extra spark only where it is installed."""
+
+from importlib.util import find_spec
+
+collect_ignore_glob = [] if find_spec("pyspark") else ["src/crowdwise/engines/spark*.py", "benchmarks/spark.py"]

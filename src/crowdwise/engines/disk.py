@@ -1,0 +1,207 @@
+"""Labels on disk: a method sweeps over parts that are mapped into memory, one for each thread."""
+
+import itertools
+import os
+import shutil
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NoReturn, TypeVar
+
+import numpy as np
+
+from ..errors import DataError
+from ..kernels import Array
+from ..labels import Labels, Names, several_classes_a_vote
+from ..repairs import Report
+from ..result import Ending
+from ..scanning import Scan
+from ..slices import Sum, Threads
+from .dealing import Phases, Rules, deal
+from .method import Sweeping
+from .outcome import ResultOnDisk
+from .parts import Parts, load, save
+from .workplace import Workplace, available_memory, parse_size
+
+Done = TypeVar("Done")
+
+# Bytes on disk for a row: as it was read, and sorted with scores of ten classes for every fifth.
+_ROW: Final = 60
+# Bytes in memory for a row while all labels are read into it, besides what they are on disk.
+_ROW_IN_MEMORY: Final = 110
+
+
+def fits(scans: Sequence[Scan], memory: str | int | None) -> bool:
+    """Whether the rows can be read into `memory`, or into what is free if it is None."""
+    needed = sum(rows * _ROW_IN_MEMORY + stored for rows, stored in (one.size() for one in scans))
+    return needed <= (available_memory() if memory is None else parse_size(memory))
+
+
+class LabelsOnDisk:
+    """Who said what about which item, where that is too much for memory: what `Labels` is, in parts on disk.
+
+    Methods that sweep over the items fit it as they fit `Labels`; others say that they cannot. Its folder is removed
+    when it is closed (it is a context manager), forgotten, or the program ends.
+
+    Attributes:
+        names: What workers and classes are called; items have their names in their part.
+        report: What was read and repaired.
+        phases: Told how far each phase of the work is.
+    """
+
+    def __init__(self, parts: Parts, report: Report, phases: Phases) -> None:
+        self._parts = parts
+        self.names: Names = parts.names
+        self.report = report
+        self.phases = phases
+        self.n_items = sum(part.items for part in parts.parts)
+        self.n_labels = sum(part.labels for part in parts.parts)
+        self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
+        self.set_valued = any(part.continued for part in parts.parts)
+        self._fits = itertools.count()
+
+    @classmethod
+    def read(
+        cls,
+        scans: Sequence[Scan],
+        found: dict[str, str],
+        rules: Rules,
+        memory: str | int | None,
+        place: Workplace,
+        phases: Phases,
+    ) -> "LabelsOnDisk":
+        """Read files into parts; `memory` is what may be taken while working, half of what is free if it is None."""
+        try:
+            limit = available_memory() // 2 if memory is None else parse_size(memory)
+            rows = sum(one.size()[0] for one in scans)
+            place.require(rows * _ROW)
+            return cls(*deal(scans, found, rules, place, limit, rows, phases), phases)
+        except BaseException:
+            place.close()
+            raise
+
+    @property
+    def folder(self) -> str:
+        """Where the parts are."""
+        return os.fspath(self._parts.place.path)
+
+    @property
+    def n_parts(self) -> int:
+        """How many parts there are."""
+        return len(self._parts.parts)
+
+    def close(self) -> None:
+        """Remove the parts."""
+        self._parts.place.close()
+
+    def __enter__(self) -> "LabelsOnDisk":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def require_single_votes(self, method: str) -> None:
+        """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
+        if self.set_valued:
+            raise DataError(several_classes_a_vote(method))
+
+    def engine(self, method: Sweeping) -> "OnDisk":
+        """A method over these labels."""
+        return OnDisk(method, self, self._parts, next(self._fits))
+
+    def add(self, count: Callable[[int, Labels], tuple[Any, ...]], phase: str) -> Any:
+        """The sum of `count` over the parts, given the number of each and its labels."""
+        total = Sum()
+        self.each(count, total.add, phase)
+        return total.value
+
+    def each(self, step: Callable[[int, Labels], Done], use: Callable[[Done], None], phase: str | None = None) -> None:
+        """Do `step` for every part on threads, and `use` the outcomes in order."""
+        done = itertools.count(1)
+
+        def use_one(outcome: Done) -> None:
+            use(outcome)
+            if phase is not None:
+                self.phases(phase, next(done) / self.n_parts)
+
+        with Threads(self.n_parts) as threads:
+            threads.run(lambda number: step(number, self._parts.load(number)), use_one)
+
+    @property
+    def item_starts(self) -> NoReturn:
+        """Refused: not in memory."""
+        raise DataError(
+            "This method needs all labels in memory, and they are on disk: use engine memory, or a method that sweeps "
+            "over the items, such as bwa, one_coin or ds."
+        )
+
+    workers = labels = continued = slices = item_starts
+
+    def __repr__(self) -> str:
+        return (
+            f"LabelsOnDisk({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
+            f"in {self.n_classes:,} classes; {self.n_parts:,} parts in {self.folder})"
+        )
+
+
+class OnDisk:
+    """One method over labels on disk; scores are in files beside the labels."""
+
+    def __init__(self, method: Sweeping, labels: LabelsOnDisk, parts: Parts, number: int) -> None:
+        self._method = method
+        self._labels = labels
+        self._parts = parts
+        self._folder = parts.place.path / f"scores-{number:04}"
+        self._folder.mkdir()
+        self._forget = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._mapped: dict[int, Array] = {}
+        self.n_classes = labels.n_classes
+        self.first: Any = method.start(parts.load(0).slice(0, 0))[1]
+
+    def __enter__(self) -> "OnDisk":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def scores(self, number: int) -> Array:
+        """The scores of one part, mapped into memory."""
+        if number in self._mapped:
+            return self._mapped[number]
+        scores = load(self._folder / f"{number:04}", np.float64).reshape(-1, self.n_classes)
+        if self._parts.stay_mapped:
+            self._mapped[number] = scores
+        return scores
+
+    def sweep(self, workers: Any) -> tuple[Any, Array]:
+        """One pass over all parts."""
+        method, total, change = self._method, Sum(), np.zeros(self.n_classes)
+
+        def step(number: int, labels: Labels) -> tuple[Any, Array]:
+            path = self._folder / f"{number:04}"
+            fresh = number not in self._mapped and not path.is_file()
+            scores = method.start(labels)[0] if fresh else self.scores(number)
+            counts = method.empty(labels, workers)
+            moved = method.sweep(labels, scores, workers, counts)
+            if fresh:
+                with self._parts.place.writing():
+                    save(path, scores)
+            return counts, moved
+
+        def add(outcome: tuple[Any, Array]) -> None:
+            total.add(outcome[0])
+            np.maximum(change, outcome[1], out=change)
+
+        self._labels.each(step, add)
+        return total.value, change
+
+    def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
+        """The sum of `count` over all parts, given their labels and final scores."""
+        return self._labels.add(lambda number, labels: count(labels, self._method.finish(self.scores(number))), phase)
+
+    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
+        """The same for what needs no scores."""
+        return self._labels.add(lambda _, labels: count(labels), phase)
+
+    def result(self, ending: Ending) -> ResultOnDisk:
+        """The result, as far as it is not asked for yet."""
+        return ResultOnDisk(self._method, self._labels, self._parts, self, ending)

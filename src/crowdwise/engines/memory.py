@@ -1,0 +1,73 @@
+"""All labels in memory: slices of them on threads."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..kernels import Array
+from ..labels import Labels
+from ..quality import accuracies
+from ..result import Ending, Result
+from ..slices import Sum, Threads, cuts
+from .method import Sweeping
+
+
+class InMemory:
+    """One method over labels in memory.
+
+    Args:
+        method: What to sweep with.
+        labels: All labels.
+        start: Scores to start from instead of the method's own; overwritten.
+        parameters: How many numbers the counts hold, if not what the method says.
+    """
+
+    def __init__(
+        self, method: Sweeping, labels: Labels, start: Array | None = None, parameters: int | None = None
+    ) -> None:
+        self._method = method
+        self.labels = labels
+        self.n_classes = labels.n_classes
+        self.first: Any
+        self.scores, self.first = method.start(labels) if start is None else (start, None)
+        places = cuts(labels, method.parameters(labels) if parameters is None else parameters)
+        self._slices = [(labels.slice(*place), self.scores[slice(*place)]) for place in places]
+        self._threads = Threads(len(places))
+
+    def __enter__(self) -> "InMemory":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._threads.__exit__()
+
+    def sweep(self, workers: Any) -> tuple[Any, Array]:
+        """One pass over all slices."""
+        total = Sum()
+        change = np.zeros(self.n_classes)
+
+        def step(part: int) -> tuple[Any, Array]:
+            counts = self._method.empty(self.labels, workers)
+            return counts, self._method.sweep(*self._slices[part], workers, counts)
+
+        def add(outcome: tuple[Any, Array]) -> None:
+            total.add(outcome[0])
+            np.maximum(change, outcome[1], out=change)
+
+        self._threads.run(step, add)
+        return total.value, change
+
+    def result(self, ending: Ending) -> Result:
+        """The result with everything in it."""
+        method, scores = self._method, self._method.finish(self.scores)
+        variance = method.variance
+        return Result.build(
+            method,
+            self.labels,
+            scores,
+            method.scale,
+            convergence=ending.convergence,
+            workers=ending.workers,
+            quality=accuracies if method.coins else None,
+            variance=None if variance is None else partial(variance, self.labels, scores, ending.workers),
+        )

@@ -1,0 +1,316 @@
+"""Labels in a Spark cluster: parts stay on the executors, workers' parameters go out, counts come back.
+
+    truth, workers = spark.fit(cw.BWA(), votes)
+
+Needs the extra `spark` on the driver, crowdwise on every executor, and Java 17.
+"""
+
+import math
+import pickle
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from pyspark import StorageLevel, cloudpickle
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql import types as t
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from .. import columns, encode
+from ..encode import Duplicates
+from ..errors import CallError, DataError
+from ..hygiene import Hygiene
+from ..kernels import Array
+from ..labels import NOTHING_LEFT, Labels, several_classes_a_vote
+from ..repairs import Report
+from ..result import Ending
+from . import spark_tasks as tasks
+from .method import Sweeping
+from .outcome import ResultInParts
+
+# Rows of a part, unless told: a second of sorting, and small beside an executor's memory.
+_ROWS: Final = 2_000_000
+# Outcomes that the driver adds up by itself; more than that are added up on executors first.
+_FEW: Final = 16
+
+
+def fit(
+    method: Any,
+    votes: DataFrame,
+    *,
+    item: str | None = None,
+    worker: str | None = None,
+    label: str | None = None,
+    duplicates: Duplicates = "error",
+    missing: Sequence[Any] = (),
+    strict: bool = False,
+    partitions: int | None = None,
+    scores: bool = False,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[DataFrame, DataFrame]:
+    """Infer the truth of Spark DataFrames.
+
+    Args:
+        method: What to fit: one that sweeps over the items.
+        votes: One label a row.
+        item: The column of items; None to recognise it. For this and the next see `Labels.from_frame`.
+        worker: The column of workers.
+        label: The column of labels.
+        duplicates: What to do where one worker gave one item several different labels; "first" and "last" go by the
+            order of the rows within the partitions of `votes`.
+        missing: Values that mean "no label" besides null, NaN and empty text.
+        strict: Refuse the data instead of repairing them.
+        partitions: Into how many parts to cut the items.
+        scores: Whether to add a column `score_<class>` for every class.
+        progress: Called with the iteration and the change after each iteration.
+
+    Returns:
+        One row per item and one per worker, with the columns that `Result.to_frame` and `workers_frame` have.
+    """
+    found = columns.recognise(votes.columns, {"item": item, "worker": worker, "label": label}, "The table")
+    labels = LabelsOnSpark.read(votes, found, duplicates, missing, strict, partitions)
+    result = method.fit(labels, progress=progress)
+    return result.truth(scores), result.workers_table()
+
+
+class LabelsOnSpark:
+    """Who said what about which item, in parts on the executors of a cluster."""
+
+    def __init__(self, votes: DataFrame, parts: DataFrame, about: tasks.About, report: Report, sizes: Any) -> None:
+        self.session = votes.sparkSession
+        self.parts = parts
+        self.types = {field.name: field.dataType for field in votes.schema.fields}
+        self.names = about.names
+        self.report = report
+        self.n_parts, self.n_items, self.n_labels = sizes
+        self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
+        self.set_valued = about.set_valued
+        self.about = send(self.session, about)
+
+    @classmethod
+    def read(
+        cls,
+        votes: DataFrame,
+        found: dict[str, str],
+        duplicates: Duplicates,
+        missing: Sequence[Any],
+        strict: bool,
+        partitions: int | None,
+    ) -> "LabelsOnSpark":
+        """Encode, sort and check on the cluster; only names of workers and classes come to the driver."""
+        encode.check_policy(duplicates)
+        session = votes.sparkSession
+        picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
+        rows = picked.withColumn("row", f.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
+        there = _given(picked, "label")
+        for value in missing:
+            there = there & (f.col("label").cast("string") != str(value))
+        hygiene = Hygiene(found, missing)
+        _count(hygiene, picked, rows, there)
+        hygiene.check(strict)
+        given = rows.filter(there)
+        workers, classes = (_distinct(given, role) for role in ("worker", "label"))
+        ordered = classes.sort()
+        ranks = encode.rank(ordered)  # the codes are in order already
+        coded = (
+            rows.withColumn("there", there)
+            .join(f.broadcast(_codes(session, workers, picked, "worker")), "worker", "left")
+            .join(f.broadcast(_codes(session, ordered, picked, "label")), "label", "left")
+            .select(
+                "item",
+                "row",
+                f.coalesce("worker_code", f.lit(-1)).alias("worker"),
+                f.when(f.col("there"), f.col("label_code")).otherwise(-1).cast("int").alias("label"),
+            )
+        )
+        count = partitions or max(math.ceil(hygiene.rows / _ROWS), session.sparkContext.defaultParallelism)
+        sort = partial(tasks.sort_part, n_workers=len(workers), ranks=ranks, duplicates=duplicates)
+        parts = coded.repartition(count, "item").mapInArrow(sort, tasks.PART).persist(StorageLevel.MEMORY_AND_DISK)
+        summary = parts.select("items", "labels", "repeated", "conflicts", "unlabelled", "conflict").collect()
+        rows.unpersist()
+        total = {name: sum(one[name] for one in summary) for name in ("items", "labels", "repeated", "conflicts")}
+        if total["conflicts"] and duplicates == "error":
+            firsts = [pickle.loads(one["conflict"]) for one in summary if one["conflict"] is not None]
+            _, item, worker, said = min(firsts, key=lambda first: int(first[0]))
+            encode.refuse_conflicts(total["conflicts"], item, workers[worker], ordered.gather(list(said)))
+        if strict:
+            encode.refuse_repeats(total["repeated"])
+        if not total["items"]:
+            raise DataError(NOTHING_LEFT)
+        set_valued = duplicates == "set" and total["conflicts"] > 0
+        about = tasks.About(workers.alias("worker"), ordered.alias("label"), ranks.dtype, set_valued)
+        unlabelled = sum(one["unlabelled"] for one in summary)
+        counted = (hygiene.rows, hygiene.unlabelled, total["repeated"], total["conflicts"], duplicates, unlabelled)
+        sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]
+        return cls(picked, parts, about, Report(*counted, found), sizes)
+
+    def require_single_votes(self, method: str) -> None:
+        """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
+        if self.set_valued:
+            raise DataError(several_classes_a_vote(method))
+
+    def engine(self, method: Sweeping) -> "OnSpark":
+        """A method over these labels."""
+        return OnSpark(method, self)
+
+    def close(self) -> None:
+        """Let the executors forget the parts."""
+        self.parts.unpersist()
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ("item_starts", "workers", "labels", "continued", "slices"):
+            raise DataError(
+                "This method needs all labels in memory, and they are in a cluster: use engine memory, or a method "
+                "that sweeps over the items, such as bwa, one_coin or ds."
+            )
+        raise AttributeError(name)
+
+    def __repr__(self) -> str:
+        return (
+            f"LabelsOnSpark({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
+            f"in {self.n_classes:,} classes; {self.n_parts:,} parts)"
+        )
+
+
+class OnSpark:
+    """One method over labels in a cluster: a sweep is a job."""
+
+    def __init__(self, method: Sweeping, labels: LabelsOnSpark) -> None:
+        if not method.forgetful:
+            raise CallError(
+                f"{type(method).__name__} needs the scores of the iteration before, and a cluster keeps none: use "
+                "engine memory or disk."
+            )
+        self._method = method
+        self._labels = labels
+        self._before: Any = None
+        self.n_classes = labels.n_classes
+        empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
+        nobody = Labels(*empty, labels.names, Report(0), np.zeros(0, np.bool_) if labels.set_valued else None)
+        self.first: Any = method.start(nobody)[1]
+
+    def __enter__(self) -> "OnSpark":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def sweep(self, workers: Any) -> tuple[Any, Array]:
+        """One pass over all parts."""
+        outcome = self._job(partial(tasks.sweep_part, method=self._method, before=self._before, workers=workers))
+        self._before = workers
+        return outcome
+
+    def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], _phase: str) -> Any:
+        """The sum of `count` over all parts, given their labels and final scores."""
+        return self._job(partial(tasks.count_scores, method=self._method, workers=self._before, count=count))[0]
+
+    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], _phase: str) -> Any:
+        """The same for what needs no scores."""
+        return self._job(partial(tasks.count_labels, count=count))[0]
+
+    def result(self, ending: Ending) -> "ResultOnSpark":
+        """The result, as far as it is not asked for yet."""
+        return ResultOnSpark(self._method, self._labels, self, ending)
+
+    def _job(self, step: Callable[[Labels], tuple[Any, Array]]) -> tuple[Any, Array]:
+        """Do `step` on every part and add up the outcomes in the order of the parts, whoever made them when."""
+        sent = send(self._labels.session, step)
+        frame = self._labels.parts.mapInArrow(
+            partial(tasks.count_parts, about=self._labels.about, step=sent), tasks.OUTCOME
+        )
+        if self._labels.n_parts > _FEW:
+            groups = math.isqrt(self._labels.n_parts)
+            frame = frame.groupBy(f.col("part") % groups).applyInArrow(tasks.merge_outcomes, tasks.OUTCOME)
+        rows = sorted(frame.collect(), key=lambda row: int(row["part"]))
+        sent.destroy()
+        return tasks.merge([pickle.loads(row["outcome"]) for row in rows])
+
+
+class ResultOnSpark(ResultInParts):
+    """The inferred truth of labels in a cluster."""
+
+    def __init__(self, method: Sweeping, labels: LabelsOnSpark, engine: OnSpark, ending: Ending) -> None:
+        super().__init__(method, labels.names, engine, ending)
+        self.n_items = labels.n_items
+        self._labels = labels
+        self._found = send(labels.session, tasks.FoundBy(method, ending))
+
+    def truth(self, scores: bool = False) -> DataFrame:
+        """One row per item; see `Result.to_frame`."""
+        types = self._labels.types
+        fields = {"item": types["item"], "label": types["label"], "score": t.DoubleType(), "runner_up": types["label"]}
+        fields |= {"runner_up_score": t.DoubleType(), "votes": t.IntegerType()}
+        if scores:
+            fields |= {f"score_{name}": t.DoubleType() for name in self.names.classes.cast(pl.String)}
+        schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
+        make = partial(
+            tasks.tables, about=self._labels.about, found=self._found, scores=scores, schema=to_arrow_schema(schema)
+        )
+        return self._labels.parts.mapInArrow(make, schema)
+
+    def workers_table(self) -> DataFrame:
+        """One row per worker; see `Result.workers_frame`."""
+        kinds = dict.fromkeys(("quality", "quality_low", "quality_high", "agreement"), t.DoubleType())
+        fields = {"worker": self._labels.types["worker"], "labels": t.LongType(), **kinds}
+        schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
+        table = self.workers_frame().to_arrow().cast(to_arrow_schema(schema))
+        return self._labels.session.createDataFrame(table, schema)
+
+    def __repr__(self) -> str:
+        return (
+            f"ResultOnSpark({self.n_items:,} items, {len(self.names.workers):,} workers by {self.method!r}; "
+            f"{self.convergence})"
+        )
+
+
+def send(session: SparkSession, value: Any) -> Any:
+    """Broadcast a value, as bytes: Spark's own way cannot send a method that was defined in a notebook."""
+    return session.sparkContext.broadcast(cloudpickle.dumps(value))
+
+
+def _given(table: DataFrame, role: str) -> Column:
+    """Where a value is there: not null, NaN or empty text."""
+    kind = table.schema[role].dataType
+    there = f.col(role).isNotNull()
+    if isinstance(kind, t.FloatType | t.DoubleType):
+        there = there & ~f.isnan(role)
+    if isinstance(kind, t.StringType):
+        there = there & (f.col(role) != "")
+    return there
+
+
+def _count(hygiene: Hygiene, table: DataFrame, rows: DataFrame, there: Column) -> None:
+    """Count rows that cannot be used, and find the first without an item or a worker."""
+    conditions = {"silent": _given(table, "label"), "unlabelled": there}
+    conditions |= {role: _given(table, role) for role in ("item", "worker")}
+    sums = [f.sum(f.when(condition, 0).otherwise(1)).alias(name) for name, condition in conditions.items()]
+    counts = rows.agg(f.count("*").alias("rows"), *sums).collect()[0].asDict()
+    absent = {}
+    for role in ("item", "worker"):
+        if counts[role]:
+            first = rows.filter(~conditions[role]).orderBy("row").first()
+            number = rows.filter(f.col("row") < first["row"]).count() + 1 if first is not None else 0
+            rest = [f"{name} {first[name]!r}" for name in ("item", "worker", "label") if first and name != role]
+            absent[role] = counts[role], f"row {number} ({', '.join(rest)})"
+    hygiene.take(counts["rows"], counts["silent"] or 0, counts["unlabelled"] or 0, absent)
+
+
+def _distinct(given: DataFrame, role: str) -> pl.Series:
+    """The values of a column in the order of their first appearance, on the driver."""
+    firsts = given.groupBy(role).agg(f.min("row").alias("first")).orderBy("first").select(role)
+    names = pl.from_arrow(firsts.toArrow())
+    assert isinstance(names, pl.DataFrame)
+    return names.to_series()
+
+
+def _codes(session: SparkSession, names: pl.Series, table: DataFrame, role: str) -> DataFrame:
+    """A table from names to their codes."""
+    schema = t.StructType(
+        [t.StructField(role, table.schema[role].dataType), t.StructField(f"{role}_code", t.IntegerType())]
+    )
+    codes = pl.DataFrame({role: names, f"{role}_code": np.arange(len(names), dtype=np.int32)})
+    return session.createDataFrame(codes.to_arrow().cast(to_arrow_schema(schema)), schema)

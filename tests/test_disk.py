@@ -1,0 +1,342 @@
+"""Labels on disk: the same repairs, the same messages, the same answers as in memory, and nothing left behind."""
+
+import gzip
+import io
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.console import Console
+
+import crowdwise as cw
+from crowdwise.engines.disk import LabelsOnDisk
+from crowdwise.engines.workplace import Workplace
+from crowdwise.screen import Screen
+from crowdwise.slices import thread_count
+
+from .cases import CASES, VARIANTS
+
+EVERY = CASES | VARIANTS
+# These keep something for every item or label, or draw items at random: they say that they need all labels in memory.
+IN_MEMORY_ONLY = {
+    *("glad", "minimax", "loglinear", "kos", "mmsr", "la", "la one pass", "ebcc", "ibcc"),
+    *("bwa per label", "bwa logistic", "bwa restarts"),
+}
+LOOPED = sorted(set(EVERY) - IN_MEMORY_ONLY)
+PAPER = ["CF", "MS", "SP", "ZC_in", "adult", "bird", "dog", "face", "fact", "prod", "rte", "trec", "tweet", "web"]
+
+
+@pytest.fixture(autouse=True)
+def workdir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where work on disk happens in these tests."""
+    folder = tmp_path_factory.mktemp("work")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return folder
+
+
+def on_disk(source: Any, **more: Any) -> LabelsOnDisk:
+    """Read into dozens of parts."""
+    labels: LabelsOnDisk = cw.read_labels(source, **{"engine": "disk", "memory": "20KB", **more})
+    return labels
+
+
+def assert_same_result(disk: Any, memory: cw.Result) -> None:
+    """The same answers and workers; scores to 1e-9."""
+    one, other = disk.to_frame(scores=True).sort("item"), memory.to_frame(scores=True).sort("item")
+    exact = ["item", "label", "votes", "runner_up"]
+    assert one.columns == other.columns
+    assert one.schema == other.schema
+    tied = pl.Series(memory.names.items.filter(pl.Series(memory.ties)))
+    assert one.select("item", "label", "votes").equals(other.select("item", "label", "votes"))
+    untied = ~one["item"].is_in(tied.implode())
+    assert one.filter(untied).select(exact).equals(other.filter(untied).select(exact))
+    numbers = [name for name in one.columns if name.startswith("score")]
+    assert one.select(numbers).to_numpy() == pytest.approx(other.select(numbers).to_numpy(), rel=1e-9, abs=1e-9)
+    assert disk.tie_count == memory.tie_count
+    workers, expected = disk.workers_frame(), memory.workers_frame()
+    assert workers.select("worker", "labels", "agreement").equals(expected.select("worker", "labels", "agreement"))
+    columns = ["quality", "quality_low", "quality_high"]
+    assert workers.select(columns).to_numpy() == pytest.approx(
+        expected.select(columns).to_numpy(), rel=1e-7, abs=1e-9, nan_ok=True
+    )
+    assert disk.convergence.iterations == memory.convergence.iterations
+
+
+@pytest.mark.parametrize("key", LOOPED)
+def test_every_looped_method_finds_the_same(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "votes.parquet"
+    cw.simulate(400, 20, 3, seed=2).rows.sample(fraction=1, shuffle=True, seed=1).write_parquet(path)
+    labels = on_disk(path, memory=30_000 * thread_count())
+    assert labels.n_parts >= 24
+    assert_same_result(EVERY[key].method.fit(labels), EVERY[key].method.fit(cw.read_labels(path)))
+
+
+@pytest.mark.data
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PAPER)
+def test_every_looped_method_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
+    path = data / "paper" / name / "label.csv"
+    rows = sum(1 for _ in path.open())
+    for duplicates in ("first", "set"):
+        memory = cw.read_labels(path, duplicates=duplicates)
+        disk = on_disk(path, duplicates=duplicates, memory=rows * 10 * thread_count())
+        assert disk.n_parts >= 24
+        assert disk.report == memory.report
+        for key in LOOPED if duplicates == "first" or not memory.set_valued else ["bwa"]:
+            assert_same_result(EVERY[key].method.fit(disk), EVERY[key].method.fit(memory))
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["CF", "web"])
+def test_bwa_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
+    path = data / "paper" / name / "label.csv"
+    memory = cw.read_labels(path, duplicates="set")
+    disk = on_disk(path, duplicates="set", memory=memory.n_labels * 10 * thread_count())
+    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))  # type: ignore[arg-type]  # they are fitted alike
+
+
+@pytest.mark.parametrize("key", sorted(IN_MEMORY_ONLY))
+def test_others_are_refused_in_one_sentence(key: str, tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    cw.simulate(50, 5, 2, seed=2).rows.write_csv(path)
+    with pytest.raises((cw.DataError, cw.CallError), match="all labels in memory"):
+        EVERY[key].method.fit(on_disk(path))
+
+
+Cell = tuple[str, str, str]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(
+        st.tuples(
+            st.sampled_from(["1", "2", "3", "04", "", "x"]),
+            st.sampled_from(["7", "8", "9", ""]),
+            st.sampled_from(["yes", "no", "NA", "", "2", "10"]),
+        ),
+        min_size=1,
+        max_size=30,
+    ),
+    duplicates=st.sampled_from(["error", "first", "last", "all", "set", "drop"]),
+    strict=st.booleans(),
+    clean=st.booleans(),
+)
+def test_repairs_and_messages_are_those_of_memory(
+    rows: list[Cell], duplicates: str, strict: bool, clean: bool, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    path = tmp_path_factory.mktemp("rows") / "votes.csv"
+    kept = [row for row in rows if row[0].isdigit() and row[1]] if clean else rows
+    path.write_text("item,worker,label\n" + "".join(f"{i},{j},{k}\n" for i, j, k in kept))
+    outcomes: list[Any] = []
+    for engine in ("memory", "disk"):
+        try:
+            asked: dict[str, Any] = {"duplicates": duplicates, "strict": strict, "missing": ["NA"]}
+            labels = cw.read_labels(path, engine=engine, memory="20KB", **asked)
+        except cw.DataError as problem:
+            outcomes.append(str(problem))
+            continue
+        result = cw.BWA().fit(labels)
+        table = result.to_frame(scores=True).sort("item").with_columns(pl.selectors.float().round(9))
+        names = labels.names
+        outcomes.append((labels.report, names.workers.to_list(), names.classes.to_list(), table.rows(), table.schema))
+    assert outcomes[0] == outcomes[1]
+
+
+@pytest.mark.parametrize("name", ["v.csv", "v.csv.gz", "v.jsonl", "v.arrow", "v.parquet", "folder", "-"])
+def test_every_format_is_read_alike(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = cw.simulate(60, 6, 3, seed=4).rows
+    path = tmp_path / name
+    if name == "folder":
+        path.mkdir()
+        rows.head(100).write_parquet(path / "a.parquet")
+        rows.tail(rows.height - 100).write_parquet(path / "b.parquet")
+    elif name.endswith(".gz"):
+        path.write_bytes(gzip.compress(rows.write_csv().encode()))
+    elif name == "-":
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(rows.write_csv().encode())))
+    else:
+        cw.write({path: rows})
+    disk = on_disk("-" if name == "-" else path)
+    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(cw.Labels.from_frame(rows)))  # type: ignore[arg-type]  # alike
+
+
+def test_mixed_json_and_broken_files_are_said_as_in_memory(tmp_path: Path) -> None:
+    path = tmp_path / "votes.jsonl"
+    for text in ('{"item": "a", "worker": 1, "label": 1}\n{"item": 2, "worker": 1, "label": 1}\n', "{nonsense\n"):
+        path.write_text(text)
+        with pytest.raises(cw.DataError) as one:
+            cw.read_labels(path)
+        with pytest.raises(cw.DataError) as other:
+            on_disk(path)
+        assert str(one.value) == str(other.value)
+
+
+def test_long_ids_do_not_fill_the_disk(tmp_path: Path, workdir: Path) -> None:
+    """A part must not hold the text of all others: pieces of a polars column share their text until it is copied."""
+    count = 20_000
+    names = [f"a very long name of an item that no view of sixteen bytes can hold, number {i}" for i in range(count)]
+    path = tmp_path / "votes.parquet"
+    pl.DataFrame({"item": names, "worker": ["w"] * count, "label": ["x"] * count}).write_parquet(path)
+    labels = on_disk(path, memory="1MB")
+    written = sum(file.stat().st_size for file in Path(labels.folder).iterdir())
+    assert written < 200 * count
+    result = cw.MajorityVote().fit(labels)  # type: ignore[arg-type]  # fitted alike
+    assert sorted(result.to_frame()["item"]) == sorted(names)
+
+
+def test_results_are_the_same_to_the_bit_for_any_number_of_threads(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "votes.parquet"
+    cw.simulate(500, 30, 3, seed=5).rows.write_parquet(path)
+    labels = on_disk(path)
+    tables = []
+    for threads in ("1", "2", "7"):
+        monkeypatch.setenv("CROWDWISE_THREADS", threads)
+        result = cw.BWA().fit(labels)  # type: ignore[arg-type]  # fitted alike
+        tables.append((result.to_frame(scores=True), result.workers_frame()))
+    for table, workers in tables[1:]:
+        assert table.equals(tables[0][0])
+        assert workers.equals(tables[0][1])
+
+
+def test_accuracy_needs_only_the_items_with_a_truth(tmp_path: Path) -> None:
+    crowd = cw.simulate(300, 10, 3, seed=6)
+    crowd.rows.write_parquet(tmp_path / "votes.parquet")
+    disk, memory = cw.BWA().fit(on_disk(tmp_path / "votes.parquet")), cw.BWA().fit(crowd.labels)  # type: ignore[arg-type]
+    known = crowd.truth.sample(20, seed=1)
+    assert cw.accuracy(disk, known) == cw.accuracy(memory, known)
+    with pytest.raises(cw.DataError, match="The truth shares no item with the labels"):
+        cw.accuracy(disk, {"nothing": "c1"})
+
+
+def test_the_folder_is_removed_when_labels_are_closed_forgotten_or_refused(tmp_path: Path, workdir: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,worker,label\n1,a,x\n1,b,y\n")
+    with on_disk(path, workdir=workdir):
+        assert len(list(workdir.iterdir())) == 1
+    labels = on_disk(path)
+    result = cw.BWA().fit(labels)  # type: ignore[arg-type]  # fitted alike
+    del labels
+    assert result.to_frame().height == 1
+    assert len(list(workdir.iterdir())) == 1
+    del result
+    assert not list(workdir.iterdir())
+    path.write_text("item,worker,label\n1,a,x\n1,a,y\n")
+    with pytest.raises(cw.DataError, match="1 \\(item, worker\\) pair has more than one label"):
+        on_disk(path)
+    assert not list(workdir.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"memory": "lots"}, "memory='lots' is no size; write it as 4GB"),
+        ({"engine": "tape"}, "engine='tape' is not one of 'memory', 'disk', 'auto'"),
+        ({"workdir": "/no/such/folder"}, "There is no folder /no/such/folder to work in"),
+    ],
+)
+def test_wrong_calls_get_a_sentence(more: dict[str, str], message: str, tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text("item,worker,label\n1,a,x\n")
+    with pytest.raises(cw.CallError, match=message):
+        on_disk(tmp_path / "votes.csv", **more)
+
+
+def test_a_disk_without_room_is_refused_before_work_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cw.simulate(1000, 10, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
+    with pytest.raises(cw.DataError, match=r"is too small: about 0.3 MB are needed there .* 0.001 MB are free"):
+        on_disk(tmp_path / "votes.csv")
+
+
+def test_a_disk_that_fills_up_is_one_sentence(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small], check=False).returncode:
+        pytest.skip("only root can mount a small disk")
+    try:
+        cw.simulate(3000, 10, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
+        before = Workplace.require
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Workplace, "require", lambda self, needed: setattr(self, "_needed", needed))
+            with pytest.raises(cw.DataError, match=r"is too small: about 0\.9 MB are needed there"):
+                on_disk(tmp_path / "votes.csv", workdir=small)
+        assert Workplace.require is before
+        assert not list(small.iterdir())
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "crowdwise.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_the_command_line_chooses_the_disk_by_itself_and_says_so(tmp_path: Path, workdir: Path) -> None:
+    crowd = cw.simulate(500, 20, 3, seed=7)
+    cw.write({tmp_path / "votes.csv": crowd.rows, tmp_path / "gold.csv": crowd.truth})
+    outputs = {}
+    for engine in ("auto", "memory", "disk"):
+        truth, workers = tmp_path / f"{engine}.parquet", tmp_path / f"{engine}.csv"
+        files = (tmp_path / "votes.csv", "--truth", tmp_path / "gold.csv", "-o", truth, "--workers", workers)
+        done = run("aggregate", *files, "--engine", engine, "--memory", "50KB")
+        assert done.returncode == 0, done.stderr
+        assert ("The labels may not fit in memory" in done.stderr) == (engine == "auto")
+        assert ("Working on disk: " in done.stderr) == (engine != "memory")
+        table = pl.read_parquet(truth).sort("item").with_columns(pl.selectors.float().round(9))
+        shown = [line for line in done.stdout.splitlines() if "Wrote" not in line]
+        outputs[engine] = table.rows(), pl.read_csv(workers).select("worker", "labels", "agreement").rows(), shown
+        assert not list(workdir.iterdir())
+    assert outputs["auto"] == outputs["memory"] == outputs["disk"]
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_nothing_is_left_after_an_interrupt(sent: int, code: int, tmp_path: Path, workdir: Path) -> None:
+    labels, truth = tmp_path / "votes.parquet", tmp_path / "truth.parquet"
+    cw.simulate(20_000, 100, 5, seed=1).rows.write_parquet(labels)
+    endless = ("--set", "tolerance=1e-300", "--set", "max_iterations=1000000", "--engine", "disk", "--memory", "5MB")
+    command = [sys.executable, "-m", "crowdwise.cli", "aggregate", str(labels), "-o", str(truth), *endless]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 120
+        while not list(workdir.glob("*/scores-*/*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(sent)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in said
+    assert not list(workdir.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["votes.parquet"]
+
+
+def test_a_large_item_and_an_empty_part_do_no_harm(tmp_path: Path) -> None:
+    """One item with all labels: its part is larger than the limit, the others have nothing."""
+    path = tmp_path / "votes.parquet"
+    count = 5000
+    pl.DataFrame({"item": [7] * count, "worker": np.arange(count), "label": np.arange(count) % 3}).write_parquet(path)
+    disk, memory = on_disk(path), cw.read_labels(path)
+    assert disk.n_parts == 1
+    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))  # type: ignore[arg-type]  # fitted alike
+
+
+def test_phases_draw_a_bar_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdwise.screen._MOMENT", -1.0)
+    screen, drawn = Screen(quiet=False), io.StringIO()
+    screen._err = Console(file=drawn, force_terminal=True, width=100)
+    show = screen.phases()
+    for share in (0.1, 0.5, 1.0):
+        show("reading", share)
+    show("sorting", 0.5)
+    show("sorting", 1.0)
+    assert re.search(r"reading .*\d:\d\d:\d\d", drawn.getvalue())
+    assert "sorting" in drawn.getvalue()
