@@ -93,7 +93,7 @@ def fetch(
 
 def _row(dataset: "Dataset") -> list[object]:
     counts = [dataset.items, dataset.workers, dataset.classes, dataset.labels, dataset.truths]
-    return [dataset.name, *counts, f"{dataset.labels / dataset.items:.2f}", dataset.licence.split(" (")[0]]
+    return [dataset.name, *counts, f"{dataset.labels / dataset.items:8.2f}", dataset.licence.split(" (")[0]]
 
 
 def _elsewhere() -> dict[str, list[str]]:

@@ -21,6 +21,8 @@ from ..result import Convergence, Result
 
 # Where messages say nothing, as for an item whose workers labelled nothing else, this much of the votes decides.
 _VOTES: Final = 1e-6
+# A margin this small, relative to the largest, is what is left of messages that cancelled.
+_CANCELLED: Final = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +85,8 @@ class KOS:
         votes = 2.0 * labels.labels - 1
         items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
         margin = np.bincount(items, votes * (reliability + _VOTES), minlength=labels.n_items)
+        # Messages that cancel leave rounding errors, and those would break ties by the order of the rows.
+        margin[np.abs(margin) < _CANCELLED * np.abs(margin).max()] = 0.0
         scores = np.stack([-margin, margin], axis=1) if labels.n_classes == 2 else np.zeros((labels.n_items, 1))
         return Result.build(
             self,
