@@ -55,7 +55,8 @@ def on_disk(source: Any, **more: Any) -> LabelsOnDisk:
 
 
 def assert_same_result(disk: Any, memory: cw.Result) -> None:
-    """The same answers and workers; scores to 1e-9."""
+    """The same answers and workers; scores to 1e-9, or 1e-8 where iterations ran out while scores still moved."""
+    near = 1e-9 if memory.convergence.converged else 1e-8  # what moves a score moves its rounding as well
     one, other = disk.to_frame(scores=True).sort("item"), memory.to_frame(scores=True).sort("item")
     exact = ["item", "label", "votes", "runner_up"]
     assert one.columns == other.columns
@@ -65,7 +66,7 @@ def assert_same_result(disk: Any, memory: cw.Result) -> None:
     untied = ~one["item"].is_in(tied.implode())
     assert one.filter(untied).select(exact).equals(other.filter(untied).select(exact))
     numbers = [name for name in one.columns if name.startswith("score")]
-    assert one.select(numbers).to_numpy() == pytest.approx(other.select(numbers).to_numpy(), rel=1e-9, abs=1e-9)
+    assert one.select(numbers).to_numpy() == pytest.approx(other.select(numbers).to_numpy(), rel=near, abs=near)
     assert disk.tie_count == memory.tie_count
     workers, expected = disk.workers_frame(), memory.workers_frame()
     assert workers.select("worker", "labels", "agreement").equals(expected.select("worker", "labels", "agreement"))
@@ -90,10 +91,9 @@ def test_every_looped_method_finds_the_same(key: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", PAPER)
 def test_every_looped_method_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
     path = data / "paper" / name / "label.csv"
-    rows = sum(1 for _ in path.open())
     for duplicates in ("first", "set"):
         memory = cw.read_labels(path, duplicates=duplicates)
-        disk = on_disk(path, duplicates=duplicates, memory=rows * 10 * thread_count())
+        disk = on_disk(path, duplicates=duplicates, memory=memory.report.rows * 15 * thread_count())
         assert disk.n_parts >= 24
         assert disk.report == memory.report
         for key in LOOPED if duplicates == "first" or not memory.set_valued else ["bwa"]:
