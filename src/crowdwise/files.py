@@ -82,6 +82,7 @@ def read_labels(
         phases: Called with the name of a phase and the share of it that is done, where labels are on disk.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> path = Path(tempfile.mkdtemp()) / "votes.tsv"
     >>> _ = path.write_text("Task\tAnnotator\tAnswer\n007\tann\tyes\n007\tbob\tno\n")
     >>> read_labels(path).names.items.to_list()
