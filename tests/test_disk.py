@@ -33,7 +33,10 @@ IN_MEMORY_ONLY = {
     *("bwa per label", "bwa logistic", "bwa restarts"),
 }
 LOOPED = sorted(set(EVERY) - IN_MEMORY_ONLY)
-PAPER = ["CF", "MS", "SP", "ZC_in", "adult", "bird", "dog", "face", "fact", "prod", "rte", "trec", "tweet", "web"]
+PAPER = [
+    *("CF", "CF_amt", "MS", "SP", "SP_amt", "ZC_all", "ZC_in", "ZC_us", "adult", "bird", "dog", "face", "fact", "prod"),
+    *("rte", "trec", "tweet", "web"),
+]
 
 
 @pytest.fixture(autouse=True)

@@ -25,7 +25,7 @@ _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"
 def split_extension(path: PurePath) -> tuple[str | None, Compression]:
     """The format (None if the extension says none) and the compression of a file.
 
-    >>> split_extension(Path("votes.jsonl.gz"))
+    >>> split_extension(PurePath("votes.jsonl.gz"))
     ('JSON lines', 'gzip')
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
