@@ -55,7 +55,7 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
         off_diagonal: beta_kl, its count in every other cell.
         tolerance: Stop when no probability moves by more than this.
         max_iterations: Stop each start then at the latest: subtypes merge slowly, long after the classes have settled.
-        restarts: How many random starts; 40 in the published experiment. More find better bounds, seldom better answers.
+        restarts: How many random starts; 40 in the published experiment. More find better bounds, not often answers.
         seed: Of the random starts.
 
     >>> import crowdwise as cw
