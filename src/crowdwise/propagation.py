@@ -22,6 +22,8 @@ from .slices import add_slices
 def fit_messages(method: Any, labels: Labels, prior: Array, class_prior: Array, progress: Progress | None) -> Result:
     """Pass messages until the scores settle.
 
+    The result's matrices and class balance are means over all labels; each item was scored without its own.
+
     Args:
         method: Whose `tolerance` and `max_iterations` to stop by.
         labels: All labels; there is a message for each of them and each class.
