@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -135,6 +135,8 @@ Cell = tuple[str, str, str]
     strict=st.booleans(),
     clean=st.booleans(),
 )
+# The second's runners-up are tied up to rounding, and rounding depends on the order of addition.
+@example(rows=[("1", "7", "2"), ("2", "8", "yes"), ("3", "7", "no")], duplicates="error", strict=False, clean=False)
 def test_repairs_and_messages_are_those_of_memory(
     rows: list[Cell], duplicates: str, strict: bool, clean: bool, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -30,6 +30,14 @@ def test_rounding_does_not_break_a_tie() -> None:
     assert result.winners().tolist() == [[True, True]]
 
 
+def test_rounding_does_not_choose_a_runner_up() -> None:
+    labels = cw.Labels.from_arrays([1, 1, 1], ["a", "b", "c"], ["x", "y", "z"])
+    for scores in ([[0.1 + 0.2, 0.3, 0.5]], [[0.3, 0.1 + 0.2, 0.5]]):
+        result = cw.Result.build(cw.MajorityVote(), labels, np.array(scores), "weight", convergence=tied().convergence)
+        assert result.ties.tolist() == [False]
+        assert result.to_frame()["runner_up"].to_list() == ["x"]
+
+
 def test_scores_that_are_not_finite_are_refused() -> None:
     labels = cw.Labels.from_arrays([7, 8], ["a", "a"], ["x", "y"])
     with pytest.raises(cw.DataError, match="gave no finite score for item 8"):

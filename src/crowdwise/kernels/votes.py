@@ -70,6 +70,15 @@ def agreements(item_starts: Array, workers: Array, labels: Array, answers: Array
 
 
 @compiled
+def _first_from(scores: Array, least: float, other: int) -> int:
+    """The first class with a score of at least `least` that is not the class `other`."""
+    for k in range(scores.size):
+        if k != other and scores[k] >= least:
+            return k
+    return -1
+
+
+@compiled
 def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
     """Per item: the best class, the second best (-1 with one class), and whether the two are tied.
 
@@ -87,13 +96,14 @@ def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
                 first, runner = k, first
             elif runner < 0 or scores[i, k] > scores[i, runner]:
                 runner = k
-        close = scores[i, first] - tolerance * abs(scores[i, first])
-        if runner >= 0 and scores[i, runner] >= close:
-            tied[i] = True
-            first = runner = -1
-            for k in range(n_classes - 1, -1, -1):
-                if scores[i, k] >= close:
-                    first, runner = k, first
+        if runner >= 0:
+            close = scores[i, first] - tolerance * abs(scores[i, first])
+            if scores[i, runner] >= close:
+                tied[i] = True
+                first = _first_from(scores[i], close, -1)
+            else:
+                close = scores[i, runner] - tolerance * abs(scores[i, runner])
+            runner = _first_from(scores[i], close, first)
         best[i] = first
         second[i] = runner
     return best, second, tied
