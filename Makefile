@@ -1,46 +1,50 @@
 # Everything runs in a virtual environment of its own; a fresh machine needs Python 3.11+, make and a package registry.
 PYTHON ?= python3
 BIN := .venv/bin
+COMPILED := src/crowdwise/kernels/__pycache__
 
-.PHONY: demo test test-slow test-spark bench bench-scale bench-spark bench-peers reproduce screenshots clean
+.PHONY: demo kernels test test-slow test-spark bench bench-scale bench-spark bench-peers reproduce screenshots clean
 
-demo: .venv/installed
+demo: .venv/installed $(COMPILED)/current
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
 	$(BIN)/crowdwise aggregate demo/labels.csv --truth demo/truth.csv -o demo/inferred.csv --workers demo/quality.csv
 	$(BIN)/crowdwise report demo/labels.csv --truth demo/truth.csv -o demo/report.html
 
-test: .venv/tested
+test: .venv/tested $(COMPILED)/current
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2
 
-test-slow: .venv/tested
+test-slow: .venv/tested $(COMPILED)/current
 	$(BIN)/pytest -m slow
 
-test-spark: .venv/spark
+test-spark: .venv/spark $(COMPILED)/current
 	$(BIN)/pytest -m spark tests/test_spark.py
 
-bench: .venv/tested
+bench: .venv/tested $(COMPILED)/current
 	$(BIN)/python -m benchmarks
 
-bench-scale: .venv/tested
+bench-scale: .venv/tested $(COMPILED)/current
 	$(BIN)/python -m benchmarks.scale
 
-bench-spark: .venv/spark
+bench-spark: .venv/spark $(COMPILED)/current
 	$(BIN)/python -m benchmarks.spark
 
-bench-peers: .venv-peers/installed
+bench-peers: .venv-peers/installed $(COMPILED)/current
 	.venv-peers/bin/python -m benchmarks.peers
 
 # Goes on where an earlier run stopped; `make clean` forgets it. The committed results are in docs/reproduce.
-reproduce: .venv/installed
+reproduce: .venv/installed $(COMPILED)/current
 	$(BIN)/python -m reproduce
 
 # The images in docs/images; needs chromium.
-screenshots: .venv/tested
+screenshots: .venv/tested $(COMPILED)/current
 	$(BIN)/python -m benchmarks.screenshots
+
+# Forget compiled kernels that are older than a source.
+kernels: $(COMPILED)/current
 
 clean:
 	rm -rf .venv .venv-peers demo .benchmarks reproduced
@@ -57,6 +61,12 @@ clean:
 
 .venv/spark: .venv/tested
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
+	touch $@
+
+# Numba does not notice when a kernel's callee in another file changed: a compiled kernel is older than no source.
+$(COMPILED)/current: $(wildcard src/crowdwise/kernels/*.py)
+	mkdir -p $(COMPILED)
+	rm -f $(COMPILED)/*.nbi $(COMPILED)/*.nbc
 	touch $@
 
 # crowd-kit and the older scikit-learn that it needs, apart from everything else.

@@ -46,7 +46,7 @@ _ROWS: Final = [
     _paper("DS", cw.DawidSkene.released()),
     _paper("Minimax", cw.Minimax(), "last"),
     _paper("iBCC", cw.IBCC(tolerance=0.0, max_iterations=40)),
-    Contestant("CBCC", "paper", lambda seed: cw.CBCC(tolerance=0.0, seed=seed), seeds=10),
+    Contestant("CBCC", "paper", cw.CBCC.released, seeds=10),
     _paper("LFC", cw.LearningFromCrowds.released()),
     Contestant("CATD", "paper", lambda seed: random_ties.CATD(seed=seed), seeds=10),
     Contestant("CRH", "paper", lambda seed: random_ties.CRH(seed=seed), seeds=10),
