@@ -13,6 +13,7 @@ from .agreement import agreements_with_others, pair_counts
 from .averages import average_variances, sweep_averages
 from .beliefs import pass_beliefs, reply_beliefs
 from .compilation import Array
+from .confusions import sweep_confusions
 from .encoding import (
     KEEP_ALL,
     KEEP_FIRST,
@@ -26,7 +27,7 @@ from .encoding import (
 )
 from .loglinear import fit_matrices, score_matrices
 from .messages import sweep_messages
-from .posteriors import sweep_coins, sweep_confusions
+from .posteriors import sweep_coins
 from .prototypes import sweep_prototypes
 from .streaming import stream_votes
 from .trimming import trimmed_ratios

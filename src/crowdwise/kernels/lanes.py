@@ -7,6 +7,7 @@ there are is the length of a tuple, so that it is known when a kernel is compile
 
 import operator
 from collections.abc import Callable
+from functools import reduce
 from typing import Any, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
@@ -123,6 +124,59 @@ def distance(_context: Any, left: Any, right: Any) -> Any:
         )
 
     return left(left, right), generate
+
+
+@_intrinsic
+def where_larger(_context: Any, left: Any, right: Any, then: Any, otherwise: Any) -> Any:
+    """In every lane `then` where the left number is larger, `otherwise` elsewhere."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *arguments[:2]), *arguments[2:])
+
+    return left(left, right, then, otherwise), generate
+
+
+@_intrinsic
+def total(_context: Any, lanes: Any) -> Any:
+    """The sum over all lanes, from the first to the last."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return reduce(builder.fadd, _numbers(builder, arguments[0], lanes))
+
+    return types.float64(lanes), generate
+
+
+@_intrinsic
+def largest(_context: Any, lanes: Any) -> Any:
+    """The largest number in any lane."""
+
+    def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        def the_larger(left: Any, right: Any) -> Any:
+            return builder.select(builder.fcmp_ordered(">", left, right), left, right)
+
+        return reduce(the_larger, _numbers(builder, arguments[0], lanes))
+
+    return types.float64(lanes), generate
+
+
+@_intrinsic
+def times_power_of_two(_context: Any, lanes: Any, powers: Any) -> Any:
+    """Each lane times 2^n, for n from -1077 to 0 in the lowest twelve bits of `powers`."""
+
+    def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        numbers = context.get_value_type(lanes)
+        bits = ir.VectorType(ir.IntType(64), lanes.width)
+        # In two steps, because the smallest are no power that the format has: times 2^(n + 64), then 2^-64.
+        bias = ir.Constant(bits, [(1023 + 64) << 52] * lanes.width)
+        shifted = builder.shl(builder.bitcast(arguments[1], bits), ir.Constant(bits, [52] * lanes.width))
+        power = builder.bitcast(builder.add(shifted, bias), numbers)
+        return builder.fmul(builder.fmul(arguments[0], power), ir.Constant(numbers, [2.0**-64] * lanes.width))
+
+    return lanes(lanes, powers), generate
+
+
+def _numbers(builder: Any, vector: Any, lanes: Any) -> list[Any]:
+    return [builder.extract_element(vector, _lane(lane)) for lane in range(lanes.width)]
 
 
 def _lane(lane: int) -> Any:

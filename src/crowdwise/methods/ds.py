@@ -77,4 +77,7 @@ def diagonal(n_classes: int) -> Array:
 def row_frequencies(counts: Array) -> Array:
     """Each row divided by its sum, and where nothing was counted, the row of a worker that is mostly right."""
     total = counts.sum(axis=2, keepdims=True)
-    return np.where(total > 0, counts / np.where(total > 0, total, 1), diagonal(counts.shape[2]))
+    unseen = total == 0
+    frequencies = np.asarray(counts / np.where(unseen, 1, total))  # laid out as the counts are: nothing is moved
+    np.copyto(frequencies, diagonal(counts.shape[2]), where=unseen)
+    return frequencies

@@ -1,0 +1,67 @@
+"""Kernels that have two ways to the same numbers."""
+
+import numpy as np
+import pytest
+
+from crowdwise import kernels
+from crowdwise.kernels import Array
+from crowdwise.kernels.compilation import compiled
+from crowdwise.kernels.exponential import exponential
+from crowdwise.kernels.lanes import load, store
+
+THREE = (0, 1, 2)
+
+
+@compiled
+def exponentials(x: Array, out: Array) -> None:
+    for i in range(np.uint64(len(x))):
+        store(out, i, exponential(load(x, i, THREE), THREE))
+
+
+def test_exponentials_are_right_to_the_last_bits() -> None:
+    random = np.random.default_rng(1)
+    x = -np.concatenate(
+        [random.exponential(1e-3, 30_000), random.uniform(0, 50, 30_000), random.uniform(0, 700, 30_000)]
+    )
+    out = np.empty((30_000, 3))
+    exponentials(x.reshape(-1, 3), out)
+    expected = np.exp(x)
+    assert (np.abs(out.ravel() - expected) <= 2 * np.spacing(expected)).all()
+
+
+def test_exponentials_of_zero_and_of_next_to_nothing() -> None:
+    x = np.array([[0.0, -0.0, -1e-300], [-708.5, -720.0, -744.9], [-746.0, -1e300, -np.inf]])
+    out = np.empty_like(x)
+    exponentials(x, out)
+    assert out[0].tolist() == [1, 1, 1]
+    assert out[1] == pytest.approx(np.exp(x[1]), rel=1e-12)
+    assert out[2].tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("negligible", [np.inf, 3.0])
+@pytest.mark.parametrize("rescore", [True, False])
+def test_few_classes_are_swept_as_many_are(negligible: float, rescore: bool) -> None:
+    random = np.random.default_rng(2)
+    starts, workers = np.arange(0, 601, 3), random.integers(5, size=600).astype(np.int32)
+    labels = random.integers(3, size=600).astype(np.uint8)
+    evidence = np.log(random.dirichlet(np.ones(3), (5, 3)))
+    evidence[0] = -np.inf  # where this worker has a label, nothing is possible
+    evidence[1, 0, 2] = -np.inf
+    swept = []
+    for block in (THREE, None):
+        scores, changes = np.full((200, 3), 0.25), np.zeros(3)
+        counts = np.zeros((5, 3, 3)), np.zeros(3), np.zeros(1)
+        prior = np.log([0.5, 0.3, 0.2])
+        kernels.sweep_confusions(
+            starts, workers, labels, block, evidence, prior, rescore, negligible, scores, changes, *counts
+        )
+        swept.append((scores, changes, *counts))
+    for few, many in zip(*swept, strict=True):
+        np.testing.assert_allclose(few, many, rtol=1e-13)
+    scores = swept[0][0]
+    assert scores.sum(axis=1) == pytest.approx(np.ones(200) if rescore else np.full(200, 0.75))
+    if rescore:
+        impossible = (workers.reshape(200, 3) == 0).any(axis=1)
+        assert impossible.any()
+        assert scores[impossible] == pytest.approx(1 / 3)
+        assert ((scores == 0).any(axis=1)[~impossible]).any()
