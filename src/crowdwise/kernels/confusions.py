@@ -10,11 +10,13 @@ import numpy as np
 
 from .compilation import Array, compiled
 from .exponential import exponential
-from .lanes import distance, larger, largest, load, spread, store, total, where_larger
+from .lanes import distance, fetch, larger, largest, load, spread, store, total, where_larger
 from .posteriors import _normalise
 
 _U = np.uint64
 _LARGE = 1e300
+# Labels ahead of the one at hand whose rows are asked for: the processor itself does not see that far.
+_AHEAD = _U(24)
 
 
 @compiled
@@ -69,12 +71,17 @@ def _sweep_few(
     by_class, moved = load(row_of_classes, _U(0), block), load(row_of_changes, _U(0), block)
     ones, nothing, threshold = spread(1.0, block), spread(0.0, block), spread(-negligible, block)
     log_total, product = 0.0, 1.0
+    last = _U(max(workers.size, 1) - 1)
     for i in range(_U(item_starts.size - 1)):
         low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
         score = load(scores, i, block)
         if rescore:
             support = prior
             for e in range(low, high):
+                ahead = min(e + _AHEAD, last)
+                row = _U(workers[ahead]) * width + _U(labels[ahead])
+                fetch(rows, row, block)
+                fetch(counts, row, block)
                 support = support + load(rows, _U(workers[e]) * width + _U(labels[e]), block)
             highest = largest(support)
             weights = ones  # where all is impossible, all is equally likely

@@ -81,6 +81,24 @@ def store(_context: Any, table: Any, row: Any, lanes: Any) -> Any:
 
 
 @_intrinsic
+def fetch(_context: Any, table: Any, row: Any, block: Any) -> Any:
+    """Ask for row `row` of a contiguous table, which will be used soon; it has as many columns as `block` is long."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+        prefetch = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
+        )
+        start = builder.bitcast(_address(context, builder, signature, arguments, _Lanes(block.count)), byte)
+        for place in (0, 8 * block.count - 1):  # a row may lie on two cache lines
+            address = builder.gep(start, [ir.Constant(ir.IntType(64), place)])
+            builder.call(prefetch, [address, integer(0), integer(3), integer(1)])
+        return context.get_dummy_value()
+
+    return types.void(table, row, block), generate
+
+
+@_intrinsic
 def scatter(_context: Any, table: Any, row: Any, block: Any, lanes: Any) -> Any:
     """Overwrite the columns in `block` of row `row` of a contiguous table."""
 
