@@ -18,7 +18,7 @@ from .test_disk import on_disk
 pytestmark = pytest.mark.usefixtures("workdir")
 
 
-def test_long_ids_do_not_fill_the_disk(tmp_path: Path, workdir: Path) -> None:
+def test_long_ids_do_not_fill_the_disk(tmp_path: Path) -> None:
     """A part must not hold the text of all others: pieces of a polars column share their text until it is copied."""
     count = 20_000
     names = [f"a very long name of an item that no view of sixteen bytes can hold, number {i}" for i in range(count)]

@@ -15,14 +15,14 @@ def best_by_class(
     method: Iterative[Weights, Errors], labels: Labels, restarts: int, seed: int, progress: Progress | None
 ) -> Fitted[Weights]:
     """Start from vote shares and so many times at random; the lowest objective wins."""
-    size, counter = method.parameters(labels), Counter(progress)
-    fitted = run(method, labels, shares(labels), size, counter)
+    counter = Counter(progress)
+    fitted = run(method, labels, shares(labels), counter)
     for attempt in range(restarts):
         random = np.random.default_rng([seed, attempt])
         start = by_name(labels.names.items, random.random((labels.n_items, labels.n_classes)))
         if mirrored(labels.n_classes, labels.set_valued):
             start[:, 1] = 1 - start[:, 0]
-        fitted = _better(fitted, run(method, labels, start, size, counter))
+        fitted = _better(fitted, run(method, labels, start, counter))
     return replace(fitted, convergence=replace(fitted.convergence, iterations=counter.done))
 
 

@@ -100,7 +100,7 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
             random = np.random.default_rng([self.seed, number])
             split = by_name(labels.names.items, random.dirichlet(np.ones(self.subtypes), share.shape))
             start = (share[:, :, None] * split).reshape(len(share), -1)
-            return run(self, labels, start, labels.n_workers * labels.n_classes * start.shape[1], progress)
+            return run(self, labels, start, progress)
 
         best = best_of(self.restarts, attempt, labels, progress)
         scores = best.scores.reshape(*share.shape, self.subtypes).sum(axis=2)
@@ -128,11 +128,15 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
     def _bytes_needed(self, labels: Labels) -> int:
         """What all starts take together at the worst moment."""
         confusion, share = labels.n_workers * labels.n_classes**2, labels.n_items * labels.n_classes
-        evidence, scores = confusion * self.subtypes, share * self.subtypes
+        evidence, scores = self.parameters(labels), share * self.subtypes
         # Every start is kept until the best is known. One at work has counts, posteriors and what they are made from
         # besides, the parameters before, and the scores that it started from.
         kept, besides = evidence + confusion + scores, 4 * evidence + confusion + scores
         return 8 * (share + self.restarts * kept + side_by_side(self.restarts, labels) * besides)
+
+    def parameters(self, labels: Labels) -> int:
+        """A confusion matrix for every worker and subtype."""
+        return labels.n_workers * labels.n_classes**2 * self.subtypes
 
     def empty(self, labels: Labels, workers: Subtypes | None) -> ConfusionCounts:
         """Nothing counted yet."""
