@@ -28,6 +28,15 @@ def golden(data: Path) -> Path:
     return folder
 
 
+@pytest.fixture
+def workdir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where work on disk happens in tests that use this."""
+    folder = tmp_path_factory.mktemp("work")
+    monkeypatch.setenv("TMPDIR", str(folder))
+    monkeypatch.setattr("tempfile.tempdir", None)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A real browser. Tests skip where there is none, unless CROWDWISE_BROWSER=required says that there must be one."""

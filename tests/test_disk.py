@@ -1,14 +1,11 @@
-"""Labels on disk: the same repairs, the same messages, the same answers as in memory, and nothing left behind."""
+"""Labels on disk: the same repairs, the same messages, the same answers as in memory."""
 
 import gzip
 import io
 import re
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,12 +17,12 @@ from rich.console import Console
 
 import crowdwise as cw
 from crowdwise.engines.disk import LabelsOnDisk
-from crowdwise.engines.workplace import Workplace
 from crowdwise.screen import Screen
 from crowdwise.slices import thread_count
 
 from .cases import CASES, VARIANTS
 
+pytestmark = pytest.mark.usefixtures("workdir")
 EVERY = CASES | VARIANTS
 # These keep something for every item or label, or draw items at random: they say that they need all labels in memory.
 IN_MEMORY_ONLY = {
@@ -37,15 +34,6 @@ PAPER = [
     *("CF", "CF_amt", "MS", "SP", "SP_amt", "ZC_all", "ZC_in", "ZC_us", "adult", "bird", "dog", "face", "fact", "prod"),
     *("rte", "trec", "tweet", "web"),
 ]
-
-
-@pytest.fixture(autouse=True)
-def workdir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where work on disk happens in these tests."""
-    folder = tmp_path_factory.mktemp("work")
-    monkeypatch.setenv("TMPDIR", str(folder))
-    monkeypatch.setattr("tempfile.tempdir", None)
-    return folder
 
 
 def on_disk(source: Any, **more: Any) -> LabelsOnDisk:
@@ -186,19 +174,6 @@ def test_mixed_json_and_broken_files_are_said_as_in_memory(tmp_path: Path) -> No
         assert str(one.value) == str(other.value)
 
 
-def test_long_ids_do_not_fill_the_disk(tmp_path: Path, workdir: Path) -> None:
-    """A part must not hold the text of all others: pieces of a polars column share their text until it is copied."""
-    count = 20_000
-    names = [f"a very long name of an item that no view of sixteen bytes can hold, number {i}" for i in range(count)]
-    path = tmp_path / "votes.parquet"
-    pl.DataFrame({"item": names, "worker": ["w"] * count, "label": ["x"] * count}).write_parquet(path)
-    labels = on_disk(path, memory="1MB")
-    written = sum(file.stat().st_size for file in Path(labels.folder).iterdir())
-    assert written < 200 * count
-    result = cw.MajorityVote().fit(labels)  # type: ignore[arg-type]  # fitted alike
-    assert sorted(result.to_frame()["item"]) == sorted(names)
-
-
 def test_results_are_the_same_to_the_bit_for_any_number_of_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -225,24 +200,6 @@ def test_accuracy_needs_only_the_items_with_a_truth(tmp_path: Path) -> None:
         cw.accuracy(disk, {"nothing": "c1"})
 
 
-def test_the_folder_is_removed_when_labels_are_closed_forgotten_or_refused(tmp_path: Path, workdir: Path) -> None:
-    path = tmp_path / "votes.csv"
-    path.write_text("item,worker,label\n1,a,x\n1,b,y\n")
-    with on_disk(path, workdir=workdir):
-        assert len(list(workdir.iterdir())) == 1
-    labels = on_disk(path)
-    result = cw.BWA().fit(labels)  # type: ignore[arg-type]  # fitted alike
-    del labels
-    assert result.to_frame().height == 1
-    assert len(list(workdir.iterdir())) == 1
-    del result
-    assert not list(workdir.iterdir())
-    path.write_text("item,worker,label\n1,a,x\n1,a,y\n")
-    with pytest.raises(cw.DataError, match="1 \\(item, worker\\) pair has more than one label"):
-        on_disk(path)
-    assert not list(workdir.iterdir())
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
@@ -255,31 +212,6 @@ def test_wrong_calls_get_a_sentence(more: dict[str, str], message: str, tmp_path
     (tmp_path / "votes.csv").write_text("item,worker,label\n1,a,x\n")
     with pytest.raises(cw.CallError, match=message):
         on_disk(tmp_path / "votes.csv", **more)
-
-
-def test_a_disk_without_room_is_refused_before_work_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cw.simulate(1000, 10, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
-    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
-    with pytest.raises(cw.DataError, match=r"is too small: about 0.3 MB are needed there .* 0.001 MB are free"):
-        on_disk(tmp_path / "votes.csv")
-
-
-def test_a_disk_that_fills_up_is_one_sentence(tmp_path: Path) -> None:
-    small = tmp_path / "small"
-    small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small], check=False).returncode:
-        pytest.skip("only root can mount a small disk")
-    try:
-        cw.simulate(3000, 10, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
-        before = Workplace.require
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Workplace, "require", lambda self, needed: setattr(self, "_needed", needed))
-            with pytest.raises(cw.DataError, match=r"is too small: about 0\.9 MB are needed there"):
-                on_disk(tmp_path / "votes.csv", workdir=small)
-        assert Workplace.require is before
-        assert not list(small.iterdir())
-    finally:
-        subprocess.run(["umount", small], check=True)
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
@@ -303,24 +235,6 @@ def test_the_command_line_chooses_the_disk_by_itself_and_says_so(tmp_path: Path,
         outputs[engine] = table.rows(), pl.read_csv(workers).select("worker", "labels", "agreement").rows(), shown
         assert not list(workdir.iterdir())
     assert outputs["auto"] == outputs["memory"] == outputs["disk"]
-
-
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_nothing_is_left_after_an_interrupt(sent: int, code: int, tmp_path: Path, workdir: Path) -> None:
-    labels, truth = tmp_path / "votes.parquet", tmp_path / "truth.parquet"
-    cw.simulate(20_000, 100, 5, seed=1).rows.write_parquet(labels)
-    endless = ("--set", "tolerance=1e-300", "--set", "max_iterations=1000000", "--engine", "disk", "--memory", "5MB")
-    command = [sys.executable, "-m", "crowdwise.cli", "aggregate", str(labels), "-o", str(truth), *endless]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        deadline = time.monotonic() + 120
-        while not list(workdir.glob("*/scores-*/*")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.send_signal(sent)
-        _, said = process.communicate(timeout=60)
-    assert process.returncode == code
-    assert "Traceback" not in said
-    assert not list(workdir.iterdir())
-    assert [path.name for path in tmp_path.iterdir()] == ["votes.parquet"]
 
 
 def test_a_large_item_and_an_empty_part_do_no_harm(tmp_path: Path) -> None:

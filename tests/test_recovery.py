@@ -227,9 +227,3 @@ def test_methods_without_matrices_say_so() -> None:
     result = cw.BWA().fit(cw.simulate(20, 5, seed=1).labels)
     with pytest.raises(cw.CallError, match="BWA has no confusion matrices"):
         result.confusion("w1")
-
-
-def test_too_many_matrices_are_refused_before_any_is_made() -> None:
-    rows = pl.DataFrame({"item": np.arange(100_000), "worker": np.arange(100_000), "label": np.arange(100_000) % 1000})
-    with pytest.raises(cw.DataError, match="100,000 workers with 1,000 classes would take 745 GB"):
-        cw.DawidSkene().fit(cw.Labels.from_frame(rows))

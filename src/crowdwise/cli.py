@@ -6,38 +6,11 @@ Nothing heavy is imported here, so that `--help` answers at once; commands impor
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from . import dataset_commands, viewing
-from .options import (
-    Duplicates,
-    Engine,
-    Files,
-    Item,
-    Json,
-    Label,
-    Master,
-    Memory,
-    MethodKey,
-    Missing,
-    Quiet,
-    Settings,
-    Strict,
-    Truth,
-    Workdir,
-    Worker,
-    check_targets,
-    command_line,
-    fit,
-    read,
-    say_what_was_read,
-    warm_up,
-)
-
-if TYPE_CHECKING:
-    from .screen import Screen
+from . import aggregating, dataset_commands, options, viewing
 
 app = typer.Typer(
     help="Infer the truth from what many workers said.",
@@ -58,119 +31,44 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
         raise typer.Exit
 
 
-@app.command()
-def aggregate(
-    files: Files,
-    item: Item = None,
-    worker: Worker = None,
-    label: Label = None,
-    method: MethodKey = "bwa",
-    set_: Settings = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the inferred labels here.")] = None,
-    workers: Annotated[str | None, typer.Option(help="Write the workers' quality here.")] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="Write a column of scores for every class.")] = False,
-    truth: Truth = None,
-    duplicates: Duplicates = "error",
-    missing: Missing = None,
-    strict: Strict = False,
-    engine: Engine = "auto",
-    memory: Memory = None,
-    workdir: Workdir = None,
-    master: Master = None,
-    quiet: Quiet = False,
-    as_json: Json = False,
-) -> None:
-    """Infer the label of every item and the quality of every worker."""
-    from . import screen as on_screen
-    from .choice import choose
-    from .evaluate import accuracy
-    from .files import read_truth
-    from .methods import METHODS
-    from .writing import check_output, write
-
-    warm_up()
-    chosen = choose(method, set_ or [])
-    if engine == "spark":
-        asked = {"item": item, "worker": worker, "label": label}
-        rules = {"duplicates": duplicates, "missing": missing or (), "strict": strict}
-        _aggregate_on_spark(on_screen.Screen(quiet), chosen, files, asked, rules, master, output, workers, scores)
-        return
-    targets = [path for path in (output, workers) if path is not None]
-    check_targets(targets, [*files, *([] if truth is None else [truth])])
-    for path in targets:
-        check_output(path)
-    screen = on_screen.Screen(quiet)
-    known = None if truth is None else read_truth(truth)
-    with screen.compiling():
-        where = {"engine": engine, "memory": memory, "workdir": workdir}
-        labels = read(screen, files, item, worker, label, duplicates, missing, strict, **where)
-        result = fit(screen, method, chosen, labels)
-        accuracies = {}
-        if known is not None:
-            accuracies[method] = accuracy(result, known)
-            if method != "mv" and not labels.set_valued:
-                accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), known)
-    truth_table = result.lazy(scores=scores)
-    tables: dict[str, Any] = {} if output is None else {output: truth_table}
-    if workers is not None:
-        tables[workers] = result.workers_frame()
-    write(tables)
-    if as_json:
-        unwritten = {
-            "truth": None if output else truth_table.collect(),
-            "quality": None if workers else result.workers_frame(),
-        }
-        typer.echo(json.dumps(on_screen.summary(labels, result, accuracies, targets, unwritten)))
-    elif not quiet:
-        screen.table("The crowd", None, on_screen.crowd_rows(labels, result, accuracies))
-        if output is None:
-            screen.head("Inferred labels", truth_table, 10, labels.n_items)
-        worker_table = result.workers_frame()
-        best, worst = on_screen.ranked_workers(worker_table, 5)
-        screen.table("Best workers", worker_table.columns, best)
-        screen.table("Worst workers", worker_table.columns, worst)
-        disputed = on_screen.disputed_items(truth_table, 5)
-        screen.table("Most disputed items", disputed.columns, disputed.rows())
-    for path in targets:
-        screen.remark(f"Wrote {path}")
+app.command()(aggregating.aggregate)
 
 
 @app.command()
 def compare(
-    files: Files,
-    truth: Truth = None,
+    files: options.Files,
+    truth: options.Truth = None,
     methods: Annotated[str | None, typer.Option(help="Which methods, separated by commas; all if left out.")] = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="Draw a page here; ends in .html.")] = None,
-    item: Item = None,
-    worker: Worker = None,
-    label: Label = None,
-    duplicates: Duplicates = "error",
-    missing: Missing = None,
-    strict: Strict = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    item: options.Item = None,
+    worker: options.Worker = None,
+    label: options.Label = None,
+    duplicates: options.Duplicates = "error",
+    missing: options.Missing = None,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Run methods side by side: accuracy with split ties, seconds, iterations."""
     from .choice import choose
     from .comparison import compare as compare_methods
-    from .files import read_truth
     from .methods import METHODS
     from .reporting import check_page, comparison_page
     from .screen import Screen
 
     if output is not None:
-        check_targets([output], [*files, *([] if truth is None else [truth])])
+        options.check_targets([output], files, truth)
         check_page(output)
     keys = [key.strip() for key in methods.split(",")] if methods else list(METHODS)
     chosen = {key: choose(key) for key in keys}
     screen = Screen(quiet)
     with screen.compiling():
-        labels = read(screen, files, item, worker, label, duplicates, missing, strict)
-        known = None if truth is None else read_truth(truth)
+        labels = options.read(screen, options.Source(files, item, worker, label, duplicates, missing, strict))
+        known = options.read_known(truth)
         with screen.steps(len(chosen)) as begin:
             rows = compare_methods(labels, chosen, known, begin)
     if output is not None:
-        comparison_page(labels, rows, output, command_line())
+        comparison_page(labels, rows, output, options.command_line())
         screen.remark(f"Wrote {output}")
     if as_json:
         typer.echo(json.dumps(rows))
@@ -194,7 +92,7 @@ def simulate(
     workload: Annotated[float, typer.Option(help="0: all work the same; 1: a few do most of it.")] = 0.5,
     seed: Annotated[int, typer.Option(help="The same seed gives the same crowd.")] = 0,
     extension: Annotated[str, typer.Option("--format", help="csv, parquet, jsonl, ...")] = "csv",
-    quiet: Quiet = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Simulate a crowd: labels, truth and workers."""
     from .errors import CallError
@@ -224,7 +122,7 @@ def simulate(
 
 
 @app.command()
-def methods(as_json: Json = False) -> None:
+def methods(as_json: options.Json = False) -> None:
     """List the methods there are, one line each."""
     from .methods import METHODS
 
@@ -234,45 +132,6 @@ def methods(as_json: Json = False) -> None:
         return
     for key, sentence in rows:
         typer.echo(f"{key:<18}{sentence}")
-
-
-def _aggregate_on_spark(
-    screen: "Screen",
-    method: Any,
-    files: list[str],
-    asked: dict[str, str | None],
-    rules: dict[str, Any],
-    master: str | None,
-    output: str | None,
-    workers: str | None,
-    scores: bool,
-) -> None:
-    """The same in a cluster, which reads and writes the files itself."""
-    from . import screen as on_screen
-    from .errors import CallError
-
-    try:
-        from .engines import spark, spark_files
-    except ImportError as problem:
-        raise CallError("--engine spark needs the extra spark: pip install 'crowdwise[spark]'.") from problem
-    if output is None:
-        raise CallError("--engine spark needs a place to write to: -o.")
-    session = spark_files.connect(master)
-    try:
-        votes, found = spark_files.read(session, files, asked)
-        labels = spark.LabelsOnSpark.read(votes, found, partitions=None, **rules)
-        say_what_was_read(screen, labels)
-        with screen.progress(getattr(method, "tolerance", 1.0)) as progress:
-            result = method.fit(labels, progress=progress)
-        spark_files.write(result.truth(scores), output)
-        if workers is not None:
-            spark_files.write(result.workers_table(), workers)
-        screen.table("The crowd", None, on_screen.crowd_rows(labels, result, {}))
-        for path in (output, workers):
-            if path is not None:
-                screen.remark(f"Wrote {path}")
-    finally:
-        session.stop()
 
 
 def main() -> None:

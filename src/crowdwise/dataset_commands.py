@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from .options import Json
+from .options import Json, Quiet
 
 if TYPE_CHECKING:
     from .datasets import Dataset
@@ -59,7 +59,7 @@ def show(name: str, as_json: Json = False) -> None:
 @app.command()
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Names of datasets, or all.")],
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Download datasets into the cache, unless they are on this machine already."""
     from .datasets import CATALOG

@@ -181,10 +181,8 @@ class Fitted(Generic[Workers]):
     objective: Array  # of the final scores, as the method's parameters hold it
 
 
-def run(
-    method: Iterative[Workers, Counts], labels: Labels, start: Array, parameters: int, progress: Progress | None = None
-) -> Fitted[Workers]:
-    """Iterate in memory from other scores than the method's own, which are overwritten; see `slices.cuts`."""
-    with InMemory(method, labels, start, parameters) as engine:
+def run(method: Iterative[Workers, Counts], labels: Labels, start: Array, progress: Progress | None) -> Fitted[Workers]:
+    """Iterate in memory from other scores than the method's own, which are overwritten."""
+    with InMemory(method, labels, start) as engine:
         ending = method.iterate(engine, progress)
     return Fitted(start, ending.workers, ending.convergence, ending.objective)

@@ -1,4 +1,4 @@
-"""What commands share: their options, reading labels with remarks, and fitting with progress.
+"""What commands share: their options, what they do first, reading labels with remarks, and fitting with progress.
 
 Nothing heavy is imported before it is used, so that `--help` answers at once.
 """
@@ -6,11 +6,13 @@ Nothing heavy is imported before it is used, so that `--help` answers at once.
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from .labels import Labels
     from .loop import Method
     from .result import Result
@@ -40,7 +42,37 @@ Settings = Annotated[
 ]
 
 
-def warm_up() -> None:
+class Source(NamedTuple):
+    """Which labels to read and how, as the options above say."""
+
+    files: list[str]
+    item: str | None
+    worker: str | None
+    label: str | None
+    duplicates: Any
+    missing: list[str] | None
+    strict: bool
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns that were named."""
+        return {"item": self.item, "worker": self.worker, "label": self.label}
+
+    @property
+    def rules(self) -> dict[str, Any]:
+        """What to do with rows that cannot be used as they are."""
+        return {"duplicates": self.duplicates, "missing": self.missing or (), "strict": self.strict}
+
+
+def choose_method(key: str, settings: list[str] | None) -> "Method":
+    """The method with its parameters, while what takes long to start does so."""
+    from .choice import choose
+
+    _warm_up()
+    return choose(key, settings or [])
+
+
+def _warm_up() -> None:
     """Start Numba and SciPy, which takes them half a second, while polars reads the labels on other threads."""
     from threading import Thread
 
@@ -56,11 +88,11 @@ def warm_up() -> None:
     Thread(target=work, daemon=True).start()
 
 
-def check_targets(targets: list[str], files: list[str]) -> None:
+def check_targets(targets: list[str], files: list[str], truth: str | None) -> None:
     """Refuse to overwrite an input, or to write two tables to one file."""
     from .errors import CallError
 
-    inputs = {Path(path).resolve() for path in files}
+    inputs = {Path(path).resolve() for path in (*files, truth) if path is not None}
     for path in targets:
         if Path(path).resolve() in inputs:
             raise CallError(f"{path} is an input; write to another file.")
@@ -68,24 +100,20 @@ def check_targets(targets: list[str], files: list[str]) -> None:
         raise CallError(f"{targets[0]} cannot hold both the labels and the workers.")
 
 
-def read(
-    screen: "Screen",
-    files: list[str],
-    item: str | None,
-    worker: str | None,
-    label: str | None,
-    duplicates: Any,
-    missing: list[str] | None,
-    strict: bool,
-    **where: Any,
-) -> Any:
+def read_known(truth: str | None) -> "pl.DataFrame | None":
+    """The known truths, if there are any."""
+    from .files import read_truth
+
+    return None if truth is None else read_truth(truth)
+
+
+def read(screen: "Screen", source: Source, **where: Any) -> Any:
     """Read the labels and say what was recognised, what was repaired, and where they are if not in memory."""
     from .files import read_labels
     from .labels import Labels
 
-    asked: dict[str, Any] = {"item": item, "worker": worker, "label": label, "duplicates": duplicates}
     where = {"engine": "memory", **where, "phases": screen.phases()}
-    labels = read_labels(files, **asked, missing=missing or (), strict=strict, **where)
+    labels = read_labels(source.files, **source.columns, **source.rules, **where)
     say_what_was_read(screen, labels)
     if not isinstance(labels, Labels):
         why = "" if where["engine"] == "disk" else "The labels may not fit in memory (--engine memory tries). "

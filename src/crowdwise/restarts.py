@@ -37,15 +37,17 @@ class Counter:
                 self._progress(self.done, change)
 
 
+def side_by_side(attempts: int, labels: Labels) -> int:
+    """How many attempts run at the same time: several on few labels; one on many uses all threads itself."""
+    return 1 if sliced(labels) else min(thread_count(), attempts)
+
+
 def best_of(
     attempts: int, attempt: Callable[[int, Progress], Fitted[Workers]], labels: Labels, progress: Progress | None
 ) -> Fitted[Workers]:
-    """Make several attempts and keep the one with the lowest objective; iterations are those of all together.
-
-    Attempts on few labels run side by side: an attempt on many uses all threads itself.
-    """
+    """Make several attempts and keep the one with the lowest objective; iterations are those of all together."""
     counter = Counter(progress)
-    with ThreadPoolExecutor(1 if sliced(labels) else min(thread_count(), attempts)) as threads:
+    with ThreadPoolExecutor(side_by_side(attempts, labels)) as threads:
         fitted = list(threads.map(lambda number: attempt(number, counter), range(attempts)))
     best = min(fitted, key=lambda one: float(one.objective.sum()))
     return replace(best, convergence=replace(best.convergence, iterations=counter.done))

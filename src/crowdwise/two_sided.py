@@ -10,14 +10,15 @@ alternate with passes that weigh the workers.
 """
 
 from dataclasses import dataclass, replace
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from . import kernels
 from .kernels import Array
 from .labels import Labels
-from .loop import Iterative
+from .loop import Engine, Iterative, Progress
+from .result import Ending, Scale
 
 _SHRINKAGE: Final = 30.0  # s
 _LARGEST_STEP: Final = 1.0  # of g in an iteration, so that a first, wild slope does no harm
@@ -71,6 +72,21 @@ class TwoSidedAverage(Iterative[TwoSidedWeights, TwoSidedErrors]):
     tolerance: float
     max_iterations: int
     change_floor: float
+
+    scale: ClassVar[Scale] = "weight"
+
+    def check(self, labels: Labels) -> None:
+        """One class a vote: what is against a class must be for another."""
+        labels.require_single_votes('BWA(weights="per_label")')
+
+    def parameters(self, labels: Labels) -> int:
+        """Errors on either side for every worker and class."""
+        return 2 * labels.n_workers * labels.n_classes
+
+    def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
+        """As ever, without an objective."""
+        ending = super().iterate(engine, progress)
+        return replace(ending, convergence=replace(ending.convergence, objective=()))
 
     def empty(self, labels: Labels, workers: TwoSidedWeights | None) -> TwoSidedErrors:
         """No errors yet."""

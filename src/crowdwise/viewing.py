@@ -6,86 +6,64 @@ from typing import Annotated
 
 import typer
 
-from .options import (
-    Duplicates,
-    Files,
-    Item,
-    Json,
-    Label,
-    MethodKey,
-    Missing,
-    Quiet,
-    Settings,
-    Strict,
-    Truth,
-    Worker,
-    check_targets,
-    command_line,
-    fit,
-    read,
-    warm_up,
-)
+from . import options
 
 
 def report(
-    files: Files,
+    files: options.Files,
     output: Annotated[str, typer.Option("--output", "-o", help="Where to write the page; ends in .html.")],
-    item: Item = None,
-    worker: Worker = None,
-    label: Label = None,
-    method: MethodKey = "bwa",
-    set_: Settings = None,
-    truth: Truth = None,
-    duplicates: Duplicates = "error",
-    missing: Missing = None,
-    strict: Strict = False,
-    quiet: Quiet = False,
+    item: options.Item = None,
+    worker: options.Worker = None,
+    label: options.Label = None,
+    method: options.MethodKey = "bwa",
+    set_: options.Settings = None,
+    truth: options.Truth = None,
+    duplicates: options.Duplicates = "error",
+    missing: options.Missing = None,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a page about the crowd, the answers and the workers: one file that opens in any browser."""
-    from .choice import choose
-    from .files import read_truth
     from .reporting import check_page
     from .reporting import report as write_report
     from .screen import Screen
 
-    warm_up()
-    chosen = choose(method, set_ or [])
-    check_targets([output], [*files, *([] if truth is None else [truth])])
+    chosen = options.choose_method(method, set_)
+    options.check_targets([output], files, truth)
     check_page(output)
     screen = Screen(quiet)
-    known = None if truth is None else read_truth(truth)
+    known = options.read_known(truth)
     with screen.compiling():
-        labels = read(screen, files, item, worker, label, duplicates, missing, strict)
-        result = fit(screen, method, chosen, labels)
-        write_report(labels, result, known, output, command=command_line())
+        labels = options.read(screen, options.Source(files, item, worker, label, duplicates, missing, strict))
+        result = options.fit(screen, method, chosen, labels)
+        write_report(labels, result, known, output, command=options.command_line())
     screen.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
 
 
 def explain(
-    files: Files,
+    files: options.Files,
     item: Annotated[str, typer.Option(help="The item to explain, by its own name.")],
-    item_column: Item = None,
-    worker: Worker = None,
-    label: Label = None,
-    method: MethodKey = "bwa",
-    set_: Settings = None,
-    duplicates: Duplicates = "error",
-    missing: Missing = None,
-    strict: Strict = False,
-    quiet: Quiet = False,
-    as_json: Json = False,
+    item_column: options.Item = None,
+    worker: options.Worker = None,
+    label: options.Label = None,
+    method: options.MethodKey = "bwa",
+    set_: options.Settings = None,
+    duplicates: options.Duplicates = "error",
+    missing: options.Missing = None,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
 ) -> None:
     """Say why an item has its label: who said what, what each vote added, and what would change the answer."""
-    from .choice import choose
     from .explanation import explain as explain_item
     from .screen import Screen
 
-    warm_up()
-    chosen = choose(method, set_ or [])
+    chosen = options.choose_method(method, set_)
     screen = Screen(quiet)
     with screen.compiling():
-        labels = read(screen, files, item_column, worker, label, duplicates, missing, strict)
-        why = explain_item(fit(screen, method, chosen, labels), labels, item)
+        source = options.Source(files, item_column, worker, label, duplicates, missing, strict)
+        labels = options.read(screen, source)
+        why = explain_item(options.fit(screen, method, chosen, labels), labels, item)
     if as_json:
         typer.echo(json.dumps(why.to_dict()))
     else:

@@ -20,18 +20,15 @@ class InMemory:
         method: What to sweep with.
         labels: All labels.
         start: Scores to start from instead of the method's own; overwritten.
-        parameters: How many numbers the counts hold, if not what the method says.
     """
 
-    def __init__(
-        self, method: Sweeping, labels: Labels, start: Array | None = None, parameters: int | None = None
-    ) -> None:
+    def __init__(self, method: Sweeping, labels: Labels, start: Array | None = None) -> None:
         self._method = method
         self.labels = labels
         self.n_classes = labels.n_classes
         self.first: Any
         self.scores, self.first = method.start(labels) if start is None else (start, None)
-        places = cuts(labels, method.parameters(labels) if parameters is None else parameters)
+        places = cuts(labels, method.parameters(labels))
         self._slices = [(labels.slice(*place), self.scores[slice(*place)]) for place in places]
         self._threads = Threads(len(places))
 

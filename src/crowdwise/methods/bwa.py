@@ -14,19 +14,19 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from .. import kernels
+from ..best_by_class import best_by_class
 from ..coins import Coins, coin_support
 from ..errors import CallError
 from ..kernels import Array
-from ..labels import Labels, shares
+from ..labels import Labels
 from ..logistic_link import LogisticLink
-from ..loop import Fitted, Iterative, Progress, run
+from ..loop import Iterative, Progress
 from ..quality import accuracies
-from ..restarts import Counter, by_name
-from ..result import Convergence, Result, Scale
+from ..result import Result, Scale
 from ..slices import each_slice
 from ..support import Support
 from ..two_sided import TwoSidedAverage
-from ..weights import Errors, Weights, all_blocks, make_blocks, mirrored
+from ..weights import Errors, Weights, all_blocks, make_blocks
 
 
 @dataclass(frozen=True)
@@ -109,58 +109,41 @@ class BWA(Iterative[Weights, Errors]):
             labels: What the workers said; votes may be set-valued (`duplicates="set"`).
             progress: Called with the iteration and the change after each iteration.
         """
-        extended = self.link != "gaussian" or self.weights != "per_worker" or self.restarts
-        if extended and not isinstance(labels, Labels):
+        extension = self._extension(labels.n_classes)
+        if extension is None and not self.restarts:
+            return super().fit(labels, progress=progress)
+        if not isinstance(labels, Labels):
             raise CallError(
                 "BWA's extensions and restarts need all labels in memory: use engine memory, or leave them."
             )
-        if self.link == "logistic":
-            loop = LogisticLink(self.prior_strength, self.tolerance, self.max_iterations)
-            return replace(loop.fit(labels, progress=progress), method=self)
-        size = self.parameters(labels)
-        if self.weights == "per_label":
-            return self._fit_per_label(labels, size, progress)
-        if not self.restarts:
-            return super().fit(labels, progress=progress)
-        counter = Counter(progress)
-        fitted = run(self, labels, shares(labels), size, counter)
-        for attempt in range(self.restarts):
-            random = np.random.default_rng([self.seed, attempt])
-            start = by_name(labels.names.items, random.random((labels.n_items, labels.n_classes)))
-            if mirrored(labels.n_classes, labels.set_valued):
-                start[:, 1] = 1 - start[:, 0]
-            fitted = _better(fitted, run(self, labels, start, size, counter))
+        if extension is not None:
+            return replace(extension.fit(labels, progress=progress), method=self)
+        fitted = best_by_class(self, labels, self.restarts, self.seed, progress)
         return Result.build(
             self,
             labels,
             fitted.scores,
             "weight",
-            convergence=replace(fitted.convergence, iterations=counter.done),
+            convergence=fitted.convergence,
             workers=fitted.workers,
             quality=accuracies,
             variance=partial(self.variance, labels, fitted.scores, fitted.workers),
         )
 
-    def _fit_per_label(self, labels: Labels, size: int, progress: Progress | None) -> Result:
-        labels.require_single_votes('BWA(weights="per_label")')
-        average = TwoSidedAverage(
-            self.prior_strength,
-            self._correction(labels.n_classes),
-            self.mean_weight,
-            self.tolerance,
-            self.max_iterations,
-            self.change_floor,
-        )
-        fitted = run(average, labels, shares(labels), 2 * size, progress)
-        return Result.build(
-            self,
-            labels,
-            fitted.scores,
-            "weight",
-            convergence=replace(fitted.convergence, objective=()),
-            workers=fitted.workers,
-            quality=accuracies,
-        )
+    def _extension(self, n_classes: int) -> LogisticLink | TwoSidedAverage | None:
+        """The loop of another link or of other weights, if those were asked for."""
+        if self.link == "logistic":
+            return LogisticLink(self.prior_strength, self.tolerance, self.max_iterations)
+        if self.weights == "per_label":
+            return TwoSidedAverage(
+                self.prior_strength,
+                self._correction(n_classes),
+                self.mean_weight,
+                self.tolerance,
+                self.max_iterations,
+                self.change_floor,
+            )
+        return None
 
     def _correction(self, n_classes: int) -> float:
         return 4 * (1 - 1 / max(n_classes, 2)) if self.prior_correction else 1.0
@@ -281,28 +264,6 @@ class BWA(Iterative[Weights, Errors]):
 
         each_slice(labels, fill)
         return variance
-
-
-def _better(one: Fitted[Weights], other: Fitted[Weights]) -> Fitted[Weights]:
-    """The better of two runs, class by class; a thousandth of a nat is what stopping early leaves open."""
-    improved = other.objective < one.objective - 1e-3
-    if not improved.any():
-        return one
-    workers = replace(
-        one.workers,
-        weight=np.where(improved, other.workers.weight, one.workers.weight),
-        errors=np.where(improved, other.workers.errors, one.workers.errors),
-        mean=np.where(improved, other.workers.mean, one.workers.mean),
-    )
-    objective = np.where(improved, other.objective, one.objective)
-    ends = one.convergence, other.convergence
-    convergence = Convergence(
-        iterations=one.convergence.iterations,  # the counter knows those of all
-        converged=all(end.converged for end in ends),
-        change=max(end.change for end in ends),
-        objective=(*one.convergence.objective, float(objective.sum())),
-    )
-    return Fitted(np.where(improved, other.scores, one.scores), workers, convergence, objective)
 
 
 def _settled(previous: Array, new: Array, running: Array, moving: Array) -> Array:

@@ -12,13 +12,13 @@ from typing import ClassVar, Final
 import numpy as np
 
 from .. import kernels
-from ..confusion import ConfusionCounts, Confusions, refuse_too_many
-from ..errors import CallError
+from ..confusion import _MOST_BYTES, ConfusionCounts, Confusions
+from ..errors import CallError, DataError
 from ..kernels import Array
 from ..labels import Labels, shares
 from ..loop import Fitted, Iterative, Progress, run
 from ..quality import accuracies
-from ..restarts import best_of, by_name
+from ..restarts import best_of, by_name, side_by_side
 from ..result import Result
 
 # Most subtypes of an item are out of the question; this many nats behind is below the rounding of the best one.
@@ -93,14 +93,14 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
             progress: Called with the iteration and the change after each iteration.
         """
         labels.require_single_votes("EBCC")
-        refuse_too_many(labels, "EBCC")
+        self._refuse_too_many(labels)
         share = shares(labels)
 
         def attempt(number: int, progress: Progress) -> Fitted[Subtypes]:
             random = np.random.default_rng([self.seed, number])
             split = by_name(labels.names.items, random.dirichlet(np.ones(self.subtypes), share.shape))
             start = (share[:, :, None] * split).reshape(len(share), -1)
-            return run(self, labels, start, labels.n_workers * labels.n_classes * start.shape[1], progress)
+            return run(self, labels, start, progress)
 
         best = best_of(self.restarts, attempt, labels, progress)
         scores = best.scores.reshape(*share.shape, self.subtypes).sum(axis=2)
@@ -113,6 +113,30 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
             workers=best.workers,
             quality=accuracies,
         )
+
+    def _refuse_too_many(self, labels: Labels) -> None:
+        """Refuse what would not fit in memory, before any of it is made."""
+        size = self._bytes_needed(labels)
+        if size > _MOST_BYTES:
+            raise DataError(
+                "EBCC needs a confusion matrix for every worker, and scores for every item, by subtype and start: "
+                f"{labels.n_workers:,} workers and {labels.n_items:,} items with {labels.n_classes:,} classes, "
+                f"{self.subtypes:,} subtypes and {self.restarts:,} starts would take {size / 2**30:,.0f} GB. Use fewer "
+                "subtypes or restarts, or a method with a number per worker instead, such as bwa."
+            )
+
+    def _bytes_needed(self, labels: Labels) -> int:
+        """What all starts take together at the worst moment."""
+        confusion, share = labels.n_workers * labels.n_classes**2, labels.n_items * labels.n_classes
+        evidence, scores = self.parameters(labels), share * self.subtypes
+        # Every start is kept until the best is known. One at work has counts, posteriors and what they are made from
+        # besides, the parameters before, and the scores that it started from.
+        kept, besides = evidence + confusion + scores, 4 * evidence + confusion + scores
+        return 8 * (share + self.restarts * kept + side_by_side(self.restarts, labels) * besides)
+
+    def parameters(self, labels: Labels) -> int:
+        """A confusion matrix for every worker and subtype."""
+        return labels.n_workers * labels.n_classes**2 * self.subtypes
 
     def empty(self, labels: Labels, workers: Subtypes | None) -> ConfusionCounts:
         """Nothing counted yet."""

@@ -7,14 +7,14 @@ Entropy", ICML 2014, https://proceedings.mlr.press/v32/zhoub14.html, with partia
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..errors import CallError
-from ..interactions import InteractionMethod, Interactions, fit_interactions
-from ..labels import Labels, shares
-from ..loop import Progress
-from ..result import Result
+from ..interactions import InteractionMethod
+from ..kernels import Array
+from ..labels import Labels
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,8 @@ class LogLinear(InteractionMethod):
     True
     """
 
+    pooled: ClassVar[bool] = True
+
     worker_ridge: float = 4.0
     item_ridge: float = 0.25
     tolerance: float = 5e-3
@@ -46,31 +48,11 @@ class LogLinear(InteractionMethod):
         if not (self.worker_ridge > 0 and self.max_iterations > 0):
             raise CallError("worker_ridge and max_iterations are positive numbers.")
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
+    def centre(self, n_classes: int) -> Array:
+        """Workers are right more often than wrong."""
+        return np.eye(n_classes)
 
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_single_votes("LogLinear")
-        classes = labels.n_classes
-        scores = shares(labels)
-        centre = np.eye(classes)
-        first = Interactions(
-            np.tile(centre, (labels.n_workers, 1, 1)),
-            np.zeros((labels.n_items, classes, classes)),
-            centre,
-            np.zeros(classes),
-        )
-        return fit_interactions(
-            self,
-            labels,
-            scores,
-            first,
-            worker_ridge=self.worker_ridge,
-            item_ridge=max(1.0, self.item_ridge * classes**2 * labels.n_items / labels.n_workers),
-            learn_centre=True,
-            learn_prior=True,
-            progress=progress,
-        )
+    def ridges(self, labels: Labels) -> tuple[float, float]:
+        """lambda_w and lambda_t."""
+        of_items = self.item_ridge * labels.n_classes**2 * labels.n_items / labels.n_workers
+        return self.worker_ridge, max(1.0, of_items)

@@ -7,14 +7,14 @@ Entropy", ICML 2014, https://proceedings.mlr.press/v32/zhoub14.html.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..errors import CallError
-from ..interactions import InteractionMethod, Interactions, fit_interactions
-from ..labels import Labels, shares
-from ..loop import Progress
-from ..result import Result
+from ..interactions import InteractionMethod
+from ..kernels import Array
+from ..labels import Labels
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,8 @@ class Minimax(InteractionMethod):
     True
     """
 
+    pooled: ClassVar[bool] = False
+
     ridge: float = 0.25
     tolerance: float = 5e-3
     max_iterations: int = 50
@@ -44,31 +46,11 @@ class Minimax(InteractionMethod):
         if not (self.ridge > 0 and self.max_iterations > 0):
             raise CallError("ridge and max_iterations are positive numbers.")
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
+    def centre(self, n_classes: int) -> Array:
+        """Workers add nothing."""
+        return np.zeros((n_classes, n_classes))
 
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_single_votes("Minimax")
-        classes = labels.n_classes
-        worker_ridge = self.ridge * classes**2
-        scores = shares(labels)
-        first = Interactions(
-            np.zeros((labels.n_workers, classes, classes)),
-            np.zeros((labels.n_items, classes, classes)),
-            np.zeros((classes, classes)),
-            np.zeros(classes),
-        )
-        return fit_interactions(
-            self,
-            labels,
-            scores,
-            first,
-            worker_ridge=worker_ridge,
-            item_ridge=worker_ridge * labels.n_items / labels.n_workers,
-            learn_centre=False,
-            learn_prior=False,
-            progress=progress,
-        )
+    def ridges(self, labels: Labels) -> tuple[float, float]:
+        """The items' is the workers' times items per worker."""
+        of_workers = self.ridge * labels.n_classes**2
+        return of_workers, of_workers * labels.n_items / labels.n_workers
