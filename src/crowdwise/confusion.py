@@ -7,14 +7,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from . import kernels
-from .errors import DataError
 from .kernels import Array
 from .labels import Labels
 from .loop import Iterative
+from .room import require_room
 from .support import Support
 
-# Confusion matrices larger than this together are refused; they would not fit a laptop beside the labels.
-_MOST_BYTES: Final = 8 * 2**30
 _FEW: Final = 8
 
 
@@ -97,12 +95,12 @@ def in_registers(n_classes: int) -> tuple[int, ...] | None:
 
 def refuse_too_many(labels: Labels, name: str) -> None:
     """Refuse confusion matrices that would not fit in memory, before any is made."""
-    size = 8 * labels.n_workers * labels.n_classes**2
-    if size > _MOST_BYTES:
-        raise DataError(
-            f"{name} needs a confusion matrix for every worker: {labels.n_workers:,} workers with {labels.n_classes:,} "
-            f"classes would take {size / 2**30:,.0f} GB. Use a method with a number per worker instead, such as bwa."
-        )
+    require_room(
+        8 * labels.n_workers * labels.n_classes**2,
+        f"{name} needs a confusion matrix for every worker: {labels.n_workers:,} workers with "
+        f"{labels.n_classes:,} classes",
+        "Use a method with a number per worker instead, such as bwa.",
+    )
 
 
 def counted(counts: ConfusionCounts) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 
 from .coins import CoinCounts, CoinMethod, Coins
 from .kernels import Array
+from .labels import Labels
 
 _BISECTIONS: Final = 50
 _LARGEST_WEIGHT: Final = 60.0  # an accuracy of one, as far as numbers go
@@ -38,6 +39,10 @@ class LogisticLink(CoinMethod):
     prior_strength: float
     tolerance: float
     max_iterations: int
+
+    def check(self, labels: Labels) -> None:
+        """One class a vote: the truth is one of them."""
+        labels.require_single_votes('BWA(link="logistic")')
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The mode of every worker's weight."""

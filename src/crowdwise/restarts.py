@@ -48,6 +48,6 @@ def best_of(
     """Make several attempts and keep the one with the lowest objective; iterations are those of all together."""
     counter = Counter(progress)
     with ThreadPoolExecutor(side_by_side(attempts, labels)) as threads:
-        fitted = list(threads.map(lambda number: attempt(number, counter), range(attempts)))
-    best = min(fitted, key=lambda one: float(one.objective.sum()))
+        fitted = threads.map(lambda number: attempt(number, counter), range(attempts))
+        best = min(fitted, key=lambda one: float(one.objective.sum()))  # as they come: the others need not be kept
     return replace(best, convergence=replace(best.convergence, iterations=counter.done))

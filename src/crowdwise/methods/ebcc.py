@@ -12,14 +12,15 @@ from typing import ClassVar, Final
 import numpy as np
 
 from .. import kernels
-from ..confusion import _MOST_BYTES, ConfusionCounts, Confusions
-from ..errors import CallError, DataError
+from ..confusion import ConfusionCounts, Confusions
+from ..errors import CallError
 from ..kernels import Array
 from ..labels import Labels, shares
 from ..loop import Fitted, Iterative, Progress, run
 from ..quality import accuracies
 from ..restarts import best_of, by_name, side_by_side
 from ..result import Result
+from ..room import require_room
 
 # Most subtypes of an item are out of the question; this many nats behind is below the rounding of the best one.
 _NEGLIGIBLE: Final = 40.0
@@ -116,23 +117,23 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
 
     def _refuse_too_many(self, labels: Labels) -> None:
         """Refuse what would not fit in memory, before any of it is made."""
-        size = self._bytes_needed(labels)
-        if size > _MOST_BYTES:
-            raise DataError(
-                "EBCC needs a confusion matrix for every worker, and scores for every item, by subtype and start: "
-                f"{labels.n_workers:,} workers and {labels.n_items:,} items with {labels.n_classes:,} classes, "
-                f"{self.subtypes:,} subtypes and {self.restarts:,} starts would take {size / 2**30:,.0f} GB. Use fewer "
-                "subtypes or restarts, or a method with a number per worker instead, such as bwa."
-            )
+        require_room(
+            self._bytes_needed(labels),
+            "EBCC needs a confusion matrix for every worker, and scores for every item, by subtype and start: "
+            f"{labels.n_workers:,} workers and {labels.n_items:,} items with {labels.n_classes:,} classes, "
+            f"{self.subtypes:,} subtypes and {self.restarts:,} starts",
+            "Use fewer subtypes, or a method with a number per worker instead, such as bwa.",
+        )
 
     def _bytes_needed(self, labels: Labels) -> int:
-        """What all starts take together at the worst moment."""
+        """What starts take at the worst moment."""
         confusion, share = labels.n_workers * labels.n_classes**2, labels.n_items * labels.n_classes
         evidence, scores = self.parameters(labels), share * self.subtypes
-        # Every start is kept until the best is known. One at work has counts, posteriors and what they are made from
-        # besides, the parameters before, and the scores that it started from.
+        # The best so far is kept. A start at work has counts, posteriors and what they are made from besides, the
+        # parameters before, and the scores that it started from.
         kept, besides = evidence + confusion + scores, 4 * evidence + confusion + scores
-        return 8 * (share + self.restarts * kept + side_by_side(self.restarts, labels) * besides)
+        at_work = side_by_side(self.restarts, labels)
+        return 8 * (share + min(self.restarts, at_work + 1) * kept + at_work * besides)
 
     def parameters(self, labels: Labels) -> int:
         """A confusion matrix for every worker and subtype."""

@@ -7,21 +7,18 @@ Crowdsourcing Through Robust Rank-One Matrix Completion", NeurIPS 2020, https://
 """
 
 from dataclasses import dataclass
-from typing import Final
 
 import numpy as np
 
 from .. import kernels
-from ..errors import CallError, DataError
+from ..errors import CallError
 from ..kernels import Array
 from ..labels import Labels
 from ..loop import Progress
 from ..quality import accuracies
 from ..result import TIE, Convergence, Result
+from ..room import require_room
 from ..support import Support
-
-# Two numbers for every pair of workers; more than this would not fit a laptop beside the labels.
-_MOST_BYTES: Final = 8 * 2**30
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,12 +69,11 @@ class MMSR:
             progress: Called with the iteration and the change after each iteration.
         """
         labels.require_single_votes("MMSR")
-        size = 16 * labels.n_workers**2
-        if size > _MOST_BYTES:
-            raise DataError(
-                f"MMSR compares all pairs of workers: {labels.n_workers:,} workers would take {size / 2**30:,.0f} GB. "
-                "Use a method with a number per worker instead, such as one_coin."
-            )
+        require_room(
+            16 * labels.n_workers**2,  # two numbers for every pair
+            f"MMSR compares all pairs of workers: {labels.n_workers:,} workers",
+            "Use a method with a number per worker instead, such as one_coin.",
+        )
         common, similarity = _compare_workers(labels)
         skill = np.ones(labels.n_workers)
         for iteration in range(1, self.max_iterations + 1):
