@@ -3,6 +3,7 @@
 import pickle
 import random
 from dataclasses import replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -241,3 +242,17 @@ def test_progress_is_called_with_iterations_and_changes(key: str) -> None:
 def test_a_result_can_be_pickled(key: str) -> None:
     result = fit(EVERY[key], [("i0", "w0", "c0"), ("i0", "w1", "c1"), ("i1", "w0", "c1")])
     assert pickle.loads(pickle.dumps(result)).to_frame().equals(result.to_frame())
+
+
+@pytest.mark.parametrize("method", [cw.BWA, cw.CBCC, cw.EBCC, cw.LightweightAggregation])
+@pytest.mark.parametrize("seed", [-1, 0.5])
+def test_a_seed_is_a_whole_number(method: Any, seed: Any) -> None:
+    with pytest.raises(cw.CallError, match=f"seed={seed} is not a whole number from 0 on"):
+        method(seed=seed)
+    method(seed=np.int64(3))
+
+
+@pytest.mark.parametrize("key", [key for key in METHODS if "max_iterations" in signature(METHODS[key]).parameters])
+def test_no_iterations_are_refused(key: str) -> None:
+    with pytest.raises(cw.CallError, match="max_iterations"):
+        METHODS[key](max_iterations=0).fit(cw.simulate(20, 5, 2, seed=1).labels)

@@ -1,9 +1,10 @@
-"""Kernels that have two ways to the same numbers."""
+"""Numbers to which there are two ways."""
 
 import numpy as np
 import pytest
 
 from crowdwise import kernels
+from crowdwise.communities import score_posterior, softmax_message
 from crowdwise.kernels import Array
 from crowdwise.kernels.compilation import compiled
 from crowdwise.kernels.exponential import exponential
@@ -65,3 +66,17 @@ def test_few_classes_are_swept_as_many_are(negligible: float, rescore: bool) -> 
         assert impossible.any()
         assert scores[impossible] == pytest.approx(1 / 3)
         assert ((scores == 0).any(axis=1)[~impossible]).any()
+
+
+@pytest.mark.parametrize("classes", [1, 2, 5, 20])
+def test_scores_after_a_message_are_those_of_the_inverted_matrix(classes: int) -> None:
+    random = np.random.default_rng(3)
+    mean, centre = random.normal(size=(2, 30, classes))
+    variance = random.uniform(0.1, 1, (30, classes))
+    said = random.gamma(1, 5, (30, classes))
+    said[0] = 0  # nothing was said
+    message, linear = softmax_message(mean, variance, said)
+    covariance = np.linalg.inv(message + 5 * np.eye(classes))
+    found_mean, found_variance = score_posterior(mean, variance, said, centre, 5.0)
+    assert found_mean == pytest.approx(np.einsum("jlm,jm->jl", covariance, linear + 5 * centre), abs=1e-12)
+    assert found_variance == pytest.approx(np.diagonal(covariance, axis1=1, axis2=2), abs=1e-12)

@@ -9,6 +9,13 @@ import pytest
 import crowdwise as cw
 
 
+@pytest.mark.parametrize("key", ["minimax", "loglinear"])
+def test_too_many_matrices_of_items_are_refused_before_any_is_made(key: str) -> None:
+    rows = pl.DataFrame({"item": np.arange(50_000), "worker": np.arange(50_000) % 50, "label": np.arange(50_000) % 500})
+    with pytest.raises(cw.DataError, match="50 workers and 50,000 items with 500 classes would take 186 GB"):
+        cw.METHODS[key]().fit(cw.Labels.from_frame(rows))
+
+
 def test_too_many_matrices_are_refused_before_any_is_made() -> None:
     rows = pl.DataFrame({"item": np.arange(100_000), "worker": np.arange(100_000), "label": np.arange(100_000) % 1000})
     with pytest.raises(cw.DataError, match="100,000 workers with 1,000 classes would take 745 GB"):

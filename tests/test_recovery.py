@@ -107,6 +107,8 @@ def test_confusion_matrices_and_class_balance_are_recovered(method: Any) -> None
     assert prior == pytest.approx(np.bincount(truth) / len(truth), abs=0.07 if counts_votes else 0.02)
     assert result.confusion(3).columns == ["truth", "0", "1", "2"]
     assert result.confusion(3)["1"].to_numpy() == pytest.approx(result.workers.confusion[3, :, 1])
+    with pytest.raises(cw.CallError, match="There is no worker 'nobody'"):
+        result.confusion("nobody")
     with pytest.raises(cw.CallError, match="There is no worker 99"):
         result.confusion(99)
 

@@ -46,6 +46,28 @@ def softmax_message(mean: Array, variance: Array, said: Array) -> tuple[Array, A
     return precision, said - total * a + np.einsum("...kl,...l->...k", precision, mean)
 
 
+def score_posterior(mean: Array, variance: Array, said: Array, centre: Array, precision: float) -> tuple[Array, Array]:
+    """Means and variances of scores around `centre`, as sure of it as `precision`, after the message of what was said.
+
+    The message's precision is a diagonal d less n (b a' + a b') with b = a^2, for n labels, so that two unknowns are
+    solved for instead of a matrix inverted (Woodbury).
+    """
+    a = tilt(mean, variance)
+    b = a**2
+    n = said.sum(axis=-1, keepdims=True)
+    d = n * (a * (1 - a) + 2 * a * b)
+    linear = said - n * a + d * mean - n * (b * _dot(a, mean) + a * _dot(b, mean)) + precision * centre
+    d += precision
+    # (D - n (b a' + a b'))^-1 x = D^-1 (x + n (b u + a v)), where u and v are a' and b' times the left side.
+    aa, ab, bb = _dot(a, a / d), _dot(a, b / d), _dot(b, b / d)
+    determinant = (1 - n * ab) ** 2 - n**2 * aa * bb
+    by_a, by_b = _dot(a, linear / d), _dot(b, linear / d)
+    u = ((1 - n * ab) * by_a + n * aa * by_b) / determinant
+    v = ((1 - n * ab) * by_b + n * bb * by_a) / determinant
+    crossed = 2 * (1 - n * ab) * a * b + n * (aa * b**2 + bb * a**2)
+    return (linear + n * (b * u + a * v)) / d, (1 + n * crossed / (determinant * d)) / d
+
+
 def score_prior(said: Array) -> tuple[Array, Array]:
     """Mean and precision of the scores of one row before any label, from counts that stand for prior knowledge.
 
@@ -70,3 +92,7 @@ def score_prior(said: Array) -> tuple[Array, Array]:
 def _softmax(values: Array) -> Array:
     weights = np.exp(values - values.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def _dot(left: Array, right: Array) -> Array:
+    return np.asarray((left * right).sum(axis=-1, keepdims=True))

@@ -12,6 +12,7 @@ from .labels import Labels, runs, shares
 from .loop import Progress
 from .quality import accuracies
 from .result import Convergence, Result
+from .room import require_room
 from .slices import Threads
 from .support import Support
 
@@ -65,7 +66,14 @@ class InteractionMethod:
             labels: What the workers said, one class a vote.
             progress: Called with the iteration and the change after each iteration.
         """
-        labels.require_single_votes(type(self).__name__)
+        name = type(self).__name__
+        labels.require_single_votes(name)
+        require_room(
+            16 * (labels.n_workers + labels.n_items) * labels.n_classes**2,  # each with its exponentials
+            f"{name} needs a matrix for every worker and item: {labels.n_workers:,} workers and {labels.n_items:,} "
+            f"items with {labels.n_classes:,} classes",
+            "Use a method with a number per worker instead, such as bwa.",
+        )
         scores = shares(labels)
         worker_ridge, item_ridge = self.ridges(labels)
         items_of = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))

@@ -242,7 +242,10 @@ class Result:
         matrices = getattr(self.workers, "confusion", None)
         if matrices is None:
             raise CallError(f"{type(self.method).__name__} has no confusion matrices; ds, lfc and ibcc have.")
-        place = self.names.workers.index_of(worker)
+        try:
+            place = self.names.workers.index_of(worker)
+        except pl.exceptions.PolarsError:  # of another type than the names
+            place = None
         if place is None:
             raise CallError(f"There is no worker {worker!r}; the first one is {self.names.workers[0]!r}.")
         said = {str(name): matrices[place, :, k] for k, name in enumerate(self.names.classes.cast(pl.String))}

@@ -16,7 +16,7 @@ import numpy as np
 from .. import kernels
 from ..best_by_class import best_by_class
 from ..coins import Coins, coin_support
-from ..errors import CallError
+from ..errors import CallError, require_whole
 from ..kernels import Array
 from ..labels import Labels
 from ..logistic_link import LogisticLink
@@ -82,8 +82,7 @@ class BWA(Iterative[Weights, Errors]):
         for name in ("prior_strength", "mean_weight", "tolerance", "max_iterations"):
             if not 0 < getattr(self, name) < np.inf:
                 raise CallError(f"{name}={getattr(self, name)!r} is not a positive number.")
-        if self.restarts < 0:
-            raise CallError(f"restarts={self.restarts!r} is negative.")
+        require_whole(0, restarts=self.restarts, seed=self.seed)
         for name, known in (("weights", ("per_worker", "per_label")), ("link", ("gaussian", "logistic"))):
             if getattr(self, name) not in known:
                 raise CallError(f"{name}={getattr(self, name)!r} is neither {known[0]!r} nor {known[1]!r}.")

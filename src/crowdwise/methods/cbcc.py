@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..communities import expected_log, score_prior, softmax_message
+from ..communities import expected_log, score_posterior, score_prior
 from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
-from ..errors import CallError
+from ..errors import CallError, require_whole
 from ..kernels import Array
 from ..labels import Labels, shares
 from ..restarts import by_name
@@ -44,9 +44,9 @@ class CBCC(ConfusionMethod):
     """Confusion matrices by communities of workers.
 
     Use it where workers have few labels each and come in kinds: careful ones, spammers, those who misread the
-    question. Communities start at random, and where they end depends on it: with several classes, compare seeds.
-    `CBCC.released()` is what the BWA paper compared with: without damping, which on some crowds goes back and forth
-    between two answers for ever.
+    question. Its workers have matrices, so many classes take long. Communities start at random, and where they end
+    depends on it: with several classes, compare seeds. `CBCC.released()` is what the BWA paper compared with:
+    without damping, which on some crowds goes back and forth between two answers for ever.
 
     Args:
         communities: M, how many there are.
@@ -80,8 +80,8 @@ class CBCC(ConfusionMethod):
         return cls(damping=0.0, tolerance=0.0, max_iterations=40, seed=seed)
 
     def __post_init__(self) -> None:
-        if self.communities < 1:
-            raise CallError(f"communities={self.communities!r} is less than one.")
+        require_whole(1, communities=self.communities)
+        require_whole(0, seed=self.seed)
         if not 0 <= self.damping < 1:
             raise CallError(f"damping={self.damping!r} is not a share below one.")
 
@@ -90,8 +90,12 @@ class CBCC(ConfusionMethod):
         classes = labels.n_classes
         # As many right labels as in iBCC's prior, and none of the others: a row of ones is no knowledge.
         right = 7 / 3 * max(classes - 1, 1) - 1
-        rows = [score_prior(right * row) for row in np.eye(classes)]
-        prior, precision = np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+        mean, tightness = score_prior(right * np.eye(classes)[0])
+        # The other rows are the first with two classes renamed.
+        swapped = np.tile(np.arange(classes), (classes, 1))
+        swapped[:, 0] = np.arange(classes)
+        np.fill_diagonal(swapped, 0)
+        prior, precision = mean[swapped], tightness[swapped[:, :, None], swapped[:, None, :]]
         spread = np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2) + 1 / self.noise_precision
         random = np.random.default_rng(self.seed)
         drawn = by_name(labels.names.workers, random.integers(self.communities, size=labels.n_workers))
@@ -122,11 +126,9 @@ class CBCC(ConfusionMethod):
         distance = np.zeros_like(member)
         identity = self.noise_precision * np.eye(classes)
         for k in range(classes):
-            message, linear = softmax_message(previous.mean[:, k], previous.variance[:, k], said[:, k])
-            covariance = np.linalg.inv(message + identity)
-            linear += self.noise_precision * member @ previous.centre[:, k]
-            mean[:, k] = self._damped(previous.mean[:, k], np.einsum("jlm,jm->jl", covariance, linear))
-            variance[:, k] = self._damped(previous.variance[:, k], np.diagonal(covariance, axis1=1, axis2=2))
+            before = previous.mean[:, k], previous.variance[:, k]
+            after = score_posterior(*before, said[:, k], member @ previous.centre[:, k], self.noise_precision)
+            mean[:, k], variance[:, k] = (self._damped(*pair) for pair in zip(before, after, strict=True))
             precision = previous.centre_precision[k]
             centre_covariance = np.linalg.inv(precision + member.sum(axis=0)[:, None, None] * identity)
             centre_linear = precision @ previous.centre_prior[k] + self.noise_precision * member.T @ mean[:, k]

@@ -13,7 +13,7 @@ import numpy as np
 
 from .. import kernels
 from ..confusion import ConfusionCounts, Confusions
-from ..errors import CallError
+from ..errors import require_whole
 from ..kernels import Array
 from ..labels import Labels, shares
 from ..loop import Fitted, Iterative, Progress, run
@@ -83,8 +83,8 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
         return cls(diagonal=4.0, restarts=40, max_iterations=500)
 
     def __post_init__(self) -> None:
-        if self.subtypes < 1 or self.restarts < 1:
-            raise CallError("EBCC needs at least one subtype and one start.")
+        require_whole(1, subtypes=self.subtypes, restarts=self.restarts)
+        require_whole(0, seed=self.seed)
 
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.

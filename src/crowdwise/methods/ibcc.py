@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
-from ..errors import CallError
+from ..errors import CallError, require_whole
 from ..kernels import Array
 from ..labels import Labels
 from ..loop import Progress
@@ -54,6 +54,7 @@ class IBCC(ConfusionMethod):
         known = ("expectation_propagation", "variational")
         if self.inference not in known:
             raise CallError(f"inference={self.inference!r} is neither {known[0]!r} nor {known[1]!r}.")
+        require_whole(1, max_iterations=self.max_iterations)
 
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.

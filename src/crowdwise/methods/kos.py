@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from .. import kernels
-from ..errors import DataError
+from ..errors import DataError, require_whole
 from ..kernels import Array
 from ..labels import Labels
 from ..loop import Progress
@@ -60,6 +60,9 @@ class KOS:
 
     tolerance: float = 1e-3
     max_iterations: int = 20
+
+    def __post_init__(self) -> None:
+        require_whole(1, max_iterations=self.max_iterations)
 
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
-from ..errors import CallError
+from ..errors import CallError, require_whole
 from ..kernels import Array
 from ..labels import Labels
 from ..loop import Progress
@@ -58,6 +58,7 @@ class LightweightAggregation:
     def __post_init__(self) -> None:
         if self.passes not in (1, 2):
             raise CallError(f"passes={self.passes!r} is neither 1 nor 2.")
+        require_whole(0, seed=self.seed)
 
     @property
     def not_a_sum(self) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
-from ..errors import CallError
+from ..errors import CallError, require_whole
 from ..kernels import Array
 from ..labels import Labels
 from ..loop import Progress
@@ -60,6 +60,7 @@ class MMSR:
     def __post_init__(self) -> None:
         if not 0 <= self.trim < 0.5:
             raise CallError(f"trim={self.trim!r} is not in [0, 0.5).")
+        require_whole(1, max_iterations=self.max_iterations)
 
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.
