@@ -33,7 +33,10 @@ def reproduce(
         Path | None, typer.Option(help="A folder of datasets, instead of the one that CROWDWISE_DATA names.")
     ] = None,
     out: Annotated[Path, typer.Option(help="Write reproduce.md and a folder reproduce here.")] = Path("reproduced"),
-    methods: Annotated[str | None, typer.Option(help="Separated by commas; all if left out.")] = None,
+    methods: Annotated[
+        str | None,
+        typer.Option(help="As in the tables, separated by commas; BWA is all that begin so. All if left out."),
+    ] = None,
     datasets: Annotated[
         str | None, typer.Option(help="Separated by commas; the paper's and the extra ones if left out.")
     ] = None,
@@ -65,11 +68,16 @@ def reproduce(
 
 
 def _methods(names: str | None) -> list[str]:
-    chosen = [name.strip() for name in names.split(",")] if names else list(CONTESTANTS)
-    for name in chosen:
-        if name not in CONTESTANTS:
+    """Those that were named, in any case, or all of a name without its brackets; all if none was."""
+    if names is None:
+        return list(CONTESTANTS)
+    chosen = []
+    for name in (given.strip() for given in names.split(",")):
+        found = [known for known in CONTESTANTS if name.lower() in (known.lower(), known.lower().partition("(")[0])]
+        if not found:
             raise cw.CallError(f"There is no method {name!r}; there are {', '.join(CONTESTANTS)}.")
-    return chosen
+        chosen += found
+    return list(dict.fromkeys(chosen))
 
 
 def _datasets(names: str | None, data: Path | None) -> list[str]:

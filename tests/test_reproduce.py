@@ -12,6 +12,7 @@ import pytest
 
 import crowdwise as cw
 from reproduce import measuring, page, random_ties
+from reproduce.__main__ import _methods
 from reproduce.contestants import CONTESTANTS
 from reproduce.evidence import Evidence, open_results, published
 from reproduce.palette import PAPER
@@ -153,6 +154,12 @@ def test_released_methods_break_ties_by_their_seed_and_nothing_else() -> None:
     lonely = cw.Labels.from_arrays([0, 1, 2, 2, 2], [0, 1, 0, 1, 2], ["a", "b", "a", "b", "b"])
     for ours, theirs in ((random_ties.CRH(), cw.CRH.released()), (random_ties.CATD(), cw.CATD.released())):
         assert ours.fit(lonely).labels.to_list() == theirs.fit(lonely).labels.to_list()
+
+
+def test_methods_are_named_in_any_case_and_with_or_without_brackets() -> None:
+    assert _methods("mv, glad") == ["MV", "GLAD", "GLAD(priors)"]
+    assert _methods("BWA(15 adjusted),bwa")[:2] == ["BWA(15 adjusted)", "BWA(30 original)"]
+    assert _methods(None) == list(CONTESTANTS)
 
 
 def test_a_wrong_name_is_one_sentence() -> None:
