@@ -241,7 +241,7 @@ class Result:
         """
         matrices = getattr(self.workers, "confusion", None)
         if matrices is None:
-            raise CallError(f"{type(self.method).__name__} has no confusion matrices; ds, lfc and ibcc have.")
+            raise CallError(f"{type(self.method).__name__} has no confusion matrices; ds, lfc, ibcc and others have.")
         place = self.names.workers.index_of(worker)
         if place is None:
             raise CallError(f"There is no worker {worker!r}; the first one is {self.names.workers[0]!r}.")
