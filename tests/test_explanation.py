@@ -163,3 +163,17 @@ def test_the_interval_is_the_methods_own() -> None:
     assert why.interval[1] - why.score == pytest.approx(1.96 * result.variance[3, result.answers[3]] ** 0.5, rel=1e-4)
     assert cw.explain(cw.DawidSkene().fit(labels), labels, labels.names.items[3]).interval is None
     assert isinstance(why.votes, pl.DataFrame)
+
+
+@pytest.mark.parametrize(
+    ("votes", "told"),
+    [
+        (3, "w1 had said b instead of a and w2 had said b instead of a."),
+        (5, "w1 had said b instead of a, w2 had said b instead of a and w3 had said b instead of a."),
+        (11, "w5 had said b instead of a and 1 more likewise."),
+    ],
+)
+def test_the_last_of_several_changes_follows_an_and(votes: int, told: str) -> None:
+    workers = [f"w{number}" for number in range(1, votes + 1)]
+    labels = cw.Labels.from_arrays([1] * votes + [2], [*workers, "w1"], ["a"] * votes + ["b"])
+    assert cw.explain(cw.MajorityVote().fit(labels), labels, 1).remedy.endswith(told)

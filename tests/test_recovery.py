@@ -227,5 +227,5 @@ def test_the_log_likelihood_never_falls() -> None:
 
 def test_methods_without_matrices_say_so() -> None:
     result = cw.BWA().fit(cw.simulate(20, 5, seed=1).labels)
-    with pytest.raises(cw.CallError, match="BWA has no confusion matrices"):
+    with pytest.raises(cw.CallError, match="BWA has no confusion matrices; ds, lfc, ibcc and others have"):
         result.confusion("w1")

@@ -4,13 +4,20 @@ Nothing heavy is imported here, so that `--help` answers at once; commands impor
 """
 
 import json
+import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
 from . import aggregating, dataset_commands, options, viewing
+from .printable import printable
+
+# What a shell says of a process that SIGINT, SIGPIPE or SIGTERM ended.
+_INTERRUPTED: Final = 130
+_PIPE_CLOSED: Final = 141
+_TERMINATED: Final = 143
 
 app = typer.Typer(
     help="Infer the truth from what many workers said.",
@@ -73,7 +80,10 @@ def compare(
     if as_json:
         typer.echo(json.dumps(rows))
         return
-    screen.table(repr(labels), list(rows[0]), [list(row.values()) for row in rows])
+    # How a method ended is a sentence if it is no matter of course; a column of those would leave no room for the rest.
+    header = [name for name in rows[0] if name != "ending"]
+    screen.table(repr(labels), header, [[row[name] for name in header] for row in rows])
+    screen.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])
 
 
 app.command()(viewing.report)
@@ -141,7 +151,7 @@ def main() -> None:
     from .errors import CallError, DataError
 
     # As after an interrupt: temporary files are removed on the way out.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         app()
     except DataError as problem:
@@ -150,13 +160,28 @@ def main() -> None:
         _fail(problem, 2)
     except MemoryError:
         _fail("There is not enough memory for this.", 1)
-    except KeyboardInterrupt:
-        _fail("Interrupted; nothing was written.", 130)
+    except SystemExit as ending:
+        # Typer and Rich call a closed pipe a failure; but whoever closed it had seen enough.
+        if isinstance(ending.__context__, BrokenPipeError):
+            _leave_pipes()
+            sys.exit(_PIPE_CLOSED)
+        # Typer makes this of an interrupt, as the line above does of a request to end.
+        if ending.code in (_INTERRUPTED, _TERMINATED):
+            typer.echo("Interrupted; no file was left half-written.", err=True)
+        raise
 
 
 def _fail(problem: object, code: int) -> None:
-    typer.echo(f"error: {problem}", err=True)
+    typer.echo(f"error: {printable(str(problem))}", err=True)
     sys.exit(code)
+
+
+def _leave_pipes() -> None:
+    """Send what is still to be written to nowhere: Python would complain of it on its way out."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.__stdout__, sys.__stderr__):
+        if stream is not None:
+            os.dup2(nowhere, stream.fileno())
 
 
 def _sentence(method: Any) -> str:

@@ -108,7 +108,9 @@ class Explanation:
         if self.flip is None:
             return "No change of these votes alone would change the answer."
         changes = [f"{worker} had said {other} instead of {said}" for worker, said, other in self.flip.changes.rows()]
-        told = ", ".join(changes[:5]) + (f" and {len(changes) - 5:,} more likewise" if len(changes) > 5 else "")
+        if len(changes) > 5:
+            changes[5:] = [f"{len(changes) - 5:,} more likewise"]
+        told = " and ".join(filter(None, (", ".join(changes[:-1]), changes[-1])))
         return f"The answer would be {self.flip.label} if {told}."
 
 

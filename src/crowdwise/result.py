@@ -241,7 +241,7 @@ class Result:
         """
         matrices = getattr(self.workers, "confusion", None)
         if matrices is None:
-            raise CallError(f"{type(self.method).__name__} has no confusion matrices; ds, lfc and ibcc have.")
+            raise CallError(f"{type(self.method).__name__} has no confusion matrices; ds, lfc, ibcc and others have.")
         try:
             place = self.names.workers.index_of(worker)
         except pl.exceptions.PolarsError:  # of another type than the names

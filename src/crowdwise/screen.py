@@ -6,10 +6,11 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import polars as pl
 from numba.core import event
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -24,14 +25,18 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
+from .column_widths import Needs, share
 from .engines.outcome import ResultInParts
 from .explanation import Explanation
+from .printable import printable
 from .result import Result
 
 # Work that takes less than this needs no bar.
 _MOMENT: Final = 0.5
 # The width of a waterfall, in characters.
 _BAR: Final = 40
+# Between two columns, in characters.
+_GAP: Final = 2
 
 
 class Screen:
@@ -45,20 +50,43 @@ class Screen:
     def remark(self, text: str) -> None:
         """Say something beside the results."""
         if not self._quiet:
-            self._err.print(Text(text))
+            self._err.print(Text(printable(text)))
 
     def table(self, title: str, header: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> None:
         """Show a table; numbers stand to the right."""
         if self._quiet or not rows:
             return
-        table = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        # Everything is given to Rich as Text: a name that looks like its markup is a name.
+        table = Table(box=None, pad_edge=False)
         table.show_header, table.header_style = header is not None, "dim"
-        for name, sample in zip(header or rows[0], rows[0], strict=True):
+        names = [Text(printable(name)) for name in header or [""] * len(rows[0])]
+        cells = [
+            [value if isinstance(value, Text) else Text(printable(_shown(value))) for value in row] for row in rows
+        ]
+        # The first row need not have a value everywhere.
+        samples = [next((value for value in column if value is not None), None) for column in zip(*rows, strict=True)]
+        needs = [_needs(*column) for column in zip(names, samples, zip(*cells, strict=True), strict=True)]
+        room = self._out.width - _GAP * (len(needs) - 1)
+        widths = share(needs, room)
+        # Where even the least is too much, lines go on beyond the edge: Rich would cut digits off.
+        table.width = sum(widths) + _GAP * (len(needs) - 1) if sum(widths) > room else None
+        for name, sample, width in zip(names, samples, widths, strict=True):
             # Text folds where the screen ends; cut off, a name or a checksum would be of no use.
-            table.add_column(name, justify="right" if isinstance(sample, int | float) else "left", overflow="fold")
-        for row in rows:
-            table.add_row(*(value if isinstance(value, Text) else Text(_shown(value)) for value in row))
-        self._out.print(table)
+            justify: Literal["left", "right"] = "right" if isinstance(sample, int | float) else "left"
+            table.add_column(name, justify=justify, overflow="fold", width=width)
+        for row in cells:
+            table.add_row(*row)
+        # The title is no part of the table, which may be narrower than a name in it.
+        self._out.print(Text(printable(title), "bold"))
+        self._out.print(table, crop=False)
+        self._out.print()
+
+    def notes(self, sentences: Sequence[str]) -> None:
+        """Say below a table what is too long for it."""
+        if self._quiet or not sentences:
+            return
+        for sentence in sentences:
+            self._out.print(Text(printable(sentence)))
         self._out.print()
 
     def head(self, title: str, frame: pl.LazyFrame, count: int, height: int) -> None:
@@ -84,7 +112,7 @@ class Screen:
             (row["step"], Text(row["text"], justify="right"), _bar(row, steps)) for row in steps.iter_rows(named=True)
         ]
         self.table("What each vote added", header, rows)
-        self._out.print(Text(f"{why.remedy} The workers' parameters are held fixed."))
+        self._out.print(Text(printable(f"{why.remedy} The workers' parameters are held fixed.")))
 
     @contextmanager
     def progress(self, tolerance: float) -> Iterator[Any]:
@@ -96,7 +124,7 @@ class Screen:
             yield None
             return
         started = time.monotonic()
-        bar = self._bar(TextColumn("{task.fields[state]}"))
+        bar = self._bar(_text("fields[state]"))
         task = bar.add_task("fitting", total=1.0, state="")
         first: list[float] = []
 
@@ -137,13 +165,13 @@ class Screen:
 
     def _bar(self, *columns: TextColumn) -> Progress:
         """A bar with the time it has taken and the time it may still take."""
-        shown = (TextColumn("{task.description}"), BarColumn(), *columns, TimeElapsedColumn(), TimeRemainingColumn())
+        shown = (_text("description"), BarColumn(), *columns, TimeElapsedColumn(), TimeRemainingColumn())
         return Progress(*shown, console=self._err, transient=True)
 
     @contextmanager
     def steps(self, count: int) -> Iterator[Callable[[str], None]]:
         """A callback for the name of each step that begins, which draws a bar over the steps."""
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (_text("description"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         hidden = self._quiet or not self._err.is_terminal
         with Progress(*columns, console=self._err, transient=True, disable=hidden) as bar:
             task = bar.add_task("", total=count, completed=-1)
@@ -155,7 +183,7 @@ class Screen:
         if self._quiet or not self._err.is_terminal:
             yield None
             return
-        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        columns = (_text("description"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
         with Progress(*columns, console=self._err, transient=True) as bar:
             tasks: dict[str, Any] = {}
 
@@ -168,7 +196,7 @@ class Screen:
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
-        """Say so once if kernels have to be compiled: the first run after installing, and never again."""
+        """Say so once if kernels have to be compiled: once for each method and kind of crowd, then they are cached."""
         screen = self
 
         class Listener(event.Listener):
@@ -176,7 +204,7 @@ class Screen:
 
             def on_start(self, _: Any) -> None:
                 if not self.said:
-                    screen.remark("Compiling kernels; this happens once after installing and takes some seconds.")
+                    screen.remark("Compiling; this takes some seconds, once for each method and kind of crowd.")
                 Listener.said = True
 
             def on_end(self, _: Any) -> None:
@@ -238,6 +266,26 @@ def disputed_items(truth: pl.LazyFrame, count: int) -> pl.DataFrame:
     table = truth.select("item", "label", "score", "runner_up", "runner_up_score", "votes").drop_nulls("runner_up")
     margin = pl.col("score") - pl.col("runner_up_score")
     return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)
+
+
+def _text(what: str) -> TextColumn:
+    """A column beside a bar, as text: what looks like Rich's markup is a name."""
+    return TextColumn(f"{{task.{what}}}", markup=False)
+
+
+def _needs(name: Text, sample: Any, cells: Sequence[Text]) -> Needs:
+    """What a column needs: numbers and bars stand whole, text can wrap and in the end fold."""
+    whole = max(cell_len(text.plain) for text in cells)
+    if isinstance(sample, int | float | Text):
+        least = max(whole, _longest_word(name))
+        return Needs(max(whole, cell_len(name.plain)), least, least)
+    least = max(_longest_word(name), 1)
+    words = max(least, *(_longest_word(text) for text in cells))
+    return Needs(max(whole, cell_len(name.plain)), words, least)
+
+
+def _longest_word(text: Text) -> int:
+    return max(map(cell_len, text.plain.split()), default=0)
 
 
 def _bar(row: dict[str, Any], steps: pl.DataFrame) -> Text:
