@@ -50,7 +50,7 @@ def aggregate(
     screen = on_screen.Screen(quiet)
     known = options.read_known(truth)
     with screen.compiling():
-        labels = options.read(screen, source, engine=engine, memory=memory, workdir=workdir)
+        labels = options.read(screen, source, engine=engine, memory=memory, workdir=workdir, method=chosen)
         result = options.fit(screen, method, chosen, labels)
         accuracies = {}
         if known is not None:
@@ -93,6 +93,7 @@ def _in_a_cluster(
 ) -> None:
     """The same in a cluster, which reads and writes the files itself."""
     from . import screen as on_screen
+    from .engines.suitable import require_suitable
     from .errors import CallError
 
     try:
@@ -101,6 +102,7 @@ def _in_a_cluster(
         raise CallError("--engine spark needs the extra spark: pip install 'crowdwise[spark]'.") from problem
     if output is None:
         raise CallError("--engine spark needs a place to write to: -o.")
+    require_suitable(method, "spark")
     session = spark_files.connect(master)
     try:
         votes, found = spark_files.read(session, source.files, source.columns)

@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 
-from ..errors import DataError
+from ..errors import CallError, DataError
 from ..kernels import Array
 from ..labels import Labels, Names, several_classes_a_vote
 from ..repairs import Report
@@ -20,6 +20,7 @@ from .dealing import Phases, Rules, deal
 from .method import Sweeping
 from .outcome import ResultOnDisk
 from .parts import Parts, load, save
+from .suitable import in_memory_only, require_suitable
 from .workplace import Workplace, available_memory, parse_size
 
 Done = TypeVar("Done")
@@ -104,6 +105,10 @@ class LabelsOnDisk:
         if self.set_valued:
             raise DataError(several_classes_a_vote(method))
 
+    def require_suitable(self, method: Any) -> None:
+        """Refuse a method that cannot run on disk."""
+        require_suitable(method, "disk")
+
     def engine(self, method: Sweeping) -> "OnDisk":
         """A method over these labels."""
         return OnDisk(method, self, self._parts, next(self._fits))
@@ -128,11 +133,8 @@ class LabelsOnDisk:
 
     @property
     def item_starts(self) -> NoReturn:
-        """Refused: not in memory."""
-        raise DataError(
-            "This method needs all labels in memory, and they are on disk: use engine memory, or a method that sweeps "
-            "over the items, such as bwa, one_coin or ds."
-        )
+        """Refused: not in memory. Methods that say so themselves are refused by name before they get here."""
+        raise CallError(in_memory_only("This method needs all labels in memory, and they are on disk"))
 
     workers = labels = continued = slices = item_starts
 

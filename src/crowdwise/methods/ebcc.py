@@ -86,6 +86,11 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
         if self.subtypes < 1 or self.restarts < 1:
             raise CallError("EBCC needs at least one subtype and one start.")
 
+    @property
+    def in_memory_only(self) -> str:
+        """Why all labels must be in memory at once."""
+        return "because it draws a start for all items at once"
+
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.
 
@@ -93,6 +98,7 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
             labels: What the workers said, one class a vote.
             progress: Called with the iteration and the change after each iteration.
         """
+        labels.require_suitable(self)
         labels.require_single_votes("EBCC")
         self._refuse_too_many(labels)
         share = shares(labels)
