@@ -38,6 +38,8 @@ def aggregate(
     from .methods import METHODS
     from .writing import check_output, write
 
+    given = {"--memory": memory, "--workdir": workdir, "--master": master, "--truth": truth, "--json": as_json}
+    options.check_engine(engine, given)
     chosen = options.choose_method(method, set_)
     source = options.Source(files, item, worker, label, duplicates, missing, strict)
     if engine == "spark":
@@ -116,6 +118,6 @@ def _in_a_cluster(
         screen.table("The crowd", None, on_screen.crowd_rows(labels, result, {}))
         for path in (output, workers):
             if path is not None:
-                screen.remark(f"Wrote {path}")
+                screen.remark(f"Wrote {path}, a folder of files")
     finally:
         session.stop()
