@@ -246,6 +246,14 @@ def test_wrong_calls_get_a_sentence(more: dict[str, str], message: str, tmp_path
         on_disk(tmp_path / "votes.csv", **more)
 
 
+def test_memory_that_would_make_parts_useless_is_refused(tmp_path: Path, workdir: Path) -> None:
+    path = tmp_path / "votes.parquet"
+    cw.simulate(400, 20, 3, labels_per_item=5, seed=2).rows.write_parquet(path)
+    with pytest.raises(cw.CallError, match=r"about 2,000 rows, .* at least 0.002 MB \(--memory\), a byte a row"):
+        on_disk(path, memory="1KB")
+    assert not list(workdir.iterdir())
+
+
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "crowdwise.cli", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -21,14 +21,26 @@ from .method import Sweeping
 from .outcome import ResultOnDisk
 from .parts import Parts, load, save
 from .suitable import in_memory_only, require_suitable
-from .workplace import Workplace, available_memory, parse_size
+from .workplace import Workplace, available_memory, parse_size, show_size
 
 Done = TypeVar("Done")
 
 # Bytes on disk for a row: as it was read, and sorted with scores of ten classes for every fifth.
 _ROW: Final = 60
+# The least bytes of memory for a row: rows are written 500 times then, to a thousand parts by two threads.
+_LEAST: Final = 1
 # Bytes in memory for a row while all labels are read into it, besides what they are on disk.
 _ROW_IN_MEMORY: Final = 110
+
+
+def _require_useful(memory: int, rows: int) -> None:
+    """Refuse so little memory that parts are a few rows each, and opening their files is all that is done."""
+    least = rows * _LEAST
+    if memory < least:
+        raise CallError(
+            f"{show_size(memory)} of memory are too little for about {rows:,} rows, which would fall into thousands of "
+            f"tiny files: give at least {show_size(least)} (--memory), a byte a row."
+        )
 
 
 def fits(scans: Sequence[Scan], memory: str | int | None) -> bool:
@@ -74,6 +86,7 @@ class LabelsOnDisk:
         try:
             limit = available_memory() // 2 if memory is None else parse_size(memory)
             rows = sum(one.size()[0] for one in scans)
+            _require_useful(limit, rows)
             place.require(rows * _ROW)
             return cls(*deal(scans, found, rules, place, limit, rows, phases), phases)
         except BaseException:
