@@ -5,6 +5,7 @@ Nothing heavy is imported before it is used, so that `--help` answers at once.
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
@@ -53,7 +54,7 @@ _USED_BY: Final = {
 _ENGINES: Final = ("memory", "disk", "auto", "spark")
 
 
-def check_engine(engine: str, given: dict[str, object]) -> None:
+def check_engine(engine: str, given: Mapping[str, object]) -> None:
     """Refuse an engine that does not exist, and options that do nothing with this one."""
     from .errors import CallError
 
@@ -140,6 +141,8 @@ def read(screen: "Screen", source: Source, **where: Any) -> Any:
     if not isinstance(labels, Labels):
         why = "" if where["engine"] == "disk" else "The labels may not fit in memory (--engine memory tries). "
         screen.remark(f"{why}Working on disk: {labels.n_parts:,} parts in {labels.folder}.")
+        for folder in labels.abandoned:
+            screen.remark(f"A run that was killed left {folder} behind; remove it.")
     return labels
 
 

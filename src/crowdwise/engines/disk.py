@@ -99,6 +99,11 @@ class LabelsOnDisk:
         return os.fspath(self._parts.place.path)
 
     @property
+    def abandoned(self) -> list[str]:
+        """Folders beside it that killed runs left behind."""
+        return [os.fspath(path) for path in self._parts.place.abandoned()]
+
+    @property
     def n_parts(self) -> int:
         """How many parts there are."""
         return len(self._parts.parts)
