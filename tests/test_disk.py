@@ -100,8 +100,40 @@ def test_bwa_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
 def test_others_are_refused_in_one_sentence(key: str, tmp_path: Path) -> None:
     path = tmp_path / "votes.csv"
     cw.simulate(50, 5, 2, seed=2).rows.write_csv(path)
-    with pytest.raises((cw.DataError, cw.CallError), match="all labels in memory"):
-        EVERY[key].method.fit(on_disk(path))
+    method = EVERY[key].method
+    with pytest.raises(cw.CallError, match="all labels in memory"):
+        method.fit(on_disk(path))
+    with pytest.raises(cw.CallError, match=f"^{type(method).__name__} needs all labels in memory"):
+        on_disk(path, method=method)
+
+
+@pytest.mark.parametrize("engine", ["disk", "auto"])
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        (["-m", "glad"], "GLAD needs all labels in memory, because it does not sweep"),
+        (["-m", "ibcc"], "IBCC needs all labels in memory, .* (inference=variational does not)"),
+        (["--set", "restarts=3"], "BWA needs all labels in memory, because of restarts=3"),
+        (["--set", "link=logistic"], "BWA needs all labels in memory, because of link=logistic"),
+    ],
+)
+def test_what_cannot_run_on_disk_is_refused_before_reading(
+    engine: str, asked: list[str], message: str, tmp_path: Path, workdir: Path
+) -> None:
+    path = tmp_path / "votes.csv"
+    # Reading it all would find this conflict, and complain about that instead.
+    path.write_text("item,worker,label\n1,a,x\n1,a,y\n")
+    done = run("aggregate", path, *asked, "--engine", engine, "--memory", "100B")
+    assert done.returncode == 2
+    assert re.match(f"error: {message}".replace("(", r"\(").replace(")", r"\)"), done.stderr)
+    assert not list(workdir.iterdir())
+
+
+def test_auto_refuses_nothing_that_fits(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    cw.simulate(50, 5, 2, seed=2).rows.write_csv(path)
+    labels = cw.read_labels(path, engine="auto", memory="1GB", method=cw.GLAD())
+    assert isinstance(labels, cw.Labels)
 
 
 Cell = tuple[str, str, str]
@@ -214,6 +246,14 @@ def test_wrong_calls_get_a_sentence(more: dict[str, str], message: str, tmp_path
         on_disk(tmp_path / "votes.csv", **more)
 
 
+def test_memory_that_would_make_parts_useless_is_refused(tmp_path: Path, workdir: Path) -> None:
+    path = tmp_path / "votes.parquet"
+    cw.simulate(400, 20, 3, labels_per_item=5, seed=2).rows.write_parquet(path)
+    with pytest.raises(cw.CallError, match=r"about 2,000 rows, .* at least 0.002 MB \(--memory\), a byte a row"):
+        on_disk(path, memory="1KB")
+    assert not list(workdir.iterdir())
+
+
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "crowdwise.cli", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
@@ -226,7 +266,8 @@ def test_the_command_line_chooses_the_disk_by_itself_and_says_so(tmp_path: Path,
     for engine in ("auto", "memory", "disk"):
         truth, workers = tmp_path / f"{engine}.parquet", tmp_path / f"{engine}.csv"
         files = (tmp_path / "votes.csv", "--truth", tmp_path / "gold.csv", "-o", truth, "--workers", workers)
-        done = run("aggregate", *files, "--engine", engine, "--memory", "50KB")
+        limit = () if engine == "memory" else ("--memory", "50KB")
+        done = run("aggregate", *files, "--engine", engine, *limit)
         assert done.returncode == 0, done.stderr
         assert ("The labels may not fit in memory" in done.stderr) == (engine == "auto")
         assert ("Working on disk: " in done.stderr) == (engine != "memory")

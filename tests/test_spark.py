@@ -229,6 +229,7 @@ def test_the_command_line_reads_and_writes_in_the_cluster(tmp_path: Path) -> Non
     done = run("aggregate", tmp_path / "votes.csv", *outputs, "-m", "mv", "--engine", "spark", "--master", "local[2]")
     assert done.returncode == 0, done.stderr
     assert "Read 300 rows: item = 'item', worker = 'worker', label = 'label'." in done.stderr
+    assert "truth.parquet, a folder of files" in " ".join(done.stderr.split())
     truth = pl.read_parquet(tmp_path / "truth.parquet" / "*.parquet").sort("item")
     expected = cw.MajorityVote().fit(cw.Labels.from_frame(rows)).to_frame().sort("item")
     assert truth.equals(expected)

@@ -13,7 +13,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.engines.workplace import Workplace
 
-from .test_disk import on_disk
+from .test_disk import on_disk, run
 
 pytestmark = pytest.mark.usefixtures("workdir")
 
@@ -72,6 +72,18 @@ def test_a_disk_that_fills_up_is_one_sentence(tmp_path: Path) -> None:
         assert not list(small.iterdir())
     finally:
         subprocess.run(["umount", small], check=True)
+
+
+def test_what_a_killed_run_left_behind_is_said(tmp_path: Path, workdir: Path) -> None:
+    cw.simulate(50, 5, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
+    killed = "import os, signal; from crowdwise.engines.workplace import Workplace; place = Workplace(None); "
+    subprocess.run([sys.executable, "-c", killed + "os.kill(os.getpid(), signal.SIGKILL)"], check=False)
+    (left,) = workdir.iterdir()
+    with on_disk(tmp_path / "votes.csv") as alive:
+        done = run("aggregate", tmp_path / "votes.csv", "--engine", "disk", "--workdir", workdir)
+        said = done.stderr.replace("\n", "")
+        assert f"A run that was killed left {left} behind" in said
+        assert alive.folder not in said
 
 
 @pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

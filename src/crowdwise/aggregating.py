@@ -38,6 +38,8 @@ def aggregate(
     from .methods import METHODS
     from .writing import check_output, write
 
+    given = {"--memory": memory, "--workdir": workdir, "--master": master, "--truth": truth, "--json": as_json}
+    options.check_engine(engine, given)
     chosen = options.choose_method(method, set_)
     source = options.Source(files, item, worker, label, duplicates, missing, strict)
     if engine == "spark":
@@ -50,7 +52,7 @@ def aggregate(
     screen = on_screen.Screen(quiet)
     known = options.read_known(truth)
     with screen.compiling():
-        labels = options.read(screen, source, engine=engine, memory=memory, workdir=workdir)
+        labels = options.read(screen, source, engine=engine, memory=memory, workdir=workdir, method=chosen)
         result = options.fit(screen, method, chosen, labels)
         accuracies = {}
         if known is not None:
@@ -93,6 +95,7 @@ def _in_a_cluster(
 ) -> None:
     """The same in a cluster, which reads and writes the files itself."""
     from . import screen as on_screen
+    from .engines.suitable import require_suitable
     from .errors import CallError
 
     try:
@@ -101,6 +104,7 @@ def _in_a_cluster(
         raise CallError("--engine spark needs the extra spark: pip install 'crowdwise[spark]'.") from problem
     if output is None:
         raise CallError("--engine spark needs a place to write to: -o.")
+    require_suitable(method, "spark")
     session = spark_files.connect(master)
     try:
         votes, found = spark_files.read(session, source.files, source.columns)
@@ -114,6 +118,6 @@ def _in_a_cluster(
         screen.table("The crowd", None, on_screen.crowd_rows(labels, result, {}))
         for path in (output, workers):
             if path is not None:
-                screen.remark(f"Wrote {path}")
+                screen.remark(f"Wrote {path}, a folder of files")
     finally:
         session.stop()

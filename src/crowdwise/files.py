@@ -10,6 +10,7 @@ from . import columns
 from .encode import Duplicates, check_policy
 from .engines.dealing import Phases, Rules
 from .engines.disk import LabelsOnDisk, fits
+from .engines.suitable import require_suitable
 from .engines.workplace import Workplace
 from .errors import CallError, DataError
 from .labels import Labels
@@ -44,6 +45,7 @@ def read_labels(
     engine: str,
     memory: str | int | None = ...,
     workdir: str | os.PathLike[str] | None = ...,
+    method: Any = ...,
     phases: Phases = ...,
 ) -> Any: ...
 
@@ -60,6 +62,7 @@ def read_labels(
     engine: str = "memory",
     memory: str | int | None = None,
     workdir: str | os.PathLike[str] | None = None,
+    method: Any = None,
     phases: Phases = lambda _phase, _share: None,
 ) -> Any:
     r"""Read what workers said from files.
@@ -79,6 +82,8 @@ def read_labels(
         memory: What may be taken, such as "4GB"; None for what is free.
         workdir: Where "disk" works; None for the system's place for large temporary files. What is put there is
             removed when the labels are closed or forgotten.
+        method: What is to be fitted, if that is known: one that cannot run on disk is refused before anything is read
+            to there.
         phases: Called with the name of a phase and the share of it that is done, where labels are on disk.
 
     >>> import tempfile
@@ -93,11 +98,11 @@ def read_labels(
         raise CallError(f"engine={engine!r} is not one of 'memory', 'disk', 'auto'.")
     check_policy(duplicates)
     sources = expand(source)
-    place = Workplace(workdir) if engine == "disk" else None
+    place = _on_disk(workdir, method) if engine == "disk" else None
     copies = [None if place is None else place.path / f"input-{number}" for number in range(len(sources))]
     scans = same_types([scan(one, given, copy) for one, copy in zip(sources, copies, strict=True)])
     if engine == "auto" and all(isinstance(one.content, str) for one in scans) and not fits(scans, memory):
-        place = Workplace(workdir)
+        place = _on_disk(workdir, method)
     found = {role: " or ".join(dict.fromkeys(one.found[role] for one in scans)) for role in given}
     text = any(one.is_text for one in scans)
     if place is not None:
@@ -110,6 +115,13 @@ def read_labels(
         strict=strict,
         integers_in_text=text,
     )
+
+
+def _on_disk(workdir: str | os.PathLike[str] | None, method: Any) -> Workplace:
+    """Where to work on disk, for a method that can."""
+    if method is not None:
+        require_suitable(method, "disk")
+    return Workplace(workdir)
 
 
 def read_truth(source: Any, *, item: str | None = None, truth: str | None = None) -> pl.DataFrame:

@@ -211,6 +211,9 @@ class Labels:
         if self.set_valued:
             raise DataError(several_classes_a_vote(method))
 
+    def require_suitable(self, method: object) -> None:
+        """Every method runs in memory; labels elsewhere refuse some."""
+
     def slice(self, first: int, last: int) -> "Labels":
         """The items from `first` up to, not including, `last`: the same workers and classes, no copy of labels.
 

@@ -57,6 +57,11 @@ class Inferring:
     # The posterior variance of scores, from labels, scores and the workers' parameters.
     variance: ClassVar[Callable[..., Array] | None] = None
 
+    @property
+    def in_memory_only(self) -> str:
+        """Why all labels must be in memory at once, as "because ..."; empty where any engine can run the method."""
+        return ""
+
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.
 
@@ -64,6 +69,7 @@ class Inferring:
             labels: What the workers said, in memory or elsewhere.
             progress: Called with the iteration and the change after each iteration.
         """
+        labels.require_suitable(self)
         self.check(labels)
         engine = InMemory(self, labels) if isinstance(labels, Labels) else labels.engine(self)
         with engine:

@@ -5,8 +5,9 @@ Nothing heavy is imported before it is used, so that `--help` answers at once.
 
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
@@ -40,6 +41,28 @@ MethodKey = Annotated[str, typer.Option("--method", "-m", help="See `crowdwise m
 Settings = Annotated[
     list[str] | None, typer.Option("--set", help="A parameter of the method, as name=value; repeatable.")
 ]
+
+
+# Options that some engines have no use for, and the engines that do.
+_USED_BY: Final = {
+    "--memory": ("disk", "auto"),
+    "--workdir": ("disk", "auto"),
+    "--master": ("spark",),
+    "--truth": ("memory", "disk", "auto"),
+    "--json": ("memory", "disk", "auto"),
+}
+_ENGINES: Final = ("memory", "disk", "auto", "spark")
+
+
+def check_engine(engine: str, given: Mapping[str, object]) -> None:
+    """Refuse an engine that does not exist, and options that do nothing with this one."""
+    from .errors import CallError
+
+    if engine not in _ENGINES:
+        raise CallError(f"engine={engine!r} is not one of {', '.join(map(repr, _ENGINES))}.")
+    for option, engines in _USED_BY.items():
+        if given[option] and engine not in engines:
+            raise CallError(f"{option} does nothing with --engine {engine}: it is for {' or '.join(engines)}.")
 
 
 class Source(NamedTuple):
@@ -118,6 +141,8 @@ def read(screen: "Screen", source: Source, **where: Any) -> Any:
     if not isinstance(labels, Labels):
         why = "" if where["engine"] == "disk" else "The labels may not fit in memory (--engine memory tries). "
         screen.remark(f"{why}Working on disk: {labels.n_parts:,} parts in {labels.folder}.")
+        for folder in labels.abandoned:
+            screen.remark(f"A run that was killed left {folder} behind; remove it.")
     return labels
 
 

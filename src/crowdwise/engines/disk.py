@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 import numpy as np
 
-from ..errors import DataError
+from ..errors import CallError, DataError
 from ..kernels import Array
 from ..labels import Labels, Names, several_classes_a_vote
 from ..repairs import Report
@@ -20,14 +20,27 @@ from .dealing import Phases, Rules, deal
 from .method import Sweeping
 from .outcome import ResultOnDisk
 from .parts import Parts, load, save
-from .workplace import Workplace, available_memory, parse_size
+from .suitable import in_memory_only, require_suitable
+from .workplace import Workplace, available_memory, parse_size, show_size
 
 Done = TypeVar("Done")
 
 # Bytes on disk for a row: as it was read, and sorted with scores of ten classes for every fifth.
 _ROW: Final = 60
+# The least bytes of memory for a row: rows are written 500 times then, to a thousand parts by two threads.
+_LEAST: Final = 1
 # Bytes in memory for a row while all labels are read into it, besides what they are on disk.
 _ROW_IN_MEMORY: Final = 110
+
+
+def _require_useful(memory: int, rows: int) -> None:
+    """Refuse so little memory that parts are a few rows each, and opening their files is all that is done."""
+    least = rows * _LEAST
+    if memory < least:
+        raise CallError(
+            f"{show_size(memory)} of memory are too little for about {rows:,} rows, which would fall into thousands of "
+            f"tiny files: give at least {show_size(least)} (--memory), a byte a row."
+        )
 
 
 def fits(scans: Sequence[Scan], memory: str | int | None) -> bool:
@@ -73,6 +86,7 @@ class LabelsOnDisk:
         try:
             limit = available_memory() // 2 if memory is None else parse_size(memory)
             rows = sum(one.size()[0] for one in scans)
+            _require_useful(limit, rows)
             place.require(rows * _ROW)
             return cls(*deal(scans, found, rules, place, limit, rows, phases), phases)
         except BaseException:
@@ -83,6 +97,11 @@ class LabelsOnDisk:
     def folder(self) -> str:
         """Where the parts are."""
         return os.fspath(self._parts.place.path)
+
+    @property
+    def abandoned(self) -> list[str]:
+        """Folders beside it that killed runs left behind."""
+        return [os.fspath(path) for path in self._parts.place.abandoned()]
 
     @property
     def n_parts(self) -> int:
@@ -103,6 +122,10 @@ class LabelsOnDisk:
         """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
         if self.set_valued:
             raise DataError(several_classes_a_vote(method))
+
+    def require_suitable(self, method: Any) -> None:
+        """Refuse a method that cannot run on disk."""
+        require_suitable(method, "disk")
 
     def engine(self, method: Sweeping) -> "OnDisk":
         """A method over these labels."""
@@ -128,11 +151,8 @@ class LabelsOnDisk:
 
     @property
     def item_starts(self) -> NoReturn:
-        """Refused: not in memory."""
-        raise DataError(
-            "This method needs all labels in memory, and they are on disk: use engine memory, or a method that sweeps "
-            "over the items, such as bwa, one_coin or ds."
-        )
+        """Refused: not in memory. Methods that say so themselves are refused by name before they get here."""
+        raise CallError(in_memory_only("This method needs all labels in memory, and they are on disk"))
 
     workers = labels = continued = slices = item_starts
 

@@ -30,6 +30,7 @@ from . import spark_tasks as tasks
 from .method import Sweeping
 from .outcome import ResultInParts
 from .spark_dealing import deal
+from .suitable import in_memory_only, require_suitable
 
 # Outcomes that the driver adds up by itself; more than that are added up on executors first.
 _FEW: Final = 16
@@ -68,6 +69,7 @@ def fit(
     Returns:
         One row per item and one per worker, with the columns that `Result.to_frame` and `workers_frame` have.
     """
+    require_suitable(method, "spark")
     found = columns.recognise(votes.columns, {"item": item, "worker": worker, "label": label}, "The table")
     labels = LabelsOnSpark.read(votes, found, duplicates, missing, strict, partitions)
     result = method.fit(labels, progress=progress)
@@ -106,6 +108,10 @@ class LabelsOnSpark:
         if self.set_valued:
             raise DataError(several_classes_a_vote(method))
 
+    def require_suitable(self, method: Any) -> None:
+        """Refuse a method that cannot run in a cluster."""
+        require_suitable(method, "spark")
+
     def engine(self, method: Sweeping) -> "OnSpark":
         """A method over these labels."""
         return OnSpark(method, self)
@@ -116,10 +122,7 @@ class LabelsOnSpark:
 
     def __getattr__(self, name: str) -> Any:
         if name in ("item_starts", "workers", "labels", "continued", "slices"):
-            raise DataError(
-                "This method needs all labels in memory, and they are in a cluster: use engine memory, or a method "
-                "that sweeps over the items, such as bwa, one_coin or ds."
-            )
+            raise CallError(in_memory_only("This method needs all labels in memory, and they are in a cluster"))
         raise AttributeError(name)
 
     def __repr__(self) -> str:
@@ -133,11 +136,6 @@ class OnSpark:
     """One method over labels in a cluster: a sweep is a job."""
 
     def __init__(self, method: Sweeping, labels: LabelsOnSpark) -> None:
-        if not method.forgetful:
-            raise CallError(
-                f"{type(method).__name__} needs the scores of the iteration before, and a cluster keeps none: use "
-                "engine memory or disk."
-            )
         self._method = method
         self._labels = labels
         self._before: Any = None

@@ -1,6 +1,7 @@
 """Memory and disk: how much there is, how much is asked for, and a folder that is gone when the work is."""
 
 import errno
+import fcntl
 import os
 import re
 import shutil
@@ -15,6 +16,7 @@ import polars as pl
 
 from ..errors import CallError, DataError
 
+_PREFIX: Final = "crowdwise-"
 _UNITS: Final = ("", "K", "M", "G", "T")
 
 
@@ -67,8 +69,20 @@ class Workplace:
             raise CallError(f"There is no folder {self._parent} to work in.")
         if not os.access(self._parent, os.W_OK):
             raise CallError(f"The folder {self._parent} may not be written to; name another with workdir.")
-        self.path = Path(tempfile.mkdtemp(prefix="crowdwise-", dir=self._parent))
-        self.close = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
+        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._parent))
+        # The system lets go of it when the process ends, however it ends: what nobody holds is left behind.
+        held = _hold(self.path)
+        self.close = weakref.finalize(self, _remove, self.path, held)
+
+    def abandoned(self) -> list[Path]:
+        """Folders beside this one that killed processes left behind."""
+        found = []
+        for path in sorted(self._parent.glob(f"{_PREFIX}*")):
+            held = _hold(path)
+            if held is not None:
+                os.close(held)
+                found.append(path)
+        return found
 
     def require(self, needed: int) -> None:
         """Refuse to begin where there is no room for so many bytes."""
@@ -92,6 +106,26 @@ class Workplace:
             f"The disk of {self._parent} is too small: about {show_size(self._needed)} are needed there for the "
             f"labels, and {show_size(free)} are free. Name a folder on a larger one with workdir (--workdir)."
         )
+
+
+def _hold(folder: Path) -> int | None:
+    """Lock a folder as one's own; None if another has it, or it is not ours to open."""
+    try:
+        opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(opened)
+        return None
+    return opened
+
+
+def _remove(folder: Path, held: int | None) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    if held is not None:
+        os.close(held)
 
 
 def _usual_place() -> Path:

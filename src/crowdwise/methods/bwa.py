@@ -101,6 +101,13 @@ class BWA(Iterative[Weights, Errors]):
         """An error for every worker and class."""
         return labels.n_workers * labels.n_classes
 
+    @property
+    def in_memory_only(self) -> str:
+        """Why all labels must be in memory at once; empty where parts of them do."""
+        usual = {"restarts": 0, "weights": "per_worker", "link": "gaussian"}
+        given = [name for name, value in usual.items() if getattr(self, name) != value]
+        return f"because of {given[0]}={getattr(self, given[0])} (without it, it does not)" if given else ""
+
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.
 
@@ -111,10 +118,7 @@ class BWA(Iterative[Weights, Errors]):
         extension = self._extension(labels.n_classes)
         if extension is None and not self.restarts:
             return super().fit(labels, progress=progress)
-        if not isinstance(labels, Labels):
-            raise CallError(
-                "BWA's extensions and restarts need all labels in memory: use engine memory, or leave them."
-            )
+        labels.require_suitable(self)
         if extension is not None:
             return replace(extension.fit(labels, progress=progress), method=self)
         fitted = best_by_class(self, labels, self.restarts, self.seed, progress)

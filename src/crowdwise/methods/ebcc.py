@@ -86,6 +86,11 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
         require_whole(1, subtypes=self.subtypes, restarts=self.restarts)
         require_whole(0, seed=self.seed)
 
+    @property
+    def in_memory_only(self) -> str:
+        """Why all labels must be in memory at once."""
+        return "because it draws a start for all items at once"
+
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.
 
@@ -93,6 +98,7 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
             labels: What the workers said, one class a vote.
             progress: Called with the iteration and the change after each iteration.
         """
+        labels.require_suitable(self)
         labels.require_single_votes("EBCC")
         self._refuse_too_many(labels)
         share = shares(labels)

@@ -91,6 +91,7 @@ class GLAD:
         from scipy import optimize  # slow to import: not before it is needed
         from threadpoolctl import threadpool_limits
 
+        labels.require_suitable(self)
         labels.require_single_votes("GLAD")
         arrays = (labels.item_starts, labels.workers, labels.labels)
         n_workers, n_items = labels.n_workers, labels.n_items

@@ -65,9 +65,17 @@ class IBCC(ConfusionMethod):
         """
         if self.inference == "variational":
             return super().fit(labels, progress=progress)
+        labels.require_suitable(self)
         self.check(labels)
         n_classes = labels.n_classes
         return fit_messages(self, labels, self._prior(n_classes), np.full(n_classes, self.class_count), progress)
+
+    @property
+    def in_memory_only(self) -> str:
+        """Why all labels must be in memory at once; empty where parts of them do."""
+        if self.inference == "variational":
+            return ""
+        return "because expectation propagation keeps numbers for every label (inference=variational does not)"
 
     @property
     def not_a_sum(self) -> str:

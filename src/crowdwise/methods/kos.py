@@ -71,6 +71,7 @@ class KOS:
             labels: What the workers said, one class a vote, of two classes.
             progress: Called with the iteration and the change after each iteration.
         """
+        labels.require_suitable(self)
         labels.require_single_votes("KOS")
         if labels.n_classes > 2:
             raise DataError(f"KOS takes two classes, and here are {labels.n_classes}: use bwa, ds or another method.")

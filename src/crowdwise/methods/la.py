@@ -78,6 +78,7 @@ class LightweightAggregation:
             labels: What the workers said, one class a vote.
             progress: Called after each pass.
         """
+        labels.require_suitable(self)
         labels.require_single_votes("LightweightAggregation")
         arrays = (labels.item_starts, labels.workers, labels.labels)
         drawn = np.random.default_rng(self.seed).random(labels.n_items)

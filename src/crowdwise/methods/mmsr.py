@@ -69,6 +69,7 @@ class MMSR:
             labels: What the workers said, one class a vote.
             progress: Called with the iteration and the change after each iteration.
         """
+        labels.require_suitable(self)
         labels.require_single_votes("MMSR")
         require_room(
             16 * labels.n_workers**2,  # two numbers for every pair
