@@ -33,9 +33,10 @@ def aggregate(
     as_json: options.Json = False,
 ) -> None:
     """Infer the label of every item and the quality of every worker."""
-    from . import screen as on_screen
+    from . import overview
     from .evaluate import accuracy
     from .methods import METHODS
+    from .screen import Screen
     from .writing import check_output, write
 
     given = {"--memory": memory, "--workdir": workdir, "--master": master, "--truth": truth, "--json": as_json}
@@ -43,13 +44,13 @@ def aggregate(
     chosen = options.choose_method(method, set_)
     source = options.Source(files, item, worker, label, duplicates, missing, strict)
     if engine == "spark":
-        _in_a_cluster(on_screen.Screen(quiet), chosen, source, master, output, workers, scores)
+        _in_a_cluster(Screen(quiet), chosen, source, master, output, workers, scores)
         return
     targets = [path for path in (output, workers) if path is not None]
     options.check_targets(targets, files, truth)
     for path in targets:
         check_output(path)
-    screen = on_screen.Screen(quiet)
+    screen = Screen(quiet)
     known = options.read_known(truth)
     with screen.compiling():
         labels = options.read(screen, source, engine=engine, memory=memory, workdir=workdir, method=chosen)
@@ -69,16 +70,16 @@ def aggregate(
             "truth": None if output else truth_table.collect(),
             "quality": None if workers else result.workers_frame(),
         }
-        typer.echo(json.dumps(on_screen.summary(labels, result, accuracies, targets, unwritten)))
+        typer.echo(json.dumps(overview.summary(labels, result, accuracies, targets, unwritten)))
     elif not quiet:
-        screen.table("The crowd", None, on_screen.crowd_rows(labels, result, accuracies))
+        screen.table("The crowd", None, overview.crowd_rows(labels, result, accuracies))
         if output is None:
             screen.head("Inferred labels", truth_table, 10, labels.n_items)
         worker_table = result.workers_frame()
-        best, worst = on_screen.ranked_workers(worker_table, 5)
+        best, worst = overview.ranked_workers(worker_table, 5)
         screen.table("Best workers", worker_table.columns, best)
         screen.table("Worst workers", worker_table.columns, worst)
-        disputed = on_screen.disputed_items(truth_table, 5)
+        disputed = overview.disputed_items(truth_table, 5)
         screen.table("Most disputed items", disputed.columns, disputed.rows())
     for path in targets:
         screen.remark(f"Wrote {path}")
@@ -94,7 +95,7 @@ def _in_a_cluster(
     scores: bool,
 ) -> None:
     """The same in a cluster, which reads and writes the files itself."""
-    from . import screen as on_screen
+    from . import overview
     from .engines.suitable import require_suitable
     from .errors import CallError
 
@@ -115,7 +116,7 @@ def _in_a_cluster(
         spark_files.write(result.truth(scores), output)
         if workers is not None:
             spark_files.write(result.workers_table(), workers)
-        screen.table("The crowd", None, on_screen.crowd_rows(labels, result, {}))
+        screen.table("The crowd", None, overview.crowd_rows(labels, result, {}))
         for path in (output, workers):
             if path is not None:
                 screen.remark(f"Wrote {path}, a folder of files")

@@ -66,6 +66,7 @@ class InteractionMethod:
             labels: What the workers said, one class a vote.
             progress: Called with the iteration and the change after each iteration.
         """
+        labels.require_suitable(self)
         name = type(self).__name__
         labels.require_single_votes(name)
         require_room(
