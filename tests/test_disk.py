@@ -26,8 +26,7 @@ pytestmark = pytest.mark.usefixtures("workdir")
 EVERY = CASES | VARIANTS
 # These keep something for every item or label, or draw items at random: they say that they need all labels in memory.
 IN_MEMORY_ONLY = {
-    *("glad", "minimax", "loglinear", "kos", "mmsr", "la", "la one pass", "ebcc", "ibcc"),
-    *("bwa per label", "bwa logistic", "bwa restarts"),
+    *("glad", "minimax", "loglinear", "kos", "mmsr", "la", "la one pass", "ebcc", "ibcc", "bwa restarts"),
 }
 LOOPED = sorted(set(EVERY) - IN_MEMORY_ONLY)
 PAPER = [
@@ -55,6 +54,8 @@ def assert_same_result(disk: Any, memory: cw.Result) -> None:
     numbers = [name for name in one.columns if name.startswith("score")]
     assert one.select(numbers).to_numpy() == pytest.approx(other.select(numbers).to_numpy(), rel=1e-9, abs=1e-9)
     assert disk.tie_count == memory.tie_count
+    assert disk.method == memory.method
+    assert disk.scale == memory.scale
     workers, expected = disk.workers_frame(), memory.workers_frame()
     assert workers.select("worker", "labels", "agreement").equals(expected.select("worker", "labels", "agreement"))
     columns = ["quality", "quality_low", "quality_high"]
@@ -114,7 +115,6 @@ def test_others_are_refused_in_one_sentence(key: str, tmp_path: Path) -> None:
         (["-m", "glad"], "GLAD needs all labels in memory, because it does not sweep"),
         (["-m", "ibcc"], "IBCC needs all labels in memory, .* (inference=variational does not)"),
         (["--set", "restarts=3"], "BWA needs all labels in memory, because of restarts=3"),
-        (["--set", "link=logistic"], "BWA needs all labels in memory, because of link=logistic"),
     ],
 )
 def test_what_cannot_run_on_disk_is_refused_before_reading(

@@ -1,7 +1,7 @@
 """`Result`: what a method found. The answer to every item, how sure it is, and how good every worker is."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Final, Literal
 
@@ -232,6 +232,10 @@ class Result:
                 "agreement": pl.Series(self.agreement, nan_to_null=True),
             }
         )
+
+    def by(self, method: Any) -> "Result":
+        """The same as the result of another method, which this one was a part of."""
+        return replace(self, method=method)
 
     def confusion(self, worker: Any) -> pl.DataFrame:
         """What one worker says where each class is true: a row per true class, a column per class said.

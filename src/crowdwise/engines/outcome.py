@@ -1,6 +1,7 @@
 """What a method found in parts: the same tables as a `Result`, made part by part as they are asked for."""
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -62,6 +63,7 @@ class ResultInParts:
 
     Attributes:
         method: The method with all its parameters.
+        swept_by: The loop that it ran: itself, or what it asked to sweep on its behalf.
         names: What workers and classes are called; items have their names in their part.
         scale: What the scores are; see `Result`.
         workers: The method's own parameters of the workers.
@@ -69,12 +71,19 @@ class ResultInParts:
     """
 
     def __init__(self, method: Sweeping, names: Names, engine: PartsEngine, ending: Ending) -> None:
-        self.method = method
+        self.method: Any = method
+        self.swept_by = method
         self.names = names
         self.scale = method.scale
         self.workers = ending.workers
         self.convergence = ending.convergence
         self._adding = engine
+
+    def by(self, method: Any) -> "ResultInParts":
+        """The same as the result of another method, which this one was a part of."""
+        other = copy(self)
+        other.method = method
+        return other
 
     def workers_frame(self) -> pl.DataFrame:
         """One row per worker, in order of first appearance."""
@@ -105,7 +114,7 @@ class ResultInParts:
     @cached_property
     def quality(self) -> Quality:
         """How good every worker is."""
-        if not self.method.coins:
+        if not self.swept_by.coins:
             return Quality(self.agreement)
 
         def expected_right(evidence: Array, share: Array) -> Any:
@@ -134,14 +143,14 @@ class ResultInParts:
 
 def part_result(about: ResultInParts, labels: Labels, items: pl.Series, scores: Array) -> Result:
     """The result of one part: everything about its items, nothing about workers but their parameters."""
-    method = about.method
-    check_finite(method, items, scores)
+    variance = about.swept_by.variance
+    check_finite(about.method, items, scores)
     nothing = np.zeros(0)
     return Result(
-        method=method,
+        method=about.method,
         names=Names(items, labels.names.workers, labels.names.classes),
         scores=scores,
-        scale=method.scale,
+        scale=about.swept_by.scale,
         workers=about.workers,
         convergence=about.convergence,
         ranking=kernels.best_two(scores, TIE),
@@ -149,7 +158,7 @@ def part_result(about: ResultInParts, labels: Labels, items: pl.Series, scores: 
         worker_votes=nothing,
         agreement=nothing,
         measure_quality=partial(Quality, nothing),
-        measure_variance=None if method.variance is None else partial(method.variance, labels, scores, about.workers),
+        measure_variance=None if variance is None else partial(variance, labels, scores, about.workers),
     )
 
 
@@ -205,7 +214,7 @@ class ResultOnDisk(ResultInParts):
     def _part(self, number: int, most: int | None = None) -> Result:
         """The result of the first `most` items of one part."""
         labels, items = self._parts.load(number), self._parts.item_names(number)
-        scores = self.method.finish(self._engine.scores(number))
+        scores = self.swept_by.finish(self._engine.scores(number))
         if most is not None:
             labels, items, scores = labels.slice(0, most), items.head(most), scores[:most]
         return part_result(self, labels, items, scores)

@@ -133,7 +133,8 @@ class FoundBy:
     """A method and how it ended: what a part of the result needs to know."""
 
     def __init__(self, method: Sweeping, ending: Ending) -> None:
-        self.method, self.workers, self.convergence = method, ending.workers, ending.convergence
+        self.method = self.swept_by = method
+        self.workers, self.convergence = ending.workers, ending.convergence
 
 
 def tables(

@@ -104,9 +104,7 @@ class BWA(Iterative[Weights, Errors]):
     @property
     def in_memory_only(self) -> str:
         """Why all labels must be in memory at once; empty where parts of them do."""
-        usual = {"restarts": 0, "weights": "per_worker", "link": "gaussian"}
-        given = [name for name, value in usual.items() if getattr(self, name) != value]
-        return f"because of {given[0]}={getattr(self, given[0])} (without it, it does not)" if given else ""
+        return f"because of restarts={self.restarts} (without them, it does not)" if self.restarts else ""
 
     def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
         """Infer the truth.
@@ -116,11 +114,11 @@ class BWA(Iterative[Weights, Errors]):
             progress: Called with the iteration and the change after each iteration.
         """
         extension = self._extension(labels.n_classes)
-        if extension is None and not self.restarts:
+        if extension is not None:
+            return extension.fit(labels, progress=progress).by(self)
+        if not self.restarts:
             return super().fit(labels, progress=progress)
         labels.require_suitable(self)
-        if extension is not None:
-            return replace(extension.fit(labels, progress=progress), method=self)
         fitted = best_by_class(self, labels, self.restarts, self.seed, progress)
         return Result.build(
             self,
