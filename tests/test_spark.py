@@ -56,11 +56,9 @@ class _Collected:
 
     def __init__(self, result: Any) -> None:
         self._result = result
-        self.convergence = result.convergence
 
-    @property
-    def tie_count(self) -> Any:
-        return self._result.tie_count
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._result, name)
 
     def to_frame(self, scores: bool) -> Any:
         return pl.from_arrow(self._result.truth(scores).toArrow())
