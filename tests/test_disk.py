@@ -118,7 +118,7 @@ def test_others_are_refused_in_one_sentence(key: str, tmp_path: Path) -> None:
         (["--set", "restarts=3"], "BWA needs all labels in memory, because of restarts=3"),
     ],
 )
-def test_what_cannot_run_elsewhereis_refused_before_reading(
+def test_what_cannot_run_on_disk_is_refused_before_reading(
     engine: str, asked: list[str], message: str, tmp_path: Path, workdir: Path
 ) -> None:
     path = tmp_path / "votes.csv"
