@@ -13,6 +13,7 @@ from pyspark.sql import SparkSession
 
 import crowdwise as cw
 from crowdwise.engines.spark import LabelsOnSpark
+from crowdwise.engines.spark_dealing import deal
 
 from . import large_crowd
 from .timing import show
@@ -36,7 +37,7 @@ def main(sizes: list[int]) -> None:
             large_crowd.write(path, count, count * 4 // 25, max(count * 3 // 1000, 10))
         found = {"item": "item", "worker": "worker", "label": "label"}
         started = time.perf_counter()
-        labels = LabelsOnSpark.read(session.read.parquet(str(path)), found, "error", (), False, None)
+        labels = LabelsOnSpark(*deal(session.read.parquet(str(path)), found, "error", (), False, None))
         reading = time.perf_counter() - started
         cluster = _seconds_per_iteration(method, labels)
         memory = 2 * _seconds_per_iteration(method, cw.read_labels(path))

@@ -98,45 +98,6 @@ def test_bwa_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
     assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))  # type: ignore[arg-type]  # they are fitted alike
 
 
-@pytest.mark.parametrize("key", sorted(IN_MEMORY_ONLY))
-def test_others_are_refused_in_one_sentence(key: str, tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    cw.simulate(50, 5, 2, seed=2).rows.write_csv(path)
-    method = EVERY[key].method
-    with pytest.raises(cw.CallError, match="all labels in memory"):
-        method.fit(on_disk(path))
-    with pytest.raises(cw.CallError, match=f"^{type(method).__name__} needs all labels in memory"):
-        on_disk(path, method=method)
-
-
-@pytest.mark.parametrize("engine", ["disk", "auto"])
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        (["-m", "glad"], "GLAD needs all labels in memory, because it does not sweep"),
-        (["-m", "ibcc"], "IBCC needs all labels in memory, .* (inference=variational does not)"),
-        (["--set", "restarts=3"], "BWA needs all labels in memory, because of restarts=3"),
-    ],
-)
-def test_what_cannot_run_on_disk_is_refused_before_reading(
-    engine: str, asked: list[str], message: str, tmp_path: Path, workdir: Path
-) -> None:
-    path = tmp_path / "votes.csv"
-    # Reading it all would find this conflict, and complain about that instead.
-    path.write_text("item,worker,label\n1,a,x\n1,a,y\n")
-    done = run("aggregate", path, *asked, "--engine", engine, "--memory", "100B")
-    assert done.returncode == 2
-    assert re.match(f"error: {message}".replace("(", r"\(").replace(")", r"\)"), done.stderr)
-    assert not list(workdir.iterdir())
-
-
-def test_auto_refuses_nothing_that_fits(tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    cw.simulate(50, 5, 2, seed=2).rows.write_csv(path)
-    labels = cw.read_labels(path, engine="auto", memory="1GB", method=cw.GLAD())
-    assert isinstance(labels, cw.Labels)
-
-
 Cell = tuple[str, str, str]
 
 

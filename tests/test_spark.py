@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 
 from crowdwise.engines import spark
 from crowdwise.engines.spark import LabelsOnSpark
+from crowdwise.engines.spark_dealing import deal
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 EVERY = CASES | VARIANTS
@@ -71,7 +72,7 @@ def read(session: SparkSession, rows: pl.DataFrame, partitions: int = 3, **more:
     votes = session.createDataFrame(rows.to_arrow()).coalesce(1)
     found = {"item": "item", "worker": "worker", "label": "label"}
     rules: dict[str, Any] = {"duplicates": "error", "missing": (), "strict": False, **more}
-    return LabelsOnSpark.read(votes, found, partitions=partitions, **rules)
+    return LabelsOnSpark(*deal(votes, found, partitions=partitions, **rules))
 
 
 def short(method: Any) -> Any:

@@ -101,6 +101,7 @@ def _in_a_cluster(
 
     try:
         from .engines import spark, spark_files
+        from .engines.spark_dealing import deal
     except ImportError as problem:
         raise CallError("--engine spark needs the extra spark: pip install 'crowdwise[spark]'.") from problem
     if output is None:
@@ -109,7 +110,7 @@ def _in_a_cluster(
     session = spark_files.connect(master)
     try:
         votes, found = spark_files.read(session, source.files, source.columns)
-        labels = spark.LabelsOnSpark.read(votes, found, partitions=None, **source.rules)
+        labels = spark.LabelsOnSpark(*deal(votes, found, partitions=None, **source.rules))
         options.say_what_was_read(screen, labels)
         with screen.progress(getattr(method, "tolerance", 1.0)) as progress:
             result = method.fit(labels, progress=progress)

@@ -71,13 +71,13 @@ def fit(
     """
     require_suitable(method, "spark")
     found = columns.recognise(votes.columns, {"item": item, "worker": worker, "label": label}, "The table")
-    labels = LabelsOnSpark.read(votes, found, duplicates, missing, strict, partitions)
+    labels = LabelsOnSpark(*deal(votes, found, duplicates, missing, strict, partitions))
     result = method.fit(labels, progress=progress)
     return result.truth(scores), result.workers_table()
 
 
 class LabelsOnSpark:
-    """Who said what about which item, in parts on the executors of a cluster."""
+    """Who said what about which item, in parts on the executors of a cluster, as `deal` leaves them there."""
 
     def __init__(self, votes: DataFrame, parts: DataFrame, about: tasks.About, report: Report, sizes: Any) -> None:
         self.session = votes.sparkSession
@@ -89,19 +89,6 @@ class LabelsOnSpark:
         self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
         self.set_valued = about.set_valued
         self.about = send(self.session, about)
-
-    @classmethod
-    def read(
-        cls,
-        votes: DataFrame,
-        found: dict[str, str],
-        duplicates: Duplicates,
-        missing: Sequence[Any],
-        strict: bool,
-        partitions: int | None,
-    ) -> "LabelsOnSpark":
-        """Labels as `deal` leaves them on the executors."""
-        return cls(*deal(votes, found, duplicates, missing, strict, partitions))
 
     def require_single_votes(self, method: str) -> None:
         """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
