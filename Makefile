@@ -64,9 +64,9 @@ clean:
 	touch $@
 
 # Numba does not notice when a kernel's callee in another file changed: a compiled kernel is older than no source.
-$(COMPILED)/current: $(wildcard src/crowdwise/kernels/*.py)
+$(COMPILED)/current: $(wildcard src/crowdwise/kernels/*.py src/crowdwise/kernels/simd/*.py)
 	mkdir -p $(COMPILED)
-	rm -f $(COMPILED)/*.nbi $(COMPILED)/*.nbc
+	rm -f $(COMPILED)/*.nb[ci] src/crowdwise/kernels/simd/__pycache__/*.nb[ci]
 	touch $@
 
 # crowd-kit and the older scikit-learn that it needs, apart from everything else.

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import crowdwise as cw
-from crowdwise.comparison import compare
+from crowdwise.analysis.comparison import compare
 
 from .timing import show
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.comparison import compare
+from crowdwise.analysis.comparison import compare
 
 _PAGE = Path(__file__).parent.parent / "docs" / "choosing.md"
 _MARKS = ("<!-- measured: begin -->", "<!-- measured: end -->")

@@ -29,7 +29,7 @@ def against_duckdb() -> None:
         crowd = cw.simulate(1_000_000, 2_400, 4, labels_per_item=6, workload=1.0, seed=1)
         crowd.rows.sample(fraction=1, shuffle=True, seed=1).write_parquet(labels)
         duckdb = seconds(lambda: _run("-c", DUCKDB, labels, modes), 3)
-        ours = seconds(lambda: _run("-m", "crowdwise.cli", "aggregate", labels, "-o", truth, "--quiet"), 3)
+        ours = seconds(lambda: _run("-m", "crowdwise", "aggregate", labels, "-o", truth, "--quiet"), 3)
         assert pl.read_parquet(truth).height == pl.read_parquet(modes).height
     what = "6 million labels, file to file: aggregate / DuckDB mode()"
     show(what, f"{ours:.2f} s / {duckdb:.2f} s = {ours / duckdb:.1f} x", "<= 3 x, aim 1.5 x")
@@ -40,7 +40,7 @@ def on_small_file() -> None:
     with tempfile.TemporaryDirectory() as folder:
         labels = str(Path(folder) / "labels.csv")
         cw.simulate(200, 20, 3, seed=1).rows.write_csv(labels)
-        taken = seconds(lambda: _run("-m", "crowdwise.cli", "aggregate", labels, "--quiet"), 5)
+        taken = seconds(lambda: _run("-m", "crowdwise", "aggregate", labels, "--quiet"), 5)
     show("a small CSV through the command line", f"{taken:.2f} s", "about a second")
 
 
@@ -58,7 +58,7 @@ def first_run() -> None:
         os.environ["NUMBA_CACHE_DIR"] = str(Path(folder) / "cache")
         try:
             started = time.perf_counter()
-            _run("-m", "crowdwise.cli", "aggregate", labels, "--quiet")
+            _run("-m", "crowdwise", "aggregate", labels, "--quiet")
             taken = time.perf_counter() - started
         finally:
             del os.environ["NUMBA_CACHE_DIR"]

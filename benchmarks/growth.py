@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.labels import Names
-from crowdwise.repairs import Report
+from crowdwise.data.labels import Names
+from crowdwise.data.reading_report import Report
 
 from .timing import seconds, show
 

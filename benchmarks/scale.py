@@ -31,7 +31,7 @@ def main(sizes: list[int]) -> None:
             large_crowd.write(labels, count, count * 4 // 25, max(count * 3 // 1000, 10))
         truth, modes = _FOLDER / "truth.parquet", _FOLDER / "modes.parquet"
         duckdb, duckdb_busy, _ = _measured("-c", DUCKDB, str(labels), str(modes))
-        command = ("-m", "crowdwise.cli", "aggregate", str(labels), "-o", str(truth), "--quiet")
+        command = ("-m", "crowdwise", "aggregate", str(labels), "-o", str(truth), "--quiet")
         taken[count], busy, memory = _measured(*command, "--engine", "disk", "--memory", _MEMORY)
         items = pl.scan_parquet(truth).select(pl.len()).collect().item()
         assert items == pl.scan_parquet(modes).select(pl.len()).collect().item()

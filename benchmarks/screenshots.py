@@ -12,7 +12,7 @@ import polars as pl
 from playwright.sync_api import sync_playwright
 
 import crowdwise as cw
-from crowdwise.comparison import compare
+from crowdwise.analysis.comparison import compare
 from crowdwise.reporting import comparison_page
 
 _IMAGES: Final = Path(__file__).parent.parent / "docs" / "images"

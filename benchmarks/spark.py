@@ -12,8 +12,8 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 import crowdwise as cw
-from crowdwise.engines.spark import LabelsOnSpark
-from crowdwise.engines.spark_dealing import deal
+from crowdwise.data.spark.labels import LabelsOnSpark
+from crowdwise.data.spark.partitioning import deal
 
 from . import large_crowd
 from .timing import show

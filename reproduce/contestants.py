@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import crowdwise as cw
-from crowdwise.encode import Duplicates
-from crowdwise.loop import Method
+from crowdwise.data.encoding import Duplicates
+from crowdwise.inference.loop import Method
 
 from . import random_ties
 

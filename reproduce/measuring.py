@@ -9,8 +9,8 @@ from typing import Any, Final
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.encode import Duplicates
-from crowdwise.loop import Method
+from crowdwise.data.encoding import Duplicates
+from crowdwise.inference.loop import Method
 
 from .contestants import CONTESTANTS
 from .results import Results

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import crowdwise as cw
+from crowdwise.inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from crowdwise.kernels import Array
-from crowdwise.result import TIE
-from crowdwise.voting import VoteCounts, VoteWeights, VotingMethod
+from crowdwise.results.result import TIE
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import crowdwise as cw
-from crowdwise.agreement import krippendorff
+from crowdwise.analysis.agreement import krippendorff
 
 # Hayes and Krippendorff's example of four observers and twelve units, with missing values: nominal alpha is 0.743.
 OBSERVERS = [
@@ -39,7 +39,7 @@ def test_degenerate_crowds() -> None:
 def test_groups_of_items_give_the_same_interval_as_items(monkeypatch: pytest.MonkeyPatch) -> None:
     labels = cw.simulate(1900, 30, 3, seed=3).labels
     whole = krippendorff(labels)
-    monkeypatch.setattr("crowdwise.agreement._GROUPS", 600)
+    monkeypatch.setattr("crowdwise.analysis.agreement._GROUPS", 600)
     grouped = krippendorff(labels)
     assert grouped.value == pytest.approx(whole.value)
     assert grouped.high - grouped.low == pytest.approx(whole.high - whole.low, rel=0.2)

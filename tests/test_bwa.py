@@ -11,7 +11,7 @@ import crowdwise as cw
 from benchmarks.listing import bwa as listing
 from benchmarks.listing_ratio import tuples
 from crowdwise.kernels import Array
-from crowdwise.weights import Weights
+from crowdwise.methods.bwa.weights import Weights
 
 
 def with_conflicts(seed: int, classes: int) -> cw.Labels:

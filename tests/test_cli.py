@@ -17,7 +17,7 @@ import crowdwise as cw
 
 def run(*arguments: object, stdin: bytes | None = None) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(
-        [sys.executable, "-m", "crowdwise.cli", *map(str, arguments)], input=stdin, capture_output=True, check=False
+        [sys.executable, "-m", "crowdwise", *map(str, arguments)], input=stdin, capture_output=True, check=False
     )
     return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
 
@@ -201,7 +201,7 @@ def test_help_needs_neither_numba_nor_polars() -> None:
 def on_a_terminal(*arguments: object) -> bytes:
     """What a command writes to standard error if that is a terminal."""
     here, there = pty.openpty()
-    command = [sys.executable, "-m", "crowdwise.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "crowdwise", *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=there) as process:
         os.close(there)
         seen = b""

@@ -17,7 +17,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise import datasets
-from crowdwise.datasets.places import cache_folder
+from crowdwise.datasets.cache import cache_folder
 
 LABELS = b"item,worker,label\n" + b"".join(b"%d,%d,%d\n" % (i, j, (i + j) % 2) for i in range(300) for j in range(3))
 TRUTH = b"item,truth\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(300))

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import crowdwise as cw
-from crowdwise.engines.disk import LabelsOnDisk
-from crowdwise.screen import Screen
-from crowdwise.slices import thread_count
+from crowdwise.cli.terminal import Screen
+from crowdwise.data.disk.labels import LabelsOnDisk
+from crowdwise.parallel import thread_count
 
 from .cases import CASES, VARIANTS
 
@@ -217,7 +217,7 @@ def test_memory_that_would_make_parts_useless_is_refused(tmp_path: Path, workdir
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "crowdwise.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "crowdwise", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
@@ -251,7 +251,7 @@ def test_a_large_item_and_an_empty_part_do_no_harm(tmp_path: Path) -> None:
 
 
 def test_phases_draw_a_bar_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdwise.screen._MOMENT", -1.0)
+    monkeypatch.setattr("crowdwise.cli.terminal._MOMENT", -1.0)
     screen, drawn = Screen(quiet=False), io.StringIO()
     screen._err = Console(file=drawn, force_terminal=True, width=100)
     show = screen.phases()

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.comparison import compare
+from crowdwise.analysis.comparison import compare
 
 
 def tied() -> cw.Result:

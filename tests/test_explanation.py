@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 
 import crowdwise as cw
-from crowdwise.explanation import Explanation
-from crowdwise.support import Support
+from crowdwise.analysis.explanation import Explanation
+from crowdwise.results.contributions import Support
 
 from .cases import CASES, Case
 from .test_contract import EVERY, Rows, crowds, each_method, frame

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.encode import Duplicates
-from crowdwise.loop import Method
+from crowdwise.data.encoding import Duplicates
+from crowdwise.inference.loop import Method
 
 METHODS: dict[str, tuple[Method, Duplicates]] = {
     "MV": (cw.MajorityVote(), "all"),

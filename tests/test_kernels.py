@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from crowdwise import kernels
-from crowdwise.communities import score_posterior, softmax_message
 from crowdwise.kernels import Array
 from crowdwise.kernels.compilation import compiled
-from crowdwise.kernels.exponential import exponential
-from crowdwise.kernels.lanes import load, store
+from crowdwise.kernels.simd.exponential import exponential
+from crowdwise.kernels.simd.lanes import load, store
+from crowdwise.methods.cbcc.softmax_scores import score_posterior, softmax_message
 
 THREE = (0, 1, 2)
 

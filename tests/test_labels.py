@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowdwise as cw
-from crowdwise.encode import Duplicates
+from crowdwise.data.encoding import Duplicates
+from crowdwise.parallel import runs
 
 BASE = {"item": [1, 1, 2, 2], "worker": ["a", "b", "a", "b"], "label": ["x", "y", "x", "x"]}
 
@@ -229,8 +230,8 @@ def test_a_slice_has_the_same_workers_and_classes() -> None:
     assert part.n_items == 4
     assert (part.n_workers, part.n_classes) == (labels.n_workers, labels.n_classes)
     assert spelled(part) == spelled(labels)[labels.item_starts[5] : labels.item_starts[9]]
-    assert [last - first for first, last in labels.slices(10)] == [2] * 10
-    assert list(labels.slices(25)) == [(0, 20)]
+    assert [last - first for first, last in runs(labels.item_starts, 10)] == [2] * 10
+    assert list(runs(labels.item_starts, 25)) == [(0, 20)]
 
 
 def test_splitting_rows_between_two_tables_changes_nothing() -> None:

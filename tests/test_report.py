@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import crowdwise as cw
-from crowdwise.comparison import compare
+from crowdwise.analysis.comparison import compare
 from crowdwise.reporting import comparison_page, page
-from crowdwise.reporting.suspects import habits, suspects, words
+from crowdwise.reporting.sections.suspects import habits, suspects, words
 
 from .cases import CASES
 from .test_contract import EVERY, each_method, frame
@@ -42,7 +42,7 @@ def crowd() -> Any:
 @pytest.fixture(autouse=True)
 def one_waterfall(monkeypatch: pytest.MonkeyPatch) -> None:
     """Six take most of the time of a page and are all made alike."""
-    monkeypatch.setattr("crowdwise.reporting.items._EXPLAINED", 1)
+    monkeypatch.setattr("crowdwise.reporting.sections.items._EXPLAINED", 1)
 
 
 @each_method
@@ -170,7 +170,7 @@ def test_mistakes_leave_nothing_behind(crowd: Any, tmp_path: Path, monkeypatch: 
         cw.report(crowd.labels, result, {"nobody": "c1"}, tmp_path / "report.html")
     with pytest.raises(cw.CallError, match="These labels are not those of the result: their items differ"):
         cw.report(cw.simulate(99, 20, 3, seed=1).labels, result, path=tmp_path / "report.html")
-    monkeypatch.setattr("crowdwise.extras.find_spec", lambda name: None if name == "altair" else name)
+    monkeypatch.setattr("crowdwise.errors.find_spec", lambda name: None if name == "altair" else name)
     with pytest.raises(cw.CallError, match=r"A report needs altair: pip install 'crowdwise\[report\]'"):
         cw.report(crowd.labels, result, path=tmp_path / "report.html")
     with pytest.raises(cw.CallError, match="A chart needs altair"):

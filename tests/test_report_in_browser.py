@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.comparison import compare
+from crowdwise.analysis.comparison import compare
 from crowdwise.reporting import comparison_page
 
 HOSTILE = "</script><script>window.broken=1</script>"

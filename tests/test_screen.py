@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import crowdwise as cw
-from crowdwise.screen import Screen
+from crowdwise.cli.terminal import Screen
 
 from .test_cli import run
 
@@ -80,7 +80,7 @@ def test_a_closed_pipe_is_no_problem_of_the_data(arguments: list[str], tmp_path:
     file = votes(tmp_path / "m.csv", "x,1,a", "x,2,b", "y,1,a")
     here, there = os.pipe()
     os.close(here)
-    command = [sys.executable, "-m", "crowdwise.cli", "aggregate", str(file), *arguments]
+    command = [sys.executable, "-m", "crowdwise", "aggregate", str(file), *arguments]
     done = subprocess.run(command, stdout=there, stderr=subprocess.PIPE, text=True, check=False)
     os.close(there)
     assert done.returncode == 141
@@ -92,7 +92,7 @@ def test_an_interrupt_is_answered(number: signal.Signals, code: int, tmp_path: P
     file, target = tmp_path / "labels.csv", tmp_path / "truth.csv"
     cw.simulate(20_000, 100, 4, seed=1).rows.write_csv(file)
     settings = ["--set", "tolerance=1e-300", "--set", "max_iterations=100000000"]
-    command = [sys.executable, "-m", "crowdwise.cli", "aggregate", str(file), "-o", str(target), *settings]
+    command = [sys.executable, "-m", "crowdwise", "aggregate", str(file), "-o", str(target), *settings]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         while not process.stderr.readline().startswith("Read"):

@@ -21,9 +21,9 @@ pytest.importorskip("pyspark", reason="the extra spark is not installed")
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
+from crowdwise.data.spark.labels import LabelsOnSpark
+from crowdwise.data.spark.partitioning import deal
 from crowdwise.engines import spark
-from crowdwise.engines.spark import LabelsOnSpark
-from crowdwise.engines.spark_dealing import deal
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 EVERY = CASES | VARIANTS

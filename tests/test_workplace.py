@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.engines.workplace import Workplace
+from crowdwise.data.disk.workspace import Workplace
 
 from .test_disk import on_disk, run
 
@@ -76,7 +76,7 @@ def test_a_disk_that_fills_up_is_one_sentence(tmp_path: Path) -> None:
 
 def test_what_a_killed_run_left_behind_is_said(tmp_path: Path, workdir: Path) -> None:
     cw.simulate(50, 5, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
-    killed = "import os, signal; from crowdwise.engines.workplace import Workplace; place = Workplace(None); "
+    killed = "import os, signal; from crowdwise.data.disk.workspace import Workplace; place = Workplace(None); "
     subprocess.run([sys.executable, "-c", killed + "os.kill(os.getpid(), signal.SIGKILL)"], check=False)
     (left,) = workdir.iterdir()
     with on_disk(tmp_path / "votes.csv") as alive:
@@ -91,7 +91,7 @@ def test_nothing_is_left_after_an_interrupt(sent: int, code: int, tmp_path: Path
     labels, truth = tmp_path / "votes.parquet", tmp_path / "truth.parquet"
     cw.simulate(20_000, 100, 5, seed=1).rows.write_parquet(labels)
     endless = ("--set", "tolerance=1e-300", "--set", "max_iterations=1000000", "--engine", "disk", "--memory", "5MB")
-    command = [sys.executable, "-m", "crowdwise.cli", "aggregate", str(labels), "-o", str(truth), *endless]
+    command = [sys.executable, "-m", "crowdwise", "aggregate", str(labels), "-o", str(truth), *endless]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         deadline = time.monotonic() + 120
         while not list(workdir.glob("*/scores-*/*")) and time.monotonic() < deadline:

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from . import datasets
+    from .analysis.evaluation import accuracy
+    from .analysis.explanation import explain
+    from .data.labels import Labels
+    from .data.reading import read_labels, read_truth
+    from .data.simulation import simulate
+    from .data.writing import write
     from .errors import CallError, DataError
-    from .evaluate import accuracy
-    from .explanation import explain
-    from .files import read_labels, read_truth
-    from .labels import Labels
     from .methods import (
         BWA,
         CATD,
@@ -44,9 +46,7 @@ if TYPE_CHECKING:
         ZeroBasedSkill,
     )
     from .reporting import report
-    from .result import Result
-    from .simulation import simulate
-    from .writing import write
+    from .results.result import Result
 
 __version__ = "0.1.0"
 
@@ -73,21 +73,21 @@ _HOMES = {
     "ZeroBasedSkill": "methods",
     "CallError": "errors",
     "DataError": "errors",
-    "Labels": "labels",
+    "Labels": "data.labels",
     "METHODS": "methods",
     "MACE": "methods",
     "LogLinear": "methods",
     "MajorityVote": "methods",
     "Minimax": "methods",
-    "Result": "result",
-    "accuracy": "evaluate",
+    "Result": "results.result",
+    "accuracy": "analysis.evaluation",
     "datasets": "datasets",
-    "explain": "explanation",
-    "read_labels": "files",
-    "read_truth": "files",
+    "explain": "analysis.explanation",
+    "read_labels": "data.reading",
+    "read_truth": "data.reading",
     "report": "reporting",
-    "simulate": "simulation",
-    "write": "writing",
+    "simulate": "data.simulation",
+    "write": "data.writing",
 }
 
 __all__ = [  # a literal, for type checkers; tests hold it to _HOMES

@@ -6,7 +6,7 @@
 """
 
 from .catalog import CATALOG, Dataset
-from .fetching import fetch
+from .downloading import fetch
 from .loading import load
 
 __all__ = ["CATALOG", "Dataset", "fetch", "load"]

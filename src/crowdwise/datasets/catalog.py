@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Final, Literal
 
-from ..encode import Duplicates
+from ..data.encoding import Duplicates
 from ..errors import CallError
 
 Collection = Literal["paper", "extra", "numeric"]

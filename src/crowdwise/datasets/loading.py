@@ -5,10 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from ..encode import Duplicates
+from ..data.encoding import Duplicates
 from .catalog import find
-from .fetching import Progress, fetch
-from .reading import read
+from .downloading import Progress, fetch
+from .files import read
 
 
 def load(

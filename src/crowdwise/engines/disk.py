@@ -1,176 +1,33 @@
 """Labels on disk: a method sweeps over parts that are mapped into memory, one for each thread."""
 
-import itertools
-import os
 import shutil
 import weakref
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NoReturn, TypeVar
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import polars as pl
+from polars.io.plugins import register_io_source
 
-from ..errors import CallError, DataError
+from ..data.disk.labels import LabelsOnDisk
+from ..data.disk.part_files import Parts, load, save
+from ..data.labels import Labels
 from ..kernels import Array
-from ..labels import Labels, Names, several_classes_a_vote
-from ..repairs import Report
-from ..result import Ending
-from ..scanning import Scan
-from ..slices import Sum, Threads
-from .dealing import Phases, Rules, deal
-from .method import Sweeping
-from .outcome import ResultOnDisk
-from .parts import Parts, load, save
-from .suitable import in_memory_only, require_suitable
-from .workplace import Workplace, available_memory, parse_size, show_size
-
-Done = TypeVar("Done")
-
-# Bytes on disk for a row: as it was read, and sorted with scores of ten classes for every fifth.
-_ROW: Final = 60
-# The least bytes of memory for a row: rows are written 500 times then, to a thousand parts by two threads.
-_LEAST: Final = 1
-# Bytes in memory for a row while all labels are read into it, besides what they are on disk.
-_ROW_IN_MEMORY: Final = 110
-
-
-def _require_useful(memory: int, rows: int) -> None:
-    """Refuse so little memory that parts are a few rows each, and opening their files is all that is done."""
-    least = rows * _LEAST
-    if memory < least:
-        raise CallError(
-            f"{show_size(memory)} of memory are too little for about {rows:,} rows, which would fall into thousands of "
-            f"tiny files: give at least {show_size(least)} (--memory), a byte a row."
-        )
-
-
-def fits(scans: Sequence[Scan], memory: str | int | None) -> bool:
-    """Whether the rows can be read into `memory`, or into what is free if it is None."""
-    needed = sum(rows * _ROW_IN_MEMORY + stored for rows, stored in (one.size() for one in scans))
-    return needed <= (available_memory() if memory is None else parse_size(memory))
-
-
-class LabelsOnDisk:
-    """Who said what about which item, where that is too much for memory: what `Labels` is, in parts on disk.
-
-    Methods that sweep over the items fit it as they fit `Labels`; others say that they cannot. Its folder is removed
-    when it is closed (it is a context manager), forgotten, or the program ends.
-
-    Attributes:
-        names: What workers and classes are called; items have their names in their part.
-        report: What was read and repaired.
-        phases: Told how far each phase of the work is.
-    """
-
-    def __init__(self, parts: Parts, report: Report, phases: Phases) -> None:
-        self._parts = parts
-        self.names: Names = parts.names
-        self.report = report
-        self.phases = phases
-        self.n_items = sum(part.items for part in parts.parts)
-        self.n_labels = sum(part.labels for part in parts.parts)
-        self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
-        self.set_valued = any(part.continued for part in parts.parts)
-        self._fits = itertools.count()
-
-    @classmethod
-    def read(
-        cls,
-        scans: Sequence[Scan],
-        found: dict[str, str],
-        rules: Rules,
-        memory: str | int | None,
-        place: Workplace,
-        phases: Phases,
-    ) -> "LabelsOnDisk":
-        """Read files into parts; `memory` is what may be taken while working, half of what is free if it is None."""
-        try:
-            limit = available_memory() // 2 if memory is None else parse_size(memory)
-            rows = sum(one.size()[0] for one in scans)
-            _require_useful(limit, rows)
-            place.require(rows * _ROW)
-            return cls(*deal(scans, found, rules, place, limit, rows, phases), phases)
-        except BaseException:
-            place.close()
-            raise
-
-    @property
-    def folder(self) -> str:
-        """Where the parts are."""
-        return os.fspath(self._parts.place.path)
-
-    @property
-    def abandoned(self) -> list[str]:
-        """Folders beside it that killed runs left behind."""
-        return [os.fspath(path) for path in self._parts.place.abandoned()]
-
-    @property
-    def n_parts(self) -> int:
-        """How many parts there are."""
-        return len(self._parts.parts)
-
-    def close(self) -> None:
-        """Remove the parts."""
-        self._parts.place.close()
-
-    def __enter__(self) -> "LabelsOnDisk":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def require_single_votes(self, method: str) -> None:
-        """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
-        if self.set_valued:
-            raise DataError(several_classes_a_vote(method))
-
-    def require_suitable(self, method: Any) -> None:
-        """Refuse a method that cannot run on disk."""
-        require_suitable(method, "disk")
-
-    def engine(self, method: Sweeping) -> "OnDisk":
-        """A method over these labels."""
-        return OnDisk(method, self, self._parts, next(self._fits))
-
-    def add(self, count: Callable[[int, Labels], tuple[Any, ...]], phase: str) -> Any:
-        """The sum of `count` over the parts, given the number of each and its labels."""
-        total = Sum()
-        self.each(count, total.add, phase)
-        return total.value
-
-    def each(self, step: Callable[[int, Labels], Done], use: Callable[[Done], None], phase: str | None = None) -> None:
-        """Do `step` for every part on threads, and `use` the outcomes in order."""
-        done = itertools.count(1)
-
-        def use_one(outcome: Done) -> None:
-            use(outcome)
-            if phase is not None:
-                self.phases(phase, next(done) / self.n_parts)
-
-        with Threads(self.n_parts) as threads:
-            threads.run(lambda number: step(number, self._parts.load(number)), use_one)
-
-    @property
-    def item_starts(self) -> NoReturn:
-        """Refused: not in memory. Methods that say so themselves are refused by name before they get here."""
-        raise CallError(in_memory_only("This method needs all labels in memory, and they are on disk"))
-
-    workers = labels = continued = slices = item_starts
-
-    def __repr__(self) -> str:
-        return (
-            f"LabelsOnDisk({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
-            f"in {self.n_classes:,} classes; {self.n_parts:,} parts in {self.folder})"
-        )
+from ..parallel import Sum
+from ..results.in_parts import ResultInParts, part_result
+from ..results.result import Ending, Result
+from .base import Sweeping
 
 
 class OnDisk:
     """One method over labels on disk; scores are in files beside the labels."""
 
-    def __init__(self, method: Sweeping, labels: LabelsOnDisk, parts: Parts, number: int) -> None:
+    def __init__(self, method: Sweeping, labels: LabelsOnDisk) -> None:
         self._method = method
         self._labels = labels
-        self._parts = parts
-        self._folder = parts.place.path / f"scores-{number:04}"
+        self._parts = parts = labels.parts
+        self._folder = parts.place.path / f"scores-{labels.next_fit():04}"
         self._folder.mkdir()
         self._forget = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._mapped: dict[int, Array] = {}
@@ -222,6 +79,88 @@ class OnDisk:
         """The same for what needs no scores."""
         return self._labels.add(lambda _, labels: count(labels), phase)
 
-    def result(self, ending: Ending) -> ResultOnDisk:
+    def result(self, ending: Ending) -> "ResultOnDisk":
         """The result, as far as it is not asked for yet."""
         return ResultOnDisk(self._method, self._labels, self._parts, self, ending)
+
+
+class ResultOnDisk(ResultInParts):
+    """The inferred truth of labels on disk; items have their names in `parts`."""
+
+    def __init__(self, method: Sweeping, labels: LabelsOnDisk, parts: Parts, engine: OnDisk, ending: Ending) -> None:
+        super().__init__(method, labels.names, engine, ending)
+        self.n_items = labels.n_items
+        self._labels = labels
+        self._parts = parts
+        self._engine = engine
+
+    def parts(self) -> Iterator[Result]:
+        """The result of every part: its items are in no other."""
+        for number in range(self._labels.n_parts):
+            yield self._part(number)
+
+    def about(self, items: pl.Series) -> Result:
+        """The result of these items alone, in memory; of the first item, if none of these has a label."""
+        chosen: list[Result] = []
+        for part in self.parts():
+            names, wanted = part.names.items, items
+            if names.dtype != wanted.dtype:
+                names, wanted = names.cast(pl.String), wanted.cast(pl.String)
+            rows = names.is_in(wanted.implode()).arg_true()
+            if len(rows):
+                chosen.append(_rows(part, rows))
+        return _stack(chosen) if chosen else self._part(0, 1)
+
+    def lazy(self, scores: bool = False) -> pl.LazyFrame:
+        """One row per item, part by part, to be written or queried as a stream; see `Result.to_frame`."""
+
+        def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
+            for number, part in enumerate(self.parts()):
+                frame = part.to_frame(scores)
+                frame = frame if columns is None else frame.select(columns)
+                frame = frame if condition is None else frame.filter(condition)
+                yield frame if rows is None else frame.head(rows)
+                rows = None if rows is None else max(rows - frame.height, 0)
+                self._labels.phases("writing", (number + 1) / self._labels.n_parts)
+                if rows == 0:
+                    return
+
+        return register_io_source(frames, schema=self._part(0, 0).to_frame(scores).schema)
+
+    def to_frame(self, scores: bool = False) -> pl.DataFrame:
+        """One row per item, all of them in memory."""
+        return self.lazy(scores).collect()
+
+    def _part(self, number: int, most: int | None = None) -> Result:
+        """The result of the first `most` items of one part."""
+        labels, items = self._parts.load(number), self._parts.item_names(number)
+        scores = self.swept_by.finish(self._engine.scores(number))
+        if most is not None:
+            labels, items, scores = labels.slice(0, most), items.head(most), scores[:most]
+        return part_result(self, labels, items, scores)
+
+    def __repr__(self) -> str:
+        return (
+            f"ResultOnDisk({self.n_items:,} items, {len(self.names.workers):,} workers by {self.method!r}; "
+            f"{self.convergence})"
+        )
+
+
+def _rows(part: Result, rows: pl.Series) -> Result:
+    """Some items of a result."""
+    return _stack([part], rows.to_numpy())
+
+
+def _stack(parts: list[Result], rows: Array | None = None) -> Result:
+    """Several results as one, or some items of it."""
+    take = slice(None) if rows is None else rows
+    items = pl.concat([part.names.items for part in parts])
+    best, second, tied = (np.concatenate(column)[take] for column in zip(*(p.ranking for p in parts), strict=True))
+    return replace(
+        parts[0],
+        names=replace(parts[0].names, items=items[take]),
+        scores=np.concatenate([part.scores for part in parts])[take],
+        ranking=(best, second, tied),
+        votes=np.concatenate([part.votes for part in parts])[take],
+        measure_variance=None,
+    )

@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from ..data.labels import Labels
 from ..kernels import Array
-from ..labels import Labels
-from ..quality import accuracies
-from ..result import Ending, Result
-from ..slices import Sum, Threads, cuts
-from .method import Sweeping
+from ..parallel import Sum, Threads
+from ..results.quality import accuracies
+from ..results.result import Ending, Result
+from .base import Sweeping
 
 
 class InMemory:
@@ -28,7 +28,7 @@ class InMemory:
         self.n_classes = labels.n_classes
         self.first: Any
         self.scores, self.first = method.start(labels) if start is None else (start, None)
-        places = cuts(labels, method.parameters(labels))
+        places = labels.slices(method.parameters(labels))
         self._slices = [(labels.slice(*place), self.scores[slice(*place)]) for place in places]
         self._threads = Threads(len(places))
 

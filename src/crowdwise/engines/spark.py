@@ -13,24 +13,23 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from pyspark import cloudpickle
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from .. import columns
-from ..encode import Duplicates
-from ..errors import CallError, DataError
+from ..data import columns
+from ..data.encoding import Duplicates
+from ..data.labels import Labels
+from ..data.reading_report import Report
+from ..data.spark.labels import LabelsOnSpark, send
+from ..data.spark.partitioning import deal
+from ..errors import require_suitable
 from ..kernels import Array
-from ..labels import Labels, several_classes_a_vote
-from ..repairs import Report
-from ..result import Ending
+from ..results.in_parts import ResultInParts
+from ..results.result import Ending
 from . import spark_tasks as tasks
-from .method import Sweeping
-from .outcome import ResultInParts
-from .spark_dealing import deal
-from .suitable import in_memory_only, require_suitable
+from .base import Sweeping
 
 # Outcomes that the driver adds up by itself; more than that are added up on executors first.
 _FEW: Final = 16
@@ -74,49 +73,6 @@ def fit(
     labels = LabelsOnSpark(*deal(votes, found, duplicates, missing, strict, partitions))
     result = method.fit(labels, progress=progress)
     return result.truth(scores), result.workers_table()
-
-
-class LabelsOnSpark:
-    """Who said what about which item, in parts on the executors of a cluster, as `deal` leaves them there."""
-
-    def __init__(self, votes: DataFrame, parts: DataFrame, about: tasks.About, report: Report, sizes: Any) -> None:
-        self.session = votes.sparkSession
-        self.parts = parts
-        self.types = {field.name: field.dataType for field in votes.schema.fields}
-        self.names = about.names
-        self.report = report
-        self.n_parts, self.n_items, self.n_labels = sizes
-        self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
-        self.set_valued = about.set_valued
-        self.about = send(self.session, about)
-
-    def require_single_votes(self, method: str) -> None:
-        """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
-        if self.set_valued:
-            raise DataError(several_classes_a_vote(method))
-
-    def require_suitable(self, method: Any) -> None:
-        """Refuse a method that cannot run in a cluster."""
-        require_suitable(method, "spark")
-
-    def engine(self, method: Sweeping) -> "OnSpark":
-        """A method over these labels."""
-        return OnSpark(method, self)
-
-    def close(self) -> None:
-        """Let the executors forget the parts."""
-        self.parts.unpersist()
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ("item_starts", "workers", "labels", "continued", "slices"):
-            raise CallError(in_memory_only("This method needs all labels in memory, and they are in a cluster"))
-        raise AttributeError(name)
-
-    def __repr__(self) -> str:
-        return (
-            f"LabelsOnSpark({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
-            f"in {self.n_classes:,} classes; {self.n_parts:,} parts)"
-        )
 
 
 class OnSpark:
@@ -204,8 +160,3 @@ class ResultOnSpark(ResultInParts):
             f"ResultOnSpark({self.n_items:,} items, {len(self.names.workers):,} workers by {self.method!r}; "
             f"{self.convergence})"
         )
-
-
-def send(session: SparkSession, value: Any) -> Any:
-    """Broadcast a value, as bytes: Spark's own way cannot send a method that was defined in a notebook."""
-    return session.sparkContext.broadcast(cloudpickle.dumps(value))

@@ -8,12 +8,11 @@ interpreter lock, so that slices of items run on threads.
 is None where there are none, and Numba then compiles the question away.
 """
 
-from .abilities import ability_objective, score_abilities
 from .agreement import agreements_with_others, pair_counts
-from .averages import average_variances, sweep_averages
-from .beliefs import pass_beliefs, reply_beliefs
+from .bwa import average_variances, sweep_averages
+from .bwa_two_sided import sweep_two_sided
 from .compilation import Array
-from .confusions import sweep_confusions
+from .confusion_matrices import sweep_confusions
 from .encoding import (
     KEEP_ALL,
     KEEP_FIRST,
@@ -25,13 +24,14 @@ from .encoding import (
     make_slots,
     resolve_repeats,
 )
-from .loglinear import fit_matrices, score_matrices
-from .messages import sweep_messages
+from .glad import ability_objective, score_abilities
+from .ibcc import sweep_messages
+from .kos import pass_beliefs, reply_beliefs
+from .la import stream_votes
+from .log_linear import fit_matrices, score_matrices
+from .mmsr import trimmed_ratios
 from .posteriors import sweep_coins
-from .prototypes import sweep_prototypes
-from .streaming import stream_votes
-from .trimming import trimmed_ratios
-from .two_sided import sweep_two_sided
+from .ptbcc import sweep_prototypes
 from .votes import (
     agreements,
     best_two,

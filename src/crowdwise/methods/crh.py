@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from ..kernels import Array
-from ..voting import VoteCounts, VoteWeights, VotingMethod
 
 
 @dataclass(frozen=True)

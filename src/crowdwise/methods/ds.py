@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted, log
+from ..data.labels import Labels, shares
+from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted, log
 from ..kernels import Array
-from ..labels import Labels, shares
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,14 @@ from typing import ClassVar, Final
 import numpy as np
 
 from .. import kernels
-from ..confusion import ConfusionCounts, Confusions
-from ..errors import require_whole
+from ..data.labels import Labels, shares
+from ..errors import require_room, require_whole
+from ..inference.confusion_matrices import ConfusionCounts, Confusions
+from ..inference.loop import Fitted, Iterative, Progress, run
+from ..inference.restarts import best_of, by_name, side_by_side
 from ..kernels import Array
-from ..labels import Labels, shares
-from ..loop import Fitted, Iterative, Progress, run
-from ..quality import accuracies
-from ..restarts import best_of, by_name, side_by_side
-from ..result import Result
-from ..room import require_room
+from ..results.quality import accuracies
+from ..results.result import Result
 
 # Most subtypes of an item are out of the question; this many nats behind is below the rounding of the best one.
 _NEGLIGIBLE: Final = 40.0

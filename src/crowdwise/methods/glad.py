@@ -13,14 +13,14 @@ from typing import Final
 import numpy as np
 
 from .. import kernels
+from ..data.labels import Labels
 from ..errors import CallError
+from ..inference.loop import Progress
 from ..kernels import Array
-from ..labels import Labels, runs
-from ..loop import Progress
-from ..quality import accuracies
-from ..result import Convergence, Result
-from ..slices import Threads
-from ..support import Support
+from ..parallel import Threads, runs
+from ..results.contributions import Support
+from ..results.quality import accuracies
+from ..results.result import Convergence, Result
 
 # Labels in a run: an evaluation takes long enough for a thread from few labels on.
 _RUN: Final = 1 << 13

@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
+from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
 from ..kernels import Array
 
 

@@ -9,9 +9,9 @@ Weighted Majority Voting for Crowdsourcing", 2014, https://arxiv.org/abs/1411.40
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from ..kernels import Array
-from ..result import Scale
-from ..voting import VoteCounts, VoteWeights, VotingMethod
+from ..results.result import Scale
 
 
 @dataclass(frozen=True)

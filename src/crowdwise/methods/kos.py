@@ -12,12 +12,12 @@ from typing import ClassVar, Final
 import numpy as np
 
 from .. import kernels
+from ..data.labels import Labels
 from ..errors import DataError, require_whole
+from ..inference.loop import Progress
 from ..kernels import Array
-from ..labels import Labels
-from ..loop import Progress
-from ..quality import accuracies
-from ..result import Convergence, Result
+from ..results.quality import accuracies
+from ..results.result import Convergence, Result
 
 # Where messages say nothing, as for an item whose workers labelled nothing else, this much of the votes decides.
 _VOTES: Final = 1e-6

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
+from ..data.labels import Labels
 from ..errors import CallError, require_whole
+from ..inference.loop import Progress
+from ..inference.restarts import by_name
 from ..kernels import Array
-from ..labels import Labels
-from ..loop import Progress
-from ..quality import accuracies
-from ..restarts import by_name
-from ..result import TIE, Convergence, Result
-from ..support import Support
+from ..results.contributions import Support
+from ..results.quality import accuracies
+from ..results.result import TIE, Convergence, Result
 
 
 @dataclass(frozen=True, eq=False)

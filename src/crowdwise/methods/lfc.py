@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted, log
+from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted, log
 from ..kernels import Array
 from .ds import row_frequencies
 

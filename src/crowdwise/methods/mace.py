@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..confusion import ConfusionCounts, ConfusionMethod, Confusions, counted, log
+from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, counted, log
 from ..kernels import Array
 
 

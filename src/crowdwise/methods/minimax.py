@@ -11,10 +11,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..data.labels import Labels
 from ..errors import CallError
-from ..interactions import InteractionMethod
+from ..inference.log_linear import InteractionMethod
 from ..kernels import Array
-from ..labels import Labels
 
 
 @dataclass(frozen=True)

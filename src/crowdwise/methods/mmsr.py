@@ -11,14 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import kernels
-from ..errors import CallError, require_whole
+from ..data.labels import Labels
+from ..errors import CallError, require_room, require_whole
+from ..inference.loop import Progress
 from ..kernels import Array
-from ..labels import Labels
-from ..loop import Progress
-from ..quality import accuracies
-from ..result import TIE, Convergence, Result
-from ..room import require_room
-from ..support import Support
+from ..results.contributions import Support
+from ..results.quality import accuracies
+from ..results.result import TIE, Convergence, Result
 
 
 @dataclass(frozen=True, eq=False)

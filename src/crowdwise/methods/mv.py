@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..labels import Labels
-from ..loop import Inferring
-from ..support import Support
+from ..data.labels import Labels
+from ..inference.loop import Inferring
+from ..results.contributions import Support
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,10 @@ Algorithm for Crowdsourcing", JMLR 17, 2016, https://jmlr.org/papers/v17/14-511.
 
 from dataclasses import dataclass
 
-from ..coins import CoinCounts, CoinMethod, Coins
-from ..confusion import log
+from ..inference.coins import CoinCounts, CoinMethod, Coins
+from ..inference.confusion_matrices import log
 from ..kernels import Array
-from ..quality import share_right
+from ..results.quality import share_right
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from .. import kernels
+from ..data.labels import Labels
+from ..inference.loop import Iterative
 from ..kernels import Array
-from ..labels import Labels
-from ..loop import Iterative
 
 
 class PrototypeCounts(NamedTuple):

@@ -8,8 +8,8 @@ https://crowd-kit.readthedocs.io/en/latest/classification/.
 
 from dataclasses import dataclass
 
+from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from ..kernels import Array
-from ..voting import VoteCounts, VoteWeights, VotingMethod
 
 
 @dataclass(frozen=True)

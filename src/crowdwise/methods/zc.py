@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..coins import CoinCounts, CoinMethod, Coins
+from ..data.labels import Labels
+from ..inference.coins import CoinCounts, CoinMethod, Coins
 from ..kernels import Array
-from ..labels import Labels
-from ..quality import share_right
+from ..results.quality import share_right
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One self-contained page about a crowd, and one that compares methods. Needs the extra `report`."""
 
-from ..writing import check_page
-from .comparing import comparison_page
+from ..data.writing import check_page
+from .comparison_page import comparison_page
 from .page import report
 
 __all__ = ["check_page", "comparison_page", "report"]

@@ -7,13 +7,13 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from ..explanation import require_same
-from ..extras import require_report
-from ..files import read_truth
-from ..labels import Labels, shares
+from ..analysis.explanation import require_same
+from ..data.labels import Labels, shares
+from ..data.reading import read_truth
+from ..data.writing import check_page, write_text
+from ..errors import require_report
 from ..methods.mv import MajorityVote
-from ..result import Convergence, Result
-from ..writing import check_page, write_text
+from ..results.result import Convergence, Result
 
 _HERE = Path(__file__).parent / "assets"
 
@@ -56,12 +56,12 @@ def report(
 
 def gather(labels: Labels, result: Result, truth: Any, command: str) -> dict[str, Any]:
     """All sections, by name."""
-    from .classes import classes  # these need the extra
-    from .crowd import glance
-    from .items import items
-    from .provenance import provenance
-    from .truth import truth as against_truth
-    from .workers import workers
+    from .sections.classes import classes  # these need the extra
+    from .sections.crowd import glance
+    from .sections.items import items
+    from .sections.provenance import provenance
+    from .sections.truth import truth as against_truth
+    from .sections.workers import workers
 
     # Built here because `MajorityVote` refuses votes that name several classes; shares are well defined.
     votes = Result.build(MajorityVote(), labels, shares(labels), "weight", convergence=Convergence(0, True, 0.0))

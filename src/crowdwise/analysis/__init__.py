@@ -1,0 +1,1 @@
+"""What can be said about a crowd and a result: accuracy, agreement, comparison, explanation."""

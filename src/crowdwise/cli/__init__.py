@@ -1,0 +1,5 @@
+"""The command line: one file per command, and what commands share."""
+
+from .app import main
+
+__all__ = ["main"]

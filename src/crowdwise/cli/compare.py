@@ -1,0 +1,52 @@
+"""`crowdwise compare`: methods side by side."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from . import options
+
+
+def compare(
+    files: options.Files,
+    truth: options.Truth = None,
+    methods: Annotated[str | None, typer.Option(help="Which methods, separated by commas; all if left out.")] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Draw a page here; ends in .html.")] = None,
+    item: options.Item = None,
+    worker: options.Worker = None,
+    label: options.Label = None,
+    duplicates: options.Duplicates = "error",
+    missing: options.Missing = None,
+    strict: options.Strict = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Run methods side by side: accuracy with split ties, seconds, iterations."""
+    from ..analysis.comparison import compare as compare_methods
+    from ..methods import METHODS
+    from ..reporting import check_page, comparison_page
+    from .choosing import choose
+    from .terminal import Screen
+
+    if output is not None:
+        options.check_targets([output], files, truth)
+        check_page(output)
+    keys = [key.strip() for key in methods.split(",")] if methods else list(METHODS)
+    chosen = {key: choose(key) for key in keys}
+    screen = Screen(quiet)
+    with screen.compiling():
+        labels = options.read(screen, options.Source(files, item, worker, label, duplicates, missing, strict))
+        known = options.read_known(truth)
+        with screen.steps(len(chosen)) as begin:
+            rows = compare_methods(labels, chosen, known, begin)
+    if output is not None:
+        comparison_page(labels, rows, output, options.command_line())
+        screen.remark(f"Wrote {output}")
+    if as_json:
+        typer.echo(json.dumps(rows))
+        return
+    # How a method ended is a sentence if it is no matter of course; a column of those would leave no room for the rest.
+    header = [name for name in rows[0] if name != "ending"]
+    screen.table(repr(labels), header, [[row[name] for name in header] for row in rows])
+    screen.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])

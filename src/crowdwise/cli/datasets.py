@@ -1,0 +1,108 @@
+"""`crowdwise datasets`: the catalog, one dataset of it, and the download."""
+
+import json
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from .options import Json, Quiet
+
+if TYPE_CHECKING:
+    from ..datasets import Dataset
+
+app = typer.Typer(help="Real crowds by name: the catalog, and their files.", add_completion=False)
+
+
+@app.callback(invoke_without_command=True)
+def catalog(context: typer.Context, as_json: Json = False) -> None:
+    """List the datasets there are; `fetch` and `show` do more."""
+    if context.invoked_subcommand is not None:
+        return
+    from dataclasses import asdict
+
+    from ..datasets import CATALOG
+    from .terminal import Screen
+
+    if as_json:
+        typer.echo(json.dumps({name: asdict(dataset) for name, dataset in CATALOG.items()}))
+        return
+    header = ["name", "items", "workers", "classes", "labels", "truths", "per item", "licence"]
+    titles = {
+        "paper": "The BWA paper's",
+        "extra": "Further crowds",
+        "numeric": "Labels are numbers (no method takes those yet)",
+    }
+    screen = Screen(quiet=False)
+    for collection, title in titles.items():
+        rows = [_row(dataset) for dataset in CATALOG.values() if dataset.collection == collection]
+        screen.table(title, header, rows)
+    for remedy, names in _elsewhere().items():
+        screen.remark(f"Not on this machine, to be {remedy}: {', '.join(names)}.")
+    screen.remark("`crowdwise datasets show NAME` says what was asked, by whom and where it is from.")
+
+
+@app.command()
+def show(name: str, as_json: Json = False) -> None:
+    """Say all that is known of one dataset."""
+    from dataclasses import asdict
+
+    from ..datasets.catalog import find
+    from .terminal import Screen
+
+    known = {what: value for what, value in asdict(find(name)).items() if value not in (None, "")}
+    if as_json:
+        typer.echo(json.dumps(known))
+        return
+    Screen(quiet=False).table(name, None, [(what, str(value)) for what, value in known.items() if what != "name"])
+
+
+@app.command()
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="Names of datasets, or all.")],
+    quiet: Quiet = False,
+) -> None:
+    """Download datasets into the cache, unless they are on this machine already."""
+    from ..datasets import CATALOG
+    from ..datasets import fetch as fetch_one
+    from ..datasets.cache import whole_in
+    from ..datasets.catalog import find
+    from ..errors import DataError
+    from .terminal import Screen
+
+    screen = Screen(quiet)
+    if names == ["all"]:
+        names = [name for name, dataset in CATALOG.items() if dataset.path]
+        provided = _elsewhere().get("provided", [])
+        if provided:
+            screen.remark(f"Not to be had by download, see `crowdwise datasets show NAME`: {', '.join(provided)}.")
+    failures = []
+    for name in names:
+        there = whole_in(find(name))
+        try:
+            with screen.downloading() as progress:
+                folder = fetch_one(name, progress=progress)
+            screen.remark(f"{name}: {'was already' if there else 'is now'} in {folder}")
+        except DataError as problem:
+            if len(names) == 1:
+                raise
+            failures.append(name)
+            screen.remark(str(problem))
+    if failures:
+        raise DataError(f"{len(failures)} of {len(names)} datasets could not be fetched: {', '.join(failures)}.")
+
+
+def _row(dataset: "Dataset") -> list[object]:
+    counts = [dataset.items, dataset.workers, dataset.classes, dataset.labels, dataset.truths]
+    return [dataset.name, *counts, f"{dataset.labels / dataset.items:8.2f}", dataset.licence.split(" (")[0]]
+
+
+def _elsewhere() -> dict[str, list[str]]:
+    """The datasets that are not on this machine, by what to do about it."""
+    from ..datasets import CATALOG
+    from ..datasets.cache import whole_in
+
+    elsewhere: dict[str, list[str]] = {}
+    for dataset in CATALOG.values():
+        if whole_in(dataset) is None:
+            elsewhere.setdefault("fetched" if dataset.path else "provided", []).append(dataset.name)
+    return elsewhere

@@ -1,0 +1,1 @@
+"""What workers said: from files and tables into three arrays, and results back out."""

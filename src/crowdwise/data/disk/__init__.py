@@ -1,0 +1,1 @@
+"""Labels that do not fit in memory: parts in a folder."""

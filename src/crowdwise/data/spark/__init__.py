@@ -1,0 +1,1 @@
+"""Labels in a Spark cluster: parts on its executors. Needs the extra `spark`."""

@@ -1,0 +1,48 @@
+"""The files of a dataset into memory, held to the counts that the catalog says they have."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ..data.encoding import Duplicates
+from ..data.frames import first_line
+from ..data.reading import read_labels, read_truth
+from ..errors import DataError
+from .catalog import Dataset
+
+
+def read(dataset: Dataset, folder: Path, duplicates: Duplicates | None = None) -> tuple[Any, pl.DataFrame]:
+    """Read the two files in a dataset's own folder: its labels and its truth."""
+    if dataset.collection == "numeric":
+        numbers = _numbers(folder / "label.csv", "label")
+        truth = _numbers(folder / "truth.csv", "truth")
+        workers = numbers["worker"].n_unique()
+        _check(dataset, folder, items=numbers["item"].n_unique(), workers=workers, labels=numbers.height)
+        _check(dataset, folder, truths=truth.height)
+        return numbers, truth
+    labels = read_labels(folder / "label.csv", duplicates=duplicates or dataset.duplicates)
+    # Of the same types as in the labels, whose file says more about them.
+    types = {"item": labels.names.items.dtype, "truth": labels.names.classes.dtype}
+    truth = read_truth(folder / "truth.csv").cast(types, strict=False).drop_nulls()  # type: ignore[arg-type]
+    if duplicates not in ("first", "last", "drop"):  # those leave labels out, as was asked
+        counts = {"workers": labels.n_workers, "classes": labels.n_classes, "labels": labels.n_labels}
+        _check(dataset, folder, items=labels.n_items, **counts)
+    _check(dataset, folder, truths=truth.height)
+    return labels, truth
+
+
+def _check(dataset: Dataset, folder: Path, **counts: int) -> None:
+    for what, count in counts.items():
+        if count != getattr(dataset, what):
+            raise DataError(
+                f"{folder} is not {dataset.name} as published: it has {count:,} {what} and should have "
+                f"{getattr(dataset, what):,}. Replace its files, or read them by read_labels if they are meant so."
+            )
+
+
+def _numbers(path: Path, column: str) -> pl.DataFrame:
+    try:
+        return pl.read_csv(path, schema_overrides={column: pl.Float64}).unique(maintain_order=True)
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        raise DataError(f"{path} does not read as a table of numbers: {first_line(problem)}.") from problem

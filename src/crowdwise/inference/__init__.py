@@ -1,0 +1,1 @@
+"""How methods infer: the one loop, and what families of methods share."""

@@ -1,0 +1,87 @@
+"""Methods whose workers are coins: right with a probability of their own, else wrong evenly over the other classes."""
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from .. import kernels
+from ..data.labels import Labels
+from ..kernels import Array
+from ..results.contributions import Support
+from .loop import Iterative
+
+# A worker is never believed to be always right or always wrong: two such would contradict each other beyond repair.
+_SURE: Final = 1e-12
+
+
+class CoinCounts(NamedTuple):
+    """Sufficient statistics; they add up over disjoint items."""
+
+    right: Array  # (workers): sum of the probabilities that a label is right
+    classes: Array  # (classes): sum of the probabilities over items
+    log_likelihood: Array  # (1)
+    given: Array  # (workers): labels
+
+
+@dataclass(frozen=True, eq=False)
+class Coins:
+    """How often every worker is right.
+
+    Attributes:
+        accuracy: (workers).
+        log_prior: (classes), logarithms of the classes' probabilities.
+        objective: The log likelihood of the labels, negative, that the previous parameters gave.
+    """
+
+    accuracy: Array
+    log_prior: Array
+    objective: Array
+
+
+class CoinMethod(Iterative[Coins, CoinCounts]):
+    """An iterative method over coins: subclasses say how to estimate them."""
+
+    def empty(self, labels: Labels, workers: Coins | None) -> CoinCounts:
+        """Nothing counted yet."""
+        n_workers, n_classes = labels.n_workers, labels.n_classes
+        return CoinCounts(np.zeros(n_workers), np.zeros(n_classes), np.zeros(1), np.zeros(n_workers))
+
+    def sweep(self, labels: Labels, scores: Array, workers: Coins | None, counts: CoinCounts) -> Array:
+        """Posterior probabilities of the classes, and right answers counted by them."""
+        changes = np.zeros(labels.n_classes)
+        accuracy = np.full(labels.n_workers, 0.5) if workers is None else workers.accuracy
+        evidence, against = _evidence(accuracy, labels.n_classes)
+        kernels.sweep_coins(
+            labels.item_starts,
+            labels.workers,
+            labels.labels,
+            evidence,
+            against,
+            np.zeros(labels.n_classes) if workers is None else workers.log_prior,
+            workers is not None,
+            scores,
+            changes,
+            counts.right,
+            counts.classes,
+            counts.log_likelihood,
+        )
+        counts.given[:] += np.bincount(labels.workers, minlength=labels.n_workers)
+        return changes
+
+    def support(self, one: Labels, item: int, workers: Coins) -> Support:
+        """What each label of one item adds to the logarithm of the probability of the class it names."""
+        return coin_support(one, workers)
+
+
+def coin_support(one: Labels, workers: Coins) -> Support:
+    """What each label of one item adds, whichever method has these coins."""
+    evidence, _ = _evidence(workers.accuracy[one.workers], one.n_classes)
+    return Support(workers.log_prior, np.tile(evidence[:, None], one.n_classes), logarithmic=True)
+
+
+def _evidence(accuracy: Array, n_classes: int) -> tuple[Array, Array]:
+    """What a label is worth to the class it names over any other, and what it is worth to those."""
+    sure = np.clip(accuracy, _SURE, 1 - _SURE)
+    against = np.log1p(-sure) - np.log(max(n_classes - 1, 1))
+    return np.log(sure) - against, against

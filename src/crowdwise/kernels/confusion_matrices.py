@@ -1,0 +1,150 @@
+"""Workers with confusion matrices: score and count item by item.
+
+`evidence` (workers, said class, true class) is what a label adds to the support of each class. A sweep overwrites
+`scores` (unless not `rescore`) and the largest change of each class; it adds to `confusion`, of the same shape, the
+probabilities of the true classes by worker and label, to `classes` those by item, and the log likelihood. Classes
+that are `negligible` nats behind the best get no probability; supports are as in `posteriors`.
+"""
+
+import numpy as np
+
+from .compilation import Array, compiled
+from .posteriors import _normalise
+from .simd.exponential import exponential
+from .simd.lanes import distance, fetch, larger, largest, load, spread, store, total, where_larger
+
+_U = np.uint64
+_LARGE = 1e300
+# Labels ahead of the one at hand whose rows are asked for: the processor itself does not see that far.
+_AHEAD = _U(24)
+
+
+@compiled
+def sweep_confusions(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    block: tuple[int, ...] | None,
+    evidence: Array,
+    log_prior: Array,
+    rescore: bool,
+    negligible: float,
+    scores: Array,
+    changes: Array,
+    confusion: Array,
+    classes: Array,
+    log_likelihood: Array,
+) -> None:
+    """One sweep; `block` is a tuple of all classes if they are few enough for registers (see `lanes`), or None."""
+    n_said = evidence.shape[1]
+    rows, counts = evidence.reshape(-1, scores.shape[1]), confusion.reshape(-1, scores.shape[1])
+    votes = (item_starts, workers, labels)
+    if block is not None:
+        log_likelihood[0] += _sweep_few(
+            *votes, block, n_said, rows, log_prior, rescore, negligible, scores, changes, counts, classes
+        )
+    if block is None:
+        log_likelihood[0] += _sweep_many(
+            *votes, n_said, rows, log_prior, rescore, negligible, scores, changes, counts, classes
+        )
+
+
+@compiled
+def _sweep_few(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    block: tuple[int, ...],
+    n_said: int,
+    rows: Array,
+    log_prior: Array,
+    rescore: bool,
+    negligible: float,
+    scores: Array,
+    changes: Array,
+    counts: Array,
+    classes: Array,
+) -> float:
+    """All classes of an item in one register."""
+    width, row_of_classes, row_of_changes = _U(n_said), classes.reshape(1, -1), changes.reshape(1, -1)
+    prior = load(log_prior.reshape(1, -1), _U(0), block)
+    by_class, moved = load(row_of_classes, _U(0), block), load(row_of_changes, _U(0), block)
+    ones, nothing, threshold = spread(1.0, block), spread(0.0, block), spread(-negligible, block)
+    log_total, product = 0.0, 1.0
+    last = _U(max(workers.size, 1) - 1)
+    for i in range(_U(item_starts.size - 1)):
+        low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
+        score = load(scores, i, block)
+        if rescore:
+            support = prior
+            for e in range(low, high):
+                ahead = min(e + _AHEAD, last)
+                row = _U(workers[ahead]) * width + _U(labels[ahead])
+                fetch(rows, row, block)
+                fetch(counts, row, block)
+                support = support + load(rows, _U(workers[e]) * width + _U(labels[e]), block)
+            highest = largest(support)
+            weights = ones  # where all is impossible, all is equally likely
+            if highest > -np.inf:
+                behind = support - spread(highest, block)
+                weights = where_larger(behind, threshold, exponential(behind, block), nothing)
+                log_total += highest
+                # One logarithm for many factors of at most the number of classes.
+                product *= total(weights)
+                if product > _LARGE:
+                    log_total += np.log(product)
+                    product = 1.0
+            new = weights * spread(1.0 / total(weights), block)
+            moved = larger(moved, distance(new, score))
+            store(scores, i, new)
+            score = new
+        by_class = by_class + score
+        for e in range(low, high):
+            row = _U(workers[e]) * width + _U(labels[e])
+            store(counts, row, load(counts, row, block) + score)
+    store(row_of_classes, _U(0), by_class)
+    store(row_of_changes, _U(0), moved)
+    return float(log_total + np.log(product))
+
+
+@compiled
+def _sweep_many(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    n_said: int,
+    rows: Array,
+    log_prior: Array,
+    rescore: bool,
+    negligible: float,
+    scores: Array,
+    changes: Array,
+    counts: Array,
+    classes: Array,
+) -> float:
+    """Any number of classes."""
+    n_classes, width = _U(scores.shape[1]), _U(n_said)
+    support, possible = np.empty(n_classes), np.empty(n_classes, np.uint64)
+    log_total = 0.0
+    for i in range(_U(item_starts.size - 1)):
+        low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
+        if rescore:
+            for k in range(n_classes):
+                support[k] = log_prior[k]
+            for e in range(low, high):
+                row = _U(workers[e]) * width + _U(labels[e])
+                for k in range(n_classes):
+                    support[k] += rows[row, k]
+            log_total += _normalise(support, scores, i, changes, negligible)
+        # Most items have settled on few of many classes: the others need no counting.
+        n_possible = _U(0)
+        for k in range(n_classes):
+            if scores[i, k] > 0.0:
+                classes[k] += scores[i, k]
+                possible[n_possible] = k
+                n_possible += _U(1)
+        for e in range(low, high):
+            row = _U(workers[e]) * width + _U(labels[e])
+            for p in range(n_possible):
+                counts[row, possible[p]] += scores[i, possible[p]]
+    return log_total

@@ -1,0 +1,5 @@
+"""Bayesian Weighted Average."""
+
+from .method import BWA
+
+__all__ = ["BWA"]

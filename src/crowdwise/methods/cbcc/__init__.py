@@ -1,0 +1,5 @@
+"""Community-based Bayesian classifier combination."""
+
+from .method import CBCC
+
+__all__ = ["CBCC"]

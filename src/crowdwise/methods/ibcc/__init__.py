@@ -1,0 +1,5 @@
+"""Independent Bayesian classifier combination."""
+
+from .method import IBCC
+
+__all__ = ["IBCC"]

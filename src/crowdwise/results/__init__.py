@@ -1,0 +1,1 @@
+"""What was found: the answer to every item, how good every worker is, and why."""
