@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.data.labels import Names
-from crowdwise.data.reading_report import Report
+from crowdwise.data.names import Names
+from crowdwise.data.reading_report import ReadingReport
 
 from .timing import seconds, show
 
@@ -43,7 +43,7 @@ def _bytes_per_label(path: str) -> tuple[float, float]:
     arrays = np.load(path)
     counts = [len(arrays["item_starts"]) - 1, int(arrays["workers"].max()) + 1, int(arrays["labels"].max()) + 1]
     names = Names(*(pl.Series(np.arange(count)) for count in counts))
-    labels = cw.Labels(arrays["item_starts"], arrays["workers"], arrays["labels"], names, Report(counts[0]))
+    labels = cw.Labels(arrays["item_starts"], arrays["workers"], arrays["labels"], names, ReadingReport(counts[0]))
     method = cw.BWA()
     method.fit(labels.slice(0, 1000))
     Path("/proc/self/clear_refs").write_text("5")  # start the high-water mark anew

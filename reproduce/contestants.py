@@ -6,7 +6,7 @@ from typing import Final, Literal
 
 import crowdwise as cw
 from crowdwise.data.encoding import Duplicates
-from crowdwise.inference.loop import Method
+from crowdwise.inference.method import Method
 
 from . import random_ties
 

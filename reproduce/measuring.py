@@ -10,7 +10,7 @@ import polars as pl
 
 import crowdwise as cw
 from crowdwise.data.encoding import Duplicates
-from crowdwise.inference.loop import Method
+from crowdwise.inference.method import Method
 
 from .contestants import CONTESTANTS
 from .results import Results

@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -235,14 +236,13 @@ def test_python_dash_m_is_the_command_line() -> None:
     assert done.stdout == f"crowdwise {cw.__version__}\n"
 
 
-def test_public_names_are_declared_once_and_exist() -> None:
-    tree = ast.parse(Path(cw.__file__).read_text())
-    assigned = {
-        node.targets[0].id: node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
-    }
-    assert sorted(ast.literal_eval(assigned["__all__"])) == sorted(ast.literal_eval(assigned["_HOMES"]))
-    assert all(getattr(cw, name) is not None for name in cw.__all__)
+def test_public_names_exist_and_are_the_stubs() -> None:
+    stub = ast.parse(Path(cw.__file__).with_suffix(".pyi").read_text())
+    declared = {name.asname for node in stub.body if isinstance(node, ast.ImportFrom) for name in node.names}
+    public: Any = cw
+    assert declared == set(public.__all__) == set(dir(cw))
+    assert all(getattr(cw, name) is not None for name in public.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        cw.nothing  # noqa: B018  # that is the test
+        public.nothing  # noqa: B018  # that is the test
+    with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
+        public.Nothing  # noqa: B018  # the same for what looks like a method

@@ -95,7 +95,7 @@ def test_bwa_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
     path = data / "paper" / name / "label.csv"
     memory = cw.read_labels(path, duplicates="set")
     disk = on_disk(path, duplicates="set", memory=memory.n_labels * 10 * thread_count())
-    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))  # type: ignore[arg-type]  # they are fitted alike
+    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))
 
 
 Cell = tuple[str, str, str]
@@ -154,7 +154,7 @@ def test_every_format_is_read_alike(name: str, tmp_path: Path, monkeypatch: pyte
     else:
         cw.write({path: rows})
     disk = on_disk("-" if name == "-" else path)
-    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(cw.Labels.from_frame(rows)))  # type: ignore[arg-type]  # alike
+    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(cw.Labels.from_frame(rows)))
 
 
 def test_mixed_json_and_broken_files_are_said_as_in_memory(tmp_path: Path) -> None:
@@ -177,7 +177,7 @@ def test_results_are_the_same_to_the_bit_for_any_number_of_threads(
     tables = []
     for threads in ("1", "2", "7"):
         monkeypatch.setenv("CROWDWISE_THREADS", threads)
-        result = cw.BWA().fit(labels)  # type: ignore[arg-type]  # fitted alike
+        result = cw.BWA().fit(labels)
         tables.append((result.to_frame(scores=True), result.workers_frame()))
     for table, workers in tables[1:]:
         assert table.equals(tables[0][0])
@@ -187,7 +187,7 @@ def test_results_are_the_same_to_the_bit_for_any_number_of_threads(
 def test_accuracy_needs_only_the_items_with_a_truth(tmp_path: Path) -> None:
     crowd = cw.simulate(300, 10, 3, seed=6)
     crowd.rows.write_parquet(tmp_path / "votes.parquet")
-    disk, memory = cw.BWA().fit(on_disk(tmp_path / "votes.parquet")), cw.BWA().fit(crowd.labels)  # type: ignore[arg-type]
+    disk, memory = cw.BWA().fit(on_disk(tmp_path / "votes.parquet")), cw.BWA().fit(crowd.labels)
     known = crowd.truth.sample(20, seed=1)
     assert cw.accuracy(disk, known) == cw.accuracy(memory, known)
     with pytest.raises(cw.DataError, match="The truth shares no item with the labels"):
@@ -247,7 +247,7 @@ def test_a_large_item_and_an_empty_part_do_no_harm(tmp_path: Path) -> None:
     pl.DataFrame({"item": [7] * count, "worker": np.arange(count), "label": np.arange(count) % 3}).write_parquet(path)
     disk, memory = on_disk(path), cw.read_labels(path)
     assert disk.n_parts == 1
-    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))  # type: ignore[arg-type]  # fitted alike
+    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))
 
 
 def test_phases_draw_a_bar_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 
 import crowdwise as cw
 from crowdwise.analysis.explanation import Explanation
-from crowdwise.results.contributions import Support
+from crowdwise.results.contributions import Contributions
 
 from .cases import CASES, Case
 from .test_contract import EVERY, Rows, crowds, each_method, frame
 
 
-def support_of(result: cw.Result, labels: cw.Labels, i: int) -> tuple[Support, Any]:
+def support_of(result: cw.Result, labels: cw.Labels, i: int) -> tuple[Contributions, Any]:
     one = labels.slice(i, i + 1)
-    return result.method.support(one, i, result.workers), one.labels.astype(np.int64)
+    return result.method.contributions(one, i, result.workers), one.labels.astype(np.int64)
 
 
 def fitted(case: Case, rows: Rows) -> tuple[cw.Labels, cw.Result]:
@@ -92,7 +92,7 @@ def test_votes_for_several_classes_are_one_contribution_each() -> None:
     check(why, result, labels, 0)
 
 
-def answers_after(support: Support, said: Any, changed: tuple[int, ...], winner: int) -> bool:
+def answers_after(support: Contributions, said: Any, changed: tuple[int, ...], winner: int) -> bool:
     """Whether some way of changing exactly these votes makes another class lead outright."""
     for new in product(range(len(support.prior)), repeat=len(changed)):
         trial = said.copy()

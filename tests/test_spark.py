@@ -99,7 +99,7 @@ def test_bwa_settles_class_by_class_as_in_memory(local: SparkSession) -> None:
     for classes in (2, 4):
         rows = cw.simulate(200, 10, classes, seed=5).rows
         labels = read(local, rows, partitions=20)  # enough of them to be added up on the executors first
-        assert_same_result(_Collected(cw.BWA().fit(labels)), cw.BWA().fit(cw.Labels.from_frame(rows)))  # type: ignore[arg-type]
+        assert_same_result(_Collected(cw.BWA().fit(labels)), cw.BWA().fit(cw.Labels.from_frame(rows)))
 
 
 @pytest.mark.parametrize("key", ["ptbcc", "glad", "bwa restarts"])
@@ -129,7 +129,7 @@ def test_repairs_and_messages_are_those_of_memory(duplicates: Any, local: SparkS
         return
     memory, labels = cw.Labels.from_frame(rows, **asked), read(local, rows, **asked)
     assert labels.report == memory.report
-    assert_same_result(_Collected(cw.BWA().fit(labels)), cw.BWA().fit(memory))  # type: ignore[arg-type]
+    assert_same_result(_Collected(cw.BWA().fit(labels)), cw.BWA().fit(memory))
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_a_task_that_fails_once_changes_nothing(local: SparkSession, tmp_path: P
     Stumbling.marker = str(tmp_path / "stumbled")
     rows = cw.simulate(100, 8, 3, seed=6).rows
     labels = read(local, rows)
-    result = Stumbling(max_iterations=3).fit(labels)  # type: ignore[arg-type]
+    result = Stumbling(max_iterations=3).fit(labels)
     assert Path(Stumbling.marker).exists()
     assert_same_result(_Collected(result), cw.BWA(max_iterations=3).fit(cw.Labels.from_frame(rows)))
 
@@ -214,7 +214,7 @@ def test_an_executor_that_dies_changes_nothing() -> None:
                 os.kill(killed[0], signal.SIGKILL)
 
         method = cw.BWA(max_iterations=5)
-        result = method.fit(labels, progress=kill_one)  # type: ignore[arg-type]
+        result = method.fit(labels, progress=kill_one)
         assert killed
         assert_same_result(_Collected(result), method.fit(cw.Labels.from_frame(rows)))
     finally:

@@ -27,7 +27,7 @@ def test_long_ids_do_not_fill_the_disk(tmp_path: Path) -> None:
     labels = on_disk(path, memory="1MB")
     written = sum(file.stat().st_size for file in Path(labels.folder).iterdir())
     assert written < 200 * count
-    result = cw.MajorityVote().fit(labels)  # type: ignore[arg-type]  # fitted alike
+    result = cw.MajorityVote().fit(labels)
     assert sorted(result.to_frame()["item"]) == sorted(names)
 
 
@@ -37,7 +37,7 @@ def test_the_folder_is_removed_when_labels_are_closed_forgotten_or_refused(tmp_p
     with on_disk(path, workdir=workdir):
         assert len(list(workdir.iterdir())) == 1
     labels = on_disk(path)
-    result = cw.BWA().fit(labels)  # type: ignore[arg-type]  # fitted alike
+    result = cw.BWA().fit(labels)
     del labels
     assert result.to_frame().height == 1
     assert len(list(workdir.iterdir())) == 1

@@ -4,14 +4,13 @@ A message says what is wrong, how many times, the first case, and what to do. Bo
 code which catches those keeps working; the command line turns them into one sentence and an exit code.
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from importlib.util import find_spec
-from numbers import Integral
-from typing import Any, Final, Literal
+from typing import Final
 
 # What would not fit a laptop beside the labels is refused.
 _MOST_BYTES: Final = 8 * 2**30
-# Of methods that do not derive from `loop.Inferring`, which have no say in it.
-_DOES_NOT_SWEEP: Final = "because it does not sweep over the items in parts"
 
 
 class DataError(ValueError):
@@ -22,11 +21,15 @@ class CallError(ValueError):
     """The call asks for something that does not exist (exit code 2 on the command line)."""
 
 
-def require_whole(least: int, **given: int) -> None:
-    """Refuse parameters that are not whole numbers, or less than the `least` that makes sense."""
-    for name, value in given.items():
-        if not isinstance(value, Integral) or value < least:
-            raise CallError(f"{name}={value!r} is not a whole number from {least} on.")
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a message about a name that does not exist: the closest one that does, if any is close.
+
+    >>> did_you_mean("BAW", ["bwa", "ds"])
+    " Did you mean 'bwa'?"
+    """
+    folded = {one.lower(): one for one in known}
+    close = get_close_matches(name.lower(), folded, 1)
+    return f" Did you mean {folded[close[0]]!r}?" if close else ""
 
 
 def require_room(size: int, needs: str, instead: str) -> None:
@@ -46,20 +49,3 @@ def require_report(what: str) -> None:
     missing = [name for name in ("altair", "jinja2", "vl_convert") if find_spec(name) is None]
     if missing:
         raise CallError(f"{what} needs {', '.join(missing)}: pip install 'crowdwise[report]'")
-
-
-def require_suitable(method: Any, engine: Literal["disk", "spark"]) -> None:
-    """Refuse a method that this engine cannot run, in a sentence that says what can."""
-    name = type(method).__name__
-    why = getattr(method, "in_memory_only", _DOES_NOT_SWEEP)
-    if why:
-        raise CallError(in_memory_only(f"{name} needs all labels in memory, {why}"))
-    if engine == "spark" and not method.forgetful:
-        raise CallError(
-            f"{name} needs the scores of the iteration before, and a cluster keeps none: use engine memory or disk."
-        )
-
-
-def in_memory_only(problem: str) -> str:
-    """What is wrong, and what to do about it."""
-    return f"{problem}: use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..data.labels import Labels
 from ..errors import DataError
-from ..inference.loop import Method
+from ..inference.method import Method
 from .evaluation import hits, match, wilson
 
 # Enough items to make every kernel compile before the clock starts.

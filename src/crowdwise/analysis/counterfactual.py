@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ..kernels import Array
-from ..results.contributions import Support
+from ..results.contributions import Contributions
 from ..results.result import TIE
 
 
@@ -25,7 +25,12 @@ class Flip:
 
 
 def smallest_flip(
-    support: Support, said: Array, vote_of: Array, best_two: tuple[int, int], classes: pl.Series, votes: pl.DataFrame
+    added: Contributions,
+    said: Array,
+    vote_of: Array,
+    best_two: tuple[int, int],
+    classes: pl.Series,
+    votes: pl.DataFrame,
 ) -> Flip | None:
     """The fewest votes to change so that another class leads outright.
 
@@ -35,11 +40,11 @@ def smallest_flip(
     winner, runner_up = best_two
     first_rows = np.flatnonzero(np.diff(vote_of, prepend=-1))
     best: tuple[int, bool, float, Array, Array] | None = None
-    for rival in range(len(support.prior)):
-        prior = support.prior[winner] - support.prior[rival]
+    for rival in range(len(added.prior)):
+        prior = added.prior[winner] - added.prior[rival]
         if rival == winner or prior == np.inf:
             continue
-        lead = support.lead(winner, rival)
+        lead = added.lead(winner, rival)
         now = np.bincount(vote_of, weights=lead[np.arange(len(said)), said])
         options = np.where(np.isnan(lead[first_rows]), np.inf, lead[first_rows])
         instead = options.argmin(axis=1)
@@ -49,7 +54,7 @@ def smallest_flip(
         with np.errstate(invalid="ignore"):
             gain = np.nan_to_num(now - then, nan=0.0, posinf=np.inf)
         order = np.lexsort((np.arange(len(now)), -gain, then != -np.inf, now != np.inf))
-        size = TIE if support.logarithmic else TIE * float(np.abs(support.scores(said)).max())
+        size = TIE if added.logarithmic else TIE * float(np.abs(added.scores(said)).max())
         for count in range(1, len(now) + 1):
             changed, kept = order[:count], order[count:]
             if not (gain[changed] > 0).all() or (best is not None and count > best[0]):
@@ -65,7 +70,7 @@ def smallest_flip(
         return None
     *_, changed, instead = best
     after = np.delete(np.arange(len(said)), np.flatnonzero(np.isin(vote_of, changed)))
-    final = Support(support.prior, support.evidence[np.concatenate([after, first_rows[changed]])], support.logarithmic)
+    final = Contributions(added.prior, added.evidence[np.concatenate([after, first_rows[changed]])], added.logarithmic)
     answer = int(final.scores(np.concatenate([said[after], instead])).argmax())
     changes = votes[changed].select("worker", "said").with_columns(classes.gather(instead).alias("instead"))
     return Flip(changes, classes[answer])

@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from ..data.reading import read_truth
-from ..engines.disk import ResultOnDisk
 from ..errors import DataError
 from ..kernels import Array
+from ..results.inferred import Inferred
 from ..results.result import TIE, Result
 
 # The normal quantile of a 95 % interval.
@@ -31,7 +31,7 @@ class Matched:
     unanswered: int
 
 
-def accuracy(result: Result | ResultOnDisk, truth: Any) -> float:
+def accuracy(result: Inferred, truth: Any) -> float:
     """The share of items whose inferred label is the true one; of tied classes each counts its part.
 
     Items without a known truth and truths of items without a label do not count. A true class that nobody ever said
@@ -46,10 +46,9 @@ def accuracy(result: Result | ResultOnDisk, truth: Any) -> float:
     >>> accuracy(cw.MajorityVote().fit(labels), {1: "dog", 2: "cat"})
     0.75
     """
-    if isinstance(result, ResultOnDisk):
-        truth = read_truth(truth)
-        result = result.about(truth["item"])
-    return float(hits(result, match(result, truth)).mean())
+    known = read_truth(truth)
+    measured = result.about(known["item"])
+    return float(hits(measured, match(measured, known)).mean())
 
 
 def hits(result: Result, matched: Matched) -> Array:

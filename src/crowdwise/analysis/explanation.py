@@ -10,7 +10,7 @@ from ..data.labels import Labels
 from ..data.reading_report import several
 from ..errors import CallError, require_report
 from ..kernels import Array
-from ..results.contributions import Support
+from ..results.contributions import Contributions
 from ..results.result import Result
 from .counterfactual import Flip, smallest_flip
 from .evaluation import NORMAL
@@ -140,10 +140,8 @@ def explain(result: Result, labels: Labels, item: Any) -> Explanation:
 def refuse_unexplained(result: Result) -> None:
     """Refuse a method whose scores are no sums over votes, and a result in which nothing was decided."""
     name = type(result.method).__name__
-    unknown = "" if hasattr(result.method, "support") else "given its parameters, its scores are no sums over the votes"
-    why = getattr(result.method, "not_a_sum", unknown)
-    if why:
-        raise CallError(f"{name} cannot tell what each vote contributes: {why}.")
+    if result.method.unexplained_reason:
+        raise CallError(f"{name} cannot tell what each vote contributes: {result.method.unexplained_reason}.")
     if len(result.names.classes) < 2:
         raise CallError(f"There is only one class, {result.names.classes[0]!r}, so there is nothing to explain.")
 
@@ -151,19 +149,19 @@ def refuse_unexplained(result: Result) -> None:
 def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
     """Explain the item with this code; the caller has checked the method and the labels."""
     one = labels.slice(i, i + 1)
-    support: Support = result.method.support(one, i, result.workers)
+    added: Contributions = result.method.contributions(one, i, result.workers)
     winner, rival = int(result.ranking[0][i]), int(result.ranking[1][i])
     said = one.labels.astype(np.int64)
-    if support.sums(said)[winner] == -np.inf:
+    if added.sums(said)[winner] == -np.inf:
         raise CallError(
             f"{type(result.method).__name__} finds every class of item {result.names.items[i]!r} impossible and so "
             "calls them equally likely: there is nothing to add up."
         )
     # Rows that continue a vote belong to the one before.
     vote_of = np.arange(len(said)) if one.continued is None else np.cumsum(~one.continued.astype(bool)) - 1
-    lead = support.lead(winner, rival)[np.arange(len(said)), said]
+    lead = added.lead(winner, rival)[np.arange(len(said)), said]
     contributions = np.bincount(vote_of, weights=lead)
-    prior = float(support.prior[winner] - support.prior[rival])
+    prior = float(added.prior[winner] - added.prior[rival])
     names = result.names
     voters = names.workers.gather(one.workers[np.flatnonzero(np.diff(vote_of, prepend=-1))])
     words = _said(names.classes, said, vote_of)
@@ -178,11 +176,11 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
         score=score,
         runner_up_score=float(result.scores[i, rival]),
         interval=None if spread is None else (score - spread, score + spread),
-        scale="log odds" if support.logarithmic else "score",
+        scale="log odds" if added.logarithmic else "score",
         votes=votes.sort("contribution", descending=True, maintain_order=True),
         prior=prior,
         difference=prior + float(contributions.sum()),
-        flip=smallest_flip(support, said, vote_of, (winner, rival), names.classes, votes),
+        flip=smallest_flip(added, said, vote_of, (winner, rival), names.classes, votes),
     )
 
 

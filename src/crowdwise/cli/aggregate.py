@@ -95,7 +95,7 @@ def _in_a_cluster(
     scores: bool,
 ) -> None:
     """The same in a cluster, which reads and writes the files itself."""
-    from ..errors import CallError, require_suitable
+    from ..errors import CallError
     from . import summary
 
     try:
@@ -106,7 +106,7 @@ def _in_a_cluster(
         raise CallError("--engine spark needs the extra spark: pip install 'crowdwise[spark]'.") from problem
     if output is None:
         raise CallError("--engine spark needs a place to write to: -o.")
-    require_suitable(method, "spark")
+    method.require_place("spark")
     session = spark_files.connect(master)
     try:
         votes, found = spark_files.read(session, source.files, source.columns)

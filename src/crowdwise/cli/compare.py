@@ -24,9 +24,8 @@ def compare(
 ) -> None:
     """Run methods side by side: accuracy with split ties, seconds, iterations."""
     from ..analysis.comparison import compare as compare_methods
-    from ..methods import METHODS
+    from ..methods import METHODS, choose
     from ..reporting import check_page, comparison_page
-    from .choosing import choose
     from .terminal import Screen
 
     if output is not None:

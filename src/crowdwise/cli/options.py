@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from ..data.labels import Labels
-    from ..inference.loop import Method
+    from ..inference.method import Method
     from ..results.result import Result
     from .terminal import Screen
 
@@ -89,7 +89,7 @@ class Source(NamedTuple):
 
 def choose_method(key: str, settings: list[str] | None) -> "Method":
     """The method with its parameters, while what takes long to start does so."""
-    from .choosing import choose
+    from ..methods import choose
 
     _warm_up()
     return choose(key, settings or [])

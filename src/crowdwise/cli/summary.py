@@ -5,11 +5,10 @@ from typing import Any
 
 import polars as pl
 
-from ..results.in_parts import ResultInParts
-from ..results.result import Result
+from ..results.inferred import Inferred
 
 
-def crowd_rows(labels: Any, result: Result | ResultInParts, accuracies: dict[str, float]) -> list[tuple[str, str]]:
+def crowd_rows(labels: Any, result: Inferred, accuracies: dict[str, float]) -> list[tuple[str, str]]:
     """The crowd and the fit at a glance."""
     rows = [
         ("items", f"{labels.n_items:,}"),
@@ -25,7 +24,7 @@ def crowd_rows(labels: Any, result: Result | ResultInParts, accuracies: dict[str
 
 def summary(
     labels: Any,
-    result: Result | ResultInParts,
+    result: Inferred,
     accuracies: dict[str, float],
     written: list[str],
     tables: dict[str, pl.DataFrame | None],

@@ -13,22 +13,15 @@ from ..kernels import Array
 from ..parallel import Sum, Threads
 from . import columns, encoding
 from .cleaning import Hygiene
+from .crowd import Place, describe
 from .encoding import Duplicates
 from .frames import as_series, as_table
-from .reading_report import Report
+from .names import Names
+from .reading_report import ReadingReport
 
 Added = TypeVar("Added", bound=tuple[Any, ...])
 
 NOTHING_LEFT: Final = 'duplicates="drop" leaves no label at all: every (item, worker) pair conflicts.'
-
-
-@dataclass(frozen=True, eq=False)
-class Names:
-    """What the codes mean, in the user's own dtype."""
-
-    items: pl.Series
-    workers: pl.Series
-    classes: pl.Series
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +51,10 @@ class Labels:
     workers: Array
     labels: Array
     names: Names
-    report: Report
+    report: ReadingReport
     continued: Array | None = None
 
-    # Which engine runs methods over them.
-    where: ClassVar[str] = "memory"
+    place: ClassVar[Place] = "memory"
 
     @classmethod
     def from_frame(
@@ -92,8 +84,8 @@ class Labels:
                 `duplicates` and `missing` choose is not silent.
 
         >>> Labels.from_frame(pl.DataFrame({"task": [1, 1], "rater": ["a", "b"], "vote": [True, None]})).report
-        Report(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
-               columns={'item': 'task', 'worker': 'rater', 'label': 'vote'})
+        ReadingReport(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
+                      columns={'item': 'task', 'worker': 'rater', 'label': 'vote'})
         """
         there = frame.collect_schema().names() if isinstance(frame, pl.LazyFrame) else None
         table = frame if there is not None else as_table(frame)
@@ -175,7 +167,7 @@ class Labels:
             grouped.workers,
             grouped.labels,
             Names(names.alias("item"), worker.names.alias("worker"), label.names.alias("label")),
-            Report(
+            ReadingReport(
                 hygiene.rows,
                 hygiene.unlabelled,
                 grouped.repeated,
@@ -211,14 +203,6 @@ class Labels:
     def set_valued(self) -> bool:
         """Whether some vote names several classes."""
         return self.continued is not None
-
-    def require_single_votes(self, method: str) -> None:
-        """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
-        if self.set_valued:
-            raise DataError(several_classes_a_vote(method))
-
-    def require_suitable(self, method: object) -> None:
-        """Every method runs in memory; labels elsewhere refuse some."""
 
     def slice(self, first: int, last: int) -> "Labels":
         """The items from `first` up to, not including, `last`: the same workers and classes, no copy of labels.
@@ -258,18 +242,7 @@ class Labels:
             threads.run(lambda part: step(*places[part], self.slice(*places[part])), use)
 
     def __repr__(self) -> str:
-        return (
-            f"Labels({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
-            f"in {self.n_classes:,} classes)"
-        )
-
-
-def several_classes_a_vote(method: str) -> str:
-    """Why a method does not take set-valued votes."""
-    return (
-        f"{method} takes one class a vote, and here one worker named several for one item: read the labels "
-        'with duplicates="first", "last", "all" or "drop".'
-    )
+        return describe(self)
 
 
 def shares(labels: Labels) -> Array:

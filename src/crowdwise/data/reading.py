@@ -6,7 +6,7 @@ from typing import Any, Literal, overload
 
 import polars as pl
 
-from ..errors import CallError, DataError, require_suitable
+from ..errors import CallError, DataError
 from . import columns
 from .disk.labels import LabelsOnDisk, fits
 from .disk.partitioning import Phases, Rules
@@ -119,7 +119,7 @@ def read_labels(
 def _on_disk(workdir: str | os.PathLike[str] | None, method: Any) -> Workplace:
     """Where to work on disk, for a method that can."""
     if method is not None:
-        require_suitable(method, "disk")
+        method.require_place("disk")
     return Workplace(workdir)
 
 

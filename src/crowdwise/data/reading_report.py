@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Report:
+class ReadingReport:
     """What was read and what was repaired on the way in.
 
     Attributes:

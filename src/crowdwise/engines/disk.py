@@ -3,7 +3,6 @@
 import shutil
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from ..data.disk.labels import LabelsOnDisk
-from ..data.disk.part_files import Parts, load, save
+from ..data.disk.part_files import load, save
 from ..data.labels import Labels
 from ..kernels import Array
 from ..parallel import Sum
@@ -57,7 +56,7 @@ class OnDisk:
             path = self._folder / f"{number:04}"
             fresh = number not in self._mapped and not path.is_file()
             scores = method.start(labels)[0] if fresh else self.scores(number)
-            counts = method.empty(labels, workers)
+            counts = method.empty_counts(labels, workers)
             moved = method.sweep(labels, scores, workers, counts)
             if fresh:
                 with self._parts.place.writing():
@@ -81,42 +80,23 @@ class OnDisk:
 
     def result(self, ending: Ending) -> "ResultOnDisk":
         """The result, as far as it is not asked for yet."""
-        return ResultOnDisk(self._method, self._labels, self._parts, self, ending)
+        return ResultOnDisk(self._method, self._labels, self, ending)
 
 
 class ResultOnDisk(ResultInParts):
-    """The inferred truth of labels on disk; items have their names in `parts`."""
+    """The inferred truth of labels on disk."""
 
-    def __init__(self, method: Sweeping, labels: LabelsOnDisk, parts: Parts, engine: OnDisk, ending: Ending) -> None:
-        super().__init__(method, labels.names, engine, ending)
-        self.n_items = labels.n_items
+    def __init__(self, method: Sweeping, labels: LabelsOnDisk, engine: OnDisk, ending: Ending) -> None:
+        super().__init__(method, labels, engine, ending)
         self._labels = labels
-        self._parts = parts
         self._engine = engine
-
-    def parts(self) -> Iterator[Result]:
-        """The result of every part: its items are in no other."""
-        for number in range(self._labels.n_parts):
-            yield self._part(number)
-
-    def about(self, items: pl.Series) -> Result:
-        """The result of these items alone, in memory; of the first item, if none of these has a label."""
-        chosen: list[Result] = []
-        for part in self.parts():
-            names, wanted = part.names.items, items
-            if names.dtype != wanted.dtype:
-                names, wanted = names.cast(pl.String), wanted.cast(pl.String)
-            rows = names.is_in(wanted.implode()).arg_true()
-            if len(rows):
-                chosen.append(_rows(part, rows))
-        return _stack(chosen) if chosen else self._part(0, 1)
 
     def lazy(self, scores: bool = False) -> pl.LazyFrame:
         """One row per item, part by part, to be written or queried as a stream; see `Result.to_frame`."""
 
         def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
-            for number, part in enumerate(self.parts()):
-                frame = part.to_frame(scores)
+            for number in range(self._labels.n_parts):
+                frame = self._part(number).to_frame(scores)
                 frame = frame if columns is None else frame.select(columns)
                 frame = frame if condition is None else frame.filter(condition)
                 yield frame if rows is None else frame.head(rows)
@@ -127,40 +107,16 @@ class ResultOnDisk(ResultInParts):
 
         return register_io_source(frames, schema=self._part(0, 0).to_frame(scores).schema)
 
-    def to_frame(self, scores: bool = False) -> pl.DataFrame:
-        """One row per item, all of them in memory."""
-        return self.lazy(scores).collect()
+    def _rows_of(self, items: pl.Series) -> pl.DataFrame:
+        name, wanted = pl.col("item"), items
+        if self._part(0, 0).names.items.dtype != items.dtype:
+            name, wanted = name.cast(pl.String), items.cast(pl.String)
+        return self.lazy(scores=True).filter(name.is_in(wanted.implode())).collect()
 
     def _part(self, number: int, most: int | None = None) -> Result:
-        """The result of the first `most` items of one part."""
-        labels, items = self._parts.load(number), self._parts.item_names(number)
+        """The result of the first `most` items of one part; of all of them if it is None."""
+        labels, items = self._labels.parts.load(number), self._labels.parts.item_names(number)
         scores = self.swept_by.finish(self._engine.scores(number))
         if most is not None:
             labels, items, scores = labels.slice(0, most), items.head(most), scores[:most]
         return part_result(self, labels, items, scores)
-
-    def __repr__(self) -> str:
-        return (
-            f"ResultOnDisk({self.n_items:,} items, {len(self.names.workers):,} workers by {self.method!r}; "
-            f"{self.convergence})"
-        )
-
-
-def _rows(part: Result, rows: pl.Series) -> Result:
-    """Some items of a result."""
-    return _stack([part], rows.to_numpy())
-
-
-def _stack(parts: list[Result], rows: Array | None = None) -> Result:
-    """Several results as one, or some items of it."""
-    take = slice(None) if rows is None else rows
-    items = pl.concat([part.names.items for part in parts])
-    best, second, tied = (np.concatenate(column)[take] for column in zip(*(p.ranking for p in parts), strict=True))
-    return replace(
-        parts[0],
-        names=replace(parts[0].names, items=items[take]),
-        scores=np.concatenate([part.scores for part in parts])[take],
-        ranking=(best, second, tied),
-        votes=np.concatenate([part.votes for part in parts])[take],
-        measure_variance=None,
-    )

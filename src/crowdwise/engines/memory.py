@@ -1,4 +1,4 @@
-"""All labels in memory: slices of them on threads."""
+"""The memory engine: all labels are in memory, and slices of them are swept on threads."""
 
 from functools import partial
 from typing import Any
@@ -19,7 +19,7 @@ class InMemory:
     Args:
         method: What to sweep with.
         labels: All labels.
-        start: Scores to start from instead of the method's own; overwritten.
+        start: Scores to start from instead of the method's own; they are overwritten.
     """
 
     def __init__(self, method: Sweeping, labels: Labels, start: Array | None = None) -> None:
@@ -28,7 +28,7 @@ class InMemory:
         self.n_classes = labels.n_classes
         self.first: Any
         self.scores, self.first = method.start(labels) if start is None else (start, None)
-        places = labels.slices(method.parameters(labels))
+        places = labels.slices(method.count_size(labels))
         self._slices = [(labels.slice(*place), self.scores[slice(*place)]) for place in places]
         self._threads = Threads(len(places))
 
@@ -44,7 +44,7 @@ class InMemory:
         change = np.zeros(self.n_classes)
 
         def step(part: int) -> tuple[Any, Array]:
-            counts = self._method.empty(self.labels, workers)
+            counts = self._method.empty_counts(self.labels, workers)
             return counts, self._method.sweep(*self._slices[part], workers, counts)
 
         def add(outcome: tuple[Any, Array]) -> None:
@@ -55,16 +55,21 @@ class InMemory:
         return total.value, change
 
     def result(self, ending: Ending) -> Result:
-        """The result with everything in it."""
-        method, scores = self._method, self._method.finish(self.scores)
-        variance = method.variance
-        return Result.build(
-            method,
-            self.labels,
-            scores,
-            method.scale,
-            convergence=ending.convergence,
-            workers=ending.workers,
-            quality=accuracies if method.coins else None,
-            variance=None if variance is None else partial(variance, self.labels, scores, ending.workers),
-        )
+        """What was found: the scores as they are now, and how the loop ended."""
+        return make_result(self._method, self.labels, self.scores, ending)
+
+
+def make_result(method: Sweeping, labels: Labels, scores: Array, ending: Ending) -> Result:
+    """The result of a loop that ended in memory with these scores."""
+    final = method.finish(scores)
+    variance = method.variance
+    return Result.build(
+        method,
+        labels,
+        final,
+        method.scale,
+        convergence=ending.convergence,
+        workers=ending.workers,
+        quality=accuracies if method.measures_accuracy else None,
+        variance=None if variance is None else partial(variance, labels, final, ending.workers),
+    )

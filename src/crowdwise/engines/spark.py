@@ -7,12 +7,14 @@ Needs the extra `spark` on the driver, crowdwise on every executor, and Java 17.
 
 import math
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from os import PathLike, fspath
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from polars.io.plugins import register_io_source
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
@@ -21,10 +23,10 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from ..data import columns
 from ..data.encoding import Duplicates
 from ..data.labels import Labels
-from ..data.reading_report import Report
+from ..data.reading_report import ReadingReport
 from ..data.spark.labels import LabelsOnSpark, send
 from ..data.spark.partitioning import deal
-from ..errors import require_suitable
+from ..data.spark.writing import write_folders
 from ..kernels import Array
 from ..results.in_parts import ResultInParts
 from ..results.result import Ending
@@ -68,7 +70,7 @@ def fit(
     Returns:
         One row per item and one per worker, with the columns that `Result.to_frame` and `workers_frame` have.
     """
-    require_suitable(method, "spark")
+    method.require_place("spark")
     found = columns.recognise(votes.columns, {"item": item, "worker": worker, "label": label}, "The table")
     labels = LabelsOnSpark(*deal(votes, found, duplicates, missing, strict, partitions))
     result = method.fit(labels, progress=progress)
@@ -84,7 +86,7 @@ class OnSpark:
         self._before: Any = None
         self.n_classes = labels.n_classes
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
-        nobody = Labels(*empty, labels.names, Report(0), np.zeros(0, np.bool_) if labels.set_valued else None)
+        nobody = Labels(*empty, labels.names, ReadingReport(0), np.zeros(0, np.bool_) if labels.set_valued else None)
         self.first: Any = method.start(nobody)[1]
 
     def __enter__(self) -> "OnSpark":
@@ -126,16 +128,15 @@ class OnSpark:
 
 
 class ResultOnSpark(ResultInParts):
-    """The inferred truth of labels in a cluster."""
+    """The inferred truth of labels in a cluster; its tables are also there as Spark DataFrames."""
 
     def __init__(self, method: Sweeping, labels: LabelsOnSpark, engine: OnSpark, ending: Ending) -> None:
-        super().__init__(method, labels.names, engine, ending)
-        self.n_items = labels.n_items
+        super().__init__(method, labels, engine, ending)
         self._labels = labels
         self._found = send(labels.session, tasks.FoundBy(method, ending))
 
     def truth(self, scores: bool = False) -> DataFrame:
-        """One row per item; see `Result.to_frame`."""
+        """One row per item, in the cluster; see `Result.to_frame`."""
         types = self._labels.types
         fields = {"item": types["item"], "label": types["label"], "score": t.DoubleType(), "runner_up": types["label"]}
         fields |= {"runner_up_score": t.DoubleType(), "votes": t.IntegerType()}
@@ -148,15 +149,54 @@ class ResultOnSpark(ResultInParts):
         return self._labels.parts.mapInArrow(make, schema)
 
     def workers_table(self) -> DataFrame:
-        """One row per worker; see `Result.workers_frame`."""
+        """One row per worker, in the cluster; see `Result.workers_frame`."""
         kinds = dict.fromkeys(("quality", "quality_low", "quality_high", "agreement"), t.DoubleType())
         fields = {"worker": self._labels.types["worker"], "labels": t.LongType(), **kinds}
         schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
         table = self.workers_frame().to_arrow().cast(to_arrow_schema(schema))
         return self._labels.session.createDataFrame(table, schema)
 
-    def __repr__(self) -> str:
-        return (
-            f"ResultOnSpark({self.n_items:,} items, {len(self.names.workers):,} workers by {self.method!r}; "
-            f"{self.convergence})"
-        )
+    def lazy(self, scores: bool = False) -> pl.LazyFrame:
+        """One row per item; what is asked of it is brought here from the cluster, and the first rows alone if so."""
+        table = self.truth(scores)
+
+        def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
+            frame = _here(table if rows is None or condition is not None else table.limit(rows))
+            frame = frame if condition is None else frame.filter(condition)
+            frame = frame if columns is None else frame.select(columns)
+            yield frame if rows is None else frame.head(rows)
+
+        return register_io_source(frames, schema=_here(table.limit(0)).schema)
+
+    def disputed(self, count: int) -> pl.DataFrame:
+        """The rows of the items whose best two classes are closest; the cluster finds them."""
+        known = self.truth().filter(f.col("runner_up").isNotNull())
+        return _here(known.orderBy(f.col("score") - f.col("runner_up_score")).limit(count))
+
+    def write(
+        self,
+        truth: str | PathLike[str] | None = None,
+        workers: str | PathLike[str] | None = None,
+        *,
+        scores: bool = False,
+    ) -> None:
+        """Write folders of files by the cluster, each in the format its extension says: all of them, or none."""
+        tables = {}
+        if truth is not None:
+            tables[fspath(truth)] = self.truth(scores)
+        if workers is not None:
+            tables[fspath(workers)] = self.workers_table()
+        write_folders(tables)
+
+    def _rows_of(self, items: pl.Series) -> pl.DataFrame:
+        wanted = items.cast(pl.String).unique().to_frame("wanted").to_arrow()
+        table = self.truth(scores=True)
+        wanted_there = f.broadcast(self._labels.session.createDataFrame(wanted))
+        return _here(table.join(wanted_there, table["item"].cast("string") == f.col("wanted"), "left_semi"))
+
+
+def _here(table: DataFrame) -> pl.DataFrame:
+    """A Spark table in the memory of this process."""
+    frame = pl.from_arrow(table.toArrow())
+    assert isinstance(frame, pl.DataFrame)
+    return frame

@@ -48,7 +48,7 @@ def merge(outcomes: list[tuple[Any, Array]]) -> tuple[Any, Array]:
 def sweep_part(labels: Labels, method: Sweeping, before: Any, workers: Any) -> tuple[Any, Array]:
     """One pass over a part; the scores before it are made anew, because nobody keeps them."""
     scores = method.start(labels)[0] if before is None else method.rescore(labels, before)
-    counts = method.empty(labels, workers)
+    counts = method.empty_counts(labels, workers)
     return counts, method.sweep(labels, scores, workers, counts)
 
 

@@ -8,8 +8,9 @@ import numpy as np
 from .. import kernels
 from ..data.labels import Labels
 from ..kernels import Array
-from ..results.contributions import Support
-from .loop import Iterative
+from ..results.contributions import Contributions
+from ..results.learned import Learned, Trust, chances
+from .loop import IterativeMethod
 
 # A worker is never believed to be always right or always wrong: two such would contradict each other beyond repair.
 _SURE: Final = 1e-12
@@ -25,7 +26,7 @@ class CoinCounts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Coins:
+class Coins(Learned):
     """How often every worker is right.
 
     Attributes:
@@ -38,11 +39,20 @@ class Coins:
     log_prior: Array
     objective: Array
 
+    @property
+    def class_prior(self) -> Array:
+        """How common each class is expected to be."""
+        return chances(self.log_prior)
 
-class CoinMethod(Iterative[Coins, CoinCounts]):
+    def trust(self) -> Trust:
+        """A worker's accuracy."""
+        return Trust(self.accuracy, "Accuracy")
+
+
+class CoinMethod(IterativeMethod[Coins, CoinCounts]):
     """An iterative method over coins: subclasses say how to estimate them."""
 
-    def empty(self, labels: Labels, workers: Coins | None) -> CoinCounts:
+    def empty_counts(self, labels: Labels, workers: Coins | None) -> CoinCounts:
         """Nothing counted yet."""
         n_workers, n_classes = labels.n_workers, labels.n_classes
         return CoinCounts(np.zeros(n_workers), np.zeros(n_classes), np.zeros(1), np.zeros(n_workers))
@@ -69,15 +79,15 @@ class CoinMethod(Iterative[Coins, CoinCounts]):
         counts.given[:] += np.bincount(labels.workers, minlength=labels.n_workers)
         return changes
 
-    def support(self, one: Labels, item: int, workers: Coins) -> Support:
+    def contributions(self, one: Labels, item: int, workers: Coins) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of the class it names."""
-        return coin_support(one, workers)
+        return coin_contributions(one, workers)
 
 
-def coin_support(one: Labels, workers: Coins) -> Support:
+def coin_contributions(one: Labels, workers: Coins) -> Contributions:
     """What each label of one item adds, whichever method has these coins."""
     evidence, _ = _evidence(workers.accuracy[one.workers], one.n_classes)
-    return Support(workers.log_prior, np.tile(evidence[:, None], one.n_classes), logarithmic=True)
+    return Contributions(workers.log_prior, np.tile(evidence[:, None], one.n_classes), logarithmic=True)
 
 
 def _evidence(accuracy: Array, n_classes: int) -> tuple[Array, Array]:

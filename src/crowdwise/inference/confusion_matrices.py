@@ -1,17 +1,18 @@
 """Methods whose workers have a confusion matrix: the sweep they share, their parameters, their result."""
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 
 from .. import kernels
+from ..data.crowd import Crowd
 from ..data.labels import Labels
 from ..errors import require_room
 from ..kernels import Array
-from ..results.contributions import Support
-from .loop import Iterative
+from ..results.contributions import Contributions
+from ..results.learned import Learned, Trust, chances, share_right
+from .loop import IterativeMethod
 
 _FEW: Final = 8
 
@@ -25,42 +26,50 @@ class ConfusionCounts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Confusions:
+class Confusions(Learned):
     """What every worker says where each class is true.
 
     Attributes:
         evidence: (workers, said class, true class), what a label adds to the support of each class: the logarithm
             of the confusion, or its expectation.
         log_prior: (classes), the support of each class before any label.
-        confusion: (workers, true class, said class), probabilities.
+        matrices: (workers, true class, said class), probabilities.
         objective: The log likelihood of the labels, negative, that the previous parameters gave.
     """
 
     evidence: Array
     log_prior: Array
-    confusion: Array
+    matrices: Array
     objective: Array
 
-    @cached_property
-    def prior(self) -> Array:
+    @property
+    def class_prior(self) -> Array | None:
         """The probability of each class before any label."""
-        weights = np.exp(self.log_prior - self.log_prior.max())
-        return np.asarray(weights / weights.sum())
+        return chances(self.log_prior)
+
+    @property
+    def confusion(self) -> Array:
+        """What every worker says where each class is true."""
+        return self.matrices
+
+    def trust(self) -> Trust:
+        """How often a worker is right."""
+        return share_right(self.matrices)
 
 
-class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
+class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
     """An iterative method over confusion matrices: subclasses say how to estimate them."""
 
-    def check(self, labels: Labels) -> None:
+    def check(self, labels: Crowd) -> None:
         """One class a vote, and matrices that fit in memory."""
         super().check(labels)
         refuse_too_many(labels, type(self).__name__)
 
-    def parameters(self, labels: Labels) -> int:
+    def count_size(self, labels: Labels) -> int:
         """A matrix has classes squared numbers, and counting one label into it is as much work as classes."""
         return labels.n_workers * labels.n_classes
 
-    def empty(self, labels: Labels, workers: Confusions | None) -> ConfusionCounts:
+    def empty_counts(self, labels: Labels, workers: Confusions | None) -> ConfusionCounts:
         """Nothing counted yet."""
         classes = labels.n_classes
         return ConfusionCounts(np.zeros((labels.n_workers, classes, classes)), np.zeros(classes), np.zeros(1))
@@ -83,9 +92,9 @@ class ConfusionMethod(Iterative[Confusions, ConfusionCounts]):
         )
         return changes
 
-    def support(self, one: Labels, item: int, workers: Confusions) -> Support:
+    def contributions(self, one: Labels, item: int, workers: Confusions) -> Contributions:
         """What each label of one item adds to the logarithm of every class's probability."""
-        return Support(workers.log_prior, workers.evidence[one.workers], logarithmic=True)
+        return Contributions(workers.log_prior, workers.evidence[one.workers], logarithmic=True)
 
 
 def in_registers(n_classes: int) -> tuple[int, ...] | None:
@@ -93,7 +102,7 @@ def in_registers(n_classes: int) -> tuple[int, ...] | None:
     return tuple(range(n_classes)) if n_classes <= _FEW else None
 
 
-def refuse_too_many(labels: Labels, name: str) -> None:
+def refuse_too_many(labels: Crowd, name: str) -> None:
     """Refuse confusion matrices that would not fit in memory, before any is made."""
     require_room(
         8 * labels.n_workers * labels.n_classes**2,

@@ -7,21 +7,21 @@ from typing import ClassVar, Final
 import numpy as np
 
 from .. import kernels
+from ..data.crowd import Crowd
 from ..data.labels import Labels, shares
 from ..errors import require_room
 from ..kernels import Array
 from ..parallel import Threads, runs
-from ..results.contributions import Support
-from ..results.quality import accuracies
-from ..results.result import Convergence, Result
-from .loop import Progress
+from ..results.contributions import Contributions
+from ..results.learned import Learned, Trust, chances, share_right
+from .in_memory import InMemoryMethod, Step, Steps, ready
 
 # Labels in a run: few, because fitting a matrix takes long.
 _RUN: Final = 1 << 12
 
 
 @dataclass(frozen=True, eq=False)
-class Interactions:
+class Interactions(Learned):
     """What workers and items contribute to what is said.
 
     Attributes:
@@ -37,17 +37,24 @@ class Interactions:
     log_prior: Array
 
     @property
+    def class_prior(self) -> Array:
+        """How common each class is expected to be."""
+        return chances(self.log_prior)
+
+    def trust(self) -> Trust:
+        """How often a worker is right."""
+        return share_right(self.confusion)
+
+    @property
     def confusion(self) -> Array:
         """(workers, true class, said class): probabilities on an item that adds nothing."""
         weights = _exponentials(self.worker_matrices)
         return np.asarray(weights / weights.sum(axis=2, keepdims=True))
 
 
-class InteractionMethod:
+class LogLinearMethod(InMemoryMethod):
     """A log-linear method: how it is fitted, and how its votes add up; subclasses say what holds the matrices back."""
 
-    tolerance: float
-    max_iterations: int
     # Whether what workers have in common, and the balance of the classes, are learned; else they stay as they start.
     pooled: ClassVar[bool]
 
@@ -59,22 +66,18 @@ class InteractionMethod:
     def ridges(self, labels: Labels) -> tuple[float, float]:
         """How strongly workers are drawn to their centre, and items to adding nothing."""
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth: fit workers, items and classes in turn until the scores settle.
-
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_suitable(self)
-        name = type(self).__name__
-        labels.require_single_votes(name)
+    def check(self, labels: Crowd) -> None:
+        """Refuse votes that name several classes, and more matrices than fit in memory."""
+        super().check(labels)
         require_room(
             16 * (labels.n_workers + labels.n_items) * labels.n_classes**2,  # each with its exponentials
-            f"{name} needs a matrix for every worker and item: {labels.n_workers:,} workers and {labels.n_items:,} "
-            f"items with {labels.n_classes:,} classes",
+            f"{type(self).__name__} needs a matrix for every worker and item: {labels.n_workers:,} workers and "
+            f"{labels.n_items:,} items with {labels.n_classes:,} classes",
             "Use a method with a number per worker instead, such as bwa.",
         )
+
+    def iterate(self, labels: Labels) -> Steps:
+        """Fit the workers' matrices, then the items', then the classes."""
         scores = shares(labels)
         worker_ridge, item_ridge = self.ridges(labels)
         items_of = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
@@ -101,9 +104,8 @@ class InteractionMethod:
             arrays = (labels.item_starts, labels.workers, labels.labels, *weights, log_prior, scores, changes[run])
             log_likelihood[run] = kernels.score_matrices(*item_runs[run], *arrays)
 
-        history: list[float] = []
         with Threads(len(worker_runs)) as on_workers, Threads(len(item_runs)) as on_items:
-            for iteration in range(1, self.max_iterations + 1):
+            while True:
                 on_workers.run(fit_workers)
                 if self.pooled:
                     centre = workers.mean(axis=0)
@@ -113,28 +115,15 @@ class InteractionMethod:
                     log_prior = np.log(np.maximum(scores.sum(axis=0) + votes, 1e-300))
                 changes[:] = 0
                 on_items.run(score)
-                history.append(-float(log_likelihood.sum()))
-                change = float(changes.max())
-                if progress is not None:
-                    progress(iteration, change)
-                if change < self.tolerance:
-                    break
-        return Result.build(
-            self,
-            labels,
-            scores,
-            "probability",
-            convergence=Convergence(iteration, change < self.tolerance, change, tuple(history)),
-            workers=Interactions(workers, items, centre, log_prior),
-            quality=accuracies,
-        )
+                learned = Interactions(workers, items, centre, log_prior)
+                yield Step(float(changes.max()), ready(scores, learned), -float(log_likelihood.sum()))
 
-    def support(self, one: Labels, item: int, workers: Interactions) -> Support:
+    def contributions(self, one: Labels, item: int, workers: Interactions) -> Contributions:
         """What each label of one item adds to the logarithm of every class's probability."""
         both = workers.worker_matrices[one.workers] + workers.item_matrices[item]
         highest = both.max(axis=2, keepdims=True)
         log_chance = both - highest - np.log(np.exp(both - highest).sum(axis=2, keepdims=True))
-        return Support(workers.log_prior, log_chance.swapaxes(1, 2), logarithmic=True)
+        return Contributions(workers.log_prior, log_chance.swapaxes(1, 2), logarithmic=True)
 
 
 def _exponentials(matrices: Array) -> Array:

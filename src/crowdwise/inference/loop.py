@@ -1,33 +1,26 @@
 """The one loop. An iterative method scores, counts and estimates; this is what calls it.
 
-An iteration is one sweep over all items, in parts wherever an engine has them: score each item from the workers'
+An iteration is one sweep over all items, part by part wherever an engine has them: score each item from the workers'
 parameters, measure how far the scores moved, count the item; then add up the counts and estimate the workers from
 the sum.
 """
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
-from ..data.labels import Labels, shares
-from ..engines.base import open_engine
+from ..data.crowd import Crowd, Place
+from ..data.labels import Labels
+from ..engines.base import Engine, Sweeping, open_engine
 from ..engines.memory import InMemory
 from ..errors import CallError
 from ..kernels import Array
-from ..results.result import Convergence, Ending, Result, Scale
-
-Progress = Callable[[int, float], None]
-
-
-class Method(Protocol):
-    """A value with hyper-parameters and one thing to do."""
-
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth."""
-        ...
+from ..results.inferred import Inferred
+from ..results.result import Ending
+from .iterations import Iterations
+from .method import Method, Progress
 
 
 class Parameters(Protocol):
@@ -35,7 +28,7 @@ class Parameters(Protocol):
 
     @property
     def objective(self) -> Array:
-        """The objective of the scores from which these parameters were estimated, by class or as one number."""
+        """The objective of the scores behind these parameters, by class or as one number; empty if there is none."""
         ...
 
 
@@ -44,119 +37,54 @@ Workers = TypeVar("Workers", bound=Parameters)
 Counts = TypeVar("Counts", bound=tuple[Any, ...])
 
 
-class Inferring:
-    """The base of methods that every engine can run: where scores start, and what they are at the end.
+class SweepingMethod(Method, Sweeping):
+    """The base of methods that every engine can run."""
 
-    `labels` is always a part of the items: all of them in memory, a part of them on disk or in a cluster.
-    """
+    def require_place(self, place: Place) -> None:
+        """Refuse what every method refuses, and a cluster if the scores before are needed: it keeps none."""
+        super().require_place(place)
+        if place == "spark" and self.needs_previous_scores:
+            raise CallError(
+                f"{type(self).__name__} needs the scores of the iteration before, and a cluster keeps none: use engine "
+                "memory or disk."
+            )
 
-    scale: ClassVar[Scale] = "probability"
-    # Whether workers are read as coins given the answers; else a worker's quality is its agreement with them.
-    coins: ClassVar[bool] = True
-    # Whether scores follow from the workers' parameters alone, not from the scores before them as well.
-    forgetful: ClassVar[bool] = True
-    # The posterior variance of scores, from labels, scores and the workers' parameters.
-    variance: ClassVar[Callable[..., Array] | None] = None
+    def infer(self, labels: Crowd, progress: Progress | None) -> Inferred:
+        """Sweep over the items where they are until the loop ends."""
+        with open_engine(self, labels) as engine:
+            return engine.result(self.iterate(engine, progress))
 
-    @property
-    def in_memory_only(self) -> str:
-        """Why all labels must be in memory at once, as "because ..."; empty where any engine can run the method."""
-        return ""
-
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, in memory or elsewhere.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_suitable(self)
-        self.check(labels)
-        engine = open_engine(self, labels)
-        with engine:
-            result: Result = engine.result(self.iterate(engine, progress))
-            return result
-
-    def check(self, labels: Labels) -> None:
-        """Refuse labels that the method has no meaning for."""
-        labels.require_single_votes(type(self).__name__)
-
-    def start(self, labels: Labels) -> tuple[Array, Any]:
-        """Scores to count first, or parameters to score with first; vote shares, if a method does not say."""
-        return shares(labels), None
-
-    def finish(self, scores: Array) -> Array:
-        """Scores as the loop ends with them to scores as the result has them."""
-        return scores
-
-    def parameters(self, labels: Labels) -> int:
-        """How many numbers one set of counts holds."""
-        return labels.n_workers
-
-    def empty(self, labels: Labels, workers: Any) -> Any:
-        """Nothing is counted."""
-        return ()
-
-    def sweep(self, labels: Labels, scores: Array, workers: Any, counts: Any) -> Array:
-        """Scores stay as they started."""
-        return np.zeros(labels.n_classes)
-
-    def rescore(self, labels: Labels, workers: Any) -> Array:
-        """The scores that follow from these parameters alone, for an engine that keeps none."""
-        scores = np.zeros((labels.n_items, labels.n_classes))
-        self.sweep(labels, scores, workers, self.empty(labels, workers))
-        return scores
-
-    def iterate(self, engine: "Engine", progress: Progress | None) -> Ending:
-        """What comes between the start and the end: here, nothing but the start."""
-        engine.sweep(None)
-        return Ending(None, Convergence(0, True, 0.0), np.zeros(0))
+    @abstractmethod
+    def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
+        """Everything between the start and the result."""
 
 
-class Engine(Protocol):
-    """One method over one crowd, wherever the crowd is."""
-
-    n_classes: int
-    first: Any  # the parameters to score with first, if a method starts from those
-
-    def sweep(self, workers: Any) -> tuple[Any, Array]:
-        """One pass over all items: the sum of what the method counts, and by how much each class moved."""
-        ...
-
-    def result(self, ending: Ending) -> Result:
-        """What was found."""
-        ...
-
-    def __enter__(self) -> "Engine": ...
-
-    def __exit__(self, *_: object) -> None: ...
-
-
-class Iterative(Inferring, Generic[Workers, Counts]):
+class IterativeMethod(SweepingMethod, Generic[Workers, Counts]):
     """The base of methods that sweep over the items and estimate the workers, in turn.
 
-    A sweep is two of the three functions in one, score and count, so that an item is scored and counted while it is in
-    the processor's cache.
+    Scoring and counting are one function, `sweep`, so that an item is counted while it is in the processor's cache.
     """
 
     tolerance: float
     max_iterations: int
 
     @abstractmethod
-    def empty(self, labels: Labels, workers: Workers | None) -> Counts:
-        """Statistics of no items, to be counted into; `workers` is None at the start."""
+    def empty_counts(self, labels: Labels, workers: Workers | None) -> Counts:
+        """Counts of no items, to be added to; `workers` is None in the first sweep."""
 
     @abstractmethod
     def sweep(self, labels: Labels, scores: Array, workers: Workers | None, counts: Counts) -> Array:
-        """Score these items and count them.
-
-        Overwrites `scores` by what follows from the workers' parameters (without them they stay as they are), adds the
-        items' sufficient statistics to `counts`, and returns by how much each class moved.
-        """
+        """Score these items and count them; see `Sweeping.sweep`."""
 
     @abstractmethod
     def estimate(self, counts: Counts, previous: Workers | None, change: Array) -> Workers:
-        """The workers' parameters from the summed statistics, and how far each class moved to get there."""
+        """The workers' parameters from the counts of all items.
+
+        Args:
+            counts: What was counted.
+            previous: The parameters before; None after the first sweep.
+            change: By how much each class moved in the sweep that counted; infinite after the first.
+        """
 
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
         """Iterate until the scores settle or the iterations run out."""
@@ -164,33 +92,30 @@ class Iterative(Inferring, Generic[Workers, Counts]):
         if workers is None:
             counts, _ = engine.sweep(None)
             workers = self.estimate(counts, None, np.full(engine.n_classes, np.inf))
-        objective = [float(np.sum(workers.objective))]
-        for iteration in range(1, self.max_iterations + 1):
+        iterations = Iterations(self.tolerance, self.max_iterations, progress, _total(workers.objective))
+        while True:
             counts, change = engine.sweep(workers)
             following = self.estimate(counts, workers, change)
-            objective.append(float(np.sum(following.objective)))
-            largest = float(change.max())
-            if progress is not None:
-                progress(iteration, largest)
-            if largest <= self.tolerance or iteration == self.max_iterations:
-                end = Convergence(iteration, largest <= self.tolerance, largest, tuple(objective))
-                return Ending(workers, end, following.objective)
+            if iterations.ended(float(change.max()), _total(following.objective)):
+                # The workers of a result are those that gave its scores, so that an explanation adds up exactly.
+                return Ending(workers, iterations.convergence, following.objective)
             workers = following
-        raise CallError(f"max_iterations={self.max_iterations} is not a positive number.")
 
 
 @dataclass(frozen=True, eq=False)
-class Fitted(Generic[Workers]):
-    """How a loop ended: scores, the parameters that gave them, and the objective after every iteration."""
+class Fitted:
+    """How a loop in memory ended: its scores, and everything else."""
 
     scores: Array
-    workers: Workers
-    convergence: Convergence
-    objective: Array  # of the final scores, as the method's parameters hold it
+    ending: Ending
 
 
-def run(method: Iterative[Workers, Counts], labels: Labels, start: Array, progress: Progress | None) -> Fitted[Workers]:
+def run(method: IterativeMethod[Any, Any], labels: Labels, start: Array, progress: Progress | None) -> Fitted:
     """Iterate in memory from other scores than the method's own, which are overwritten."""
     with InMemory(method, labels, start) as engine:
-        ending = method.iterate(engine, progress)
-    return Fitted(start, ending.workers, ending.convergence, ending.objective)
+        return Fitted(start, method.iterate(engine, progress))
+
+
+def _total(objective: Array) -> float | None:
+    """The objective of all classes together; None where a method has none."""
+    return float(np.sum(objective)) if objective.size else None

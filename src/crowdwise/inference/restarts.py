@@ -11,7 +11,8 @@ import polars as pl
 from ..data.labels import Labels
 from ..kernels import Array
 from ..parallel import thread_count
-from .loop import Fitted, Progress, Workers
+from .loop import Fitted
+from .method import Progress
 
 
 def by_name(names: pl.Series, drawn: Array) -> Array:
@@ -36,6 +37,11 @@ class Counter:
             if self._progress is not None:
                 self._progress(self.done, change)
 
+    def all_of(self, fitted: Fitted) -> Fitted:
+        """The same, with the iterations of all attempts."""
+        convergence = replace(fitted.ending.convergence, iterations=self.done)
+        return replace(fitted, ending=replace(fitted.ending, convergence=convergence))
+
 
 def side_by_side(attempts: int, labels: Labels) -> int:
     """How many attempts run at the same time: several on few labels; one on many uses all threads itself."""
@@ -43,11 +49,11 @@ def side_by_side(attempts: int, labels: Labels) -> int:
 
 
 def best_of(
-    attempts: int, attempt: Callable[[int, Progress], Fitted[Workers]], labels: Labels, progress: Progress | None
-) -> Fitted[Workers]:
+    attempts: int, attempt: Callable[[int, Progress], Fitted], labels: Labels, progress: Progress | None
+) -> Fitted:
     """Make several attempts and keep the one with the lowest objective; iterations are those of all together."""
     counter = Counter(progress)
     with ThreadPoolExecutor(side_by_side(attempts, labels)) as threads:
         fitted = threads.map(lambda number: attempt(number, counter), range(attempts))
-        best = min(fitted, key=lambda one: float(one.objective.sum()))  # as they come: the others need not be kept
-    return replace(best, convergence=replace(best.convergence, iterations=counter.done))
+        best = min(fitted, key=lambda one: float(one.ending.objective.sum()))  # as they come: others need not be kept
+    return counter.all_of(best)

@@ -9,10 +9,11 @@ import numpy as np
 from .. import kernels
 from ..data.labels import Labels
 from ..kernels import Array
-from ..results.contributions import Support
+from ..results.contributions import Contributions
+from ..results.learned import Learned, Trust
 from ..results.quality import share_right
 from ..results.result import TIE, Scale
-from .loop import Iterative
+from .loop import IterativeMethod
 
 
 class VoteCounts(NamedTuple):
@@ -23,14 +24,18 @@ class VoteCounts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class VoteWeights:
+class VoteWeights(Learned):
     """What every worker's vote weighs."""
 
     weight: Array
     objective: Array
 
+    def trust(self) -> Trust:
+        """What a worker's vote weighs."""
+        return Trust(self.weight, "Weight of a vote")
 
-class VotingMethod(Iterative[VoteWeights, VoteCounts]):
+
+class VotingMethod(IterativeMethod[VoteWeights, VoteCounts]):
     """An iterative method over weighted votes, from majority vote: subclasses make weights of agreement.
 
     Ties are part of the winner each, where released implementations choose at random: the same data give the same
@@ -44,7 +49,7 @@ class VotingMethod(Iterative[VoteWeights, VoteCounts]):
         """One sweep with equal weights, which is majority vote; the loop counts what it finds."""
         votes = np.zeros((labels.n_items, labels.n_classes))
         equal = VoteWeights(np.ones(labels.n_workers), np.zeros(0))
-        self.sweep(labels, votes, equal, self.empty(labels, equal))
+        self.sweep(labels, votes, equal, self.empty_counts(labels, equal))
         return votes, None
 
     def finish(self, scores: Array) -> Array:
@@ -59,7 +64,7 @@ class VotingMethod(Iterative[VoteWeights, VoteCounts]):
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
         """The weight of every worker from the share of its votes that agree with the winners."""
 
-    def empty(self, labels: Labels, workers: VoteWeights | None) -> VoteCounts:
+    def empty_counts(self, labels: Labels, workers: VoteWeights | None) -> VoteCounts:
         """Nothing counted yet."""
         return VoteCounts(np.zeros(labels.n_workers), np.zeros(labels.n_workers))
 
@@ -79,15 +84,15 @@ class VotingMethod(Iterative[VoteWeights, VoteCounts]):
         )
         return changes
 
-    def support(self, one: Labels, item: int, workers: VoteWeights) -> Support:
+    def contributions(self, one: Labels, item: int, workers: VoteWeights) -> Contributions:
         """What each vote on one item adds to the score of the class it names."""
         weight, classes = workers.weight[one.workers], one.n_classes
         if self.scale == "weight":
             total = weight.sum()
             if not total > 0:
-                return Support(np.full(classes, 1 / classes), np.zeros((len(weight), classes)), logarithmic=False)
+                return Contributions(np.full(classes, 1 / classes), np.zeros((len(weight), classes)), logarithmic=False)
             weight = weight / total
-        return Support.of_votes(weight, classes)
+        return Contributions.of_votes(weight, classes)
 
     def estimate(self, counts: VoteCounts, previous: VoteWeights | None, change: Array) -> VoteWeights:
         """Weights from agreement."""

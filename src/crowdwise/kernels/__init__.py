@@ -26,7 +26,7 @@ from .encoding import (
 )
 from .glad import ability_objective, score_abilities
 from .ibcc import sweep_messages
-from .kos import pass_beliefs, reply_beliefs
+from .kos import pass_messages, reply_messages
 from .la import stream_votes
 from .log_linear import fit_matrices, score_matrices
 from .mmsr import trimmed_ratios
@@ -62,8 +62,8 @@ __all__ = [
     "group_by_item",
     "make_slots",
     "pair_counts",
-    "pass_beliefs",
-    "reply_beliefs",
+    "pass_messages",
+    "reply_messages",
     "resolve_repeats",
     "score_abilities",
     "score_matrices",

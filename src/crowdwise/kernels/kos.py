@@ -8,7 +8,7 @@ _U = np.uint64
 
 
 @compiled
-def pass_beliefs(
+def pass_messages(
     item_starts: Array, workers: Array, labels: Array, reliability: Array, task: Array, worker_sums: Array
 ) -> None:
     """From what workers told items, `reliability` by label, to what items tell workers, `task` by label.
@@ -28,7 +28,7 @@ def pass_beliefs(
 
 
 @compiled
-def reply_beliefs(
+def reply_messages(
     workers: Array, labels: Array, task: Array, worker_sums: Array, scale: float, reliability: Array
 ) -> float:
     """What workers tell items next, divided by `scale`; returns the largest change of it."""

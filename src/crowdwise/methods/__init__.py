@@ -1,82 +1,41 @@
-"""Every method, one file each, and the table of them."""
+"""Every method, one file or package each, and the table of them.
 
-from collections.abc import Mapping
-from typing import Any, Final
+A method is registered by being here: every class in a module of this package that has a `key` of its own is in
+`METHODS`, and its name is a name of `crowdwise`.
+"""
 
-from .bwa import BWA
-from .catd import CATD
-from .cbcc import CBCC
-from .crh import CRH
-from .ds import DawidSkene
-from .ebcc import EBCC
-from .glad import GLAD
-from .hierarchical import Hierarchical
-from .ibcc import IBCC
-from .iwmv import IterativeWeightedMajorityVote
-from .kos import KOS
-from .la import LightweightAggregation
-from .lfc import LearningFromCrowds
-from .loglinear import LogLinear
-from .mace import MACE
-from .minimax import Minimax
-from .mmsr import MMSR
-from .mv import MajorityVote
-from .one_coin import OneCoin
-from .ptbcc import PTBCC
-from .wawa import Wawa
-from .zc import ZenCrowd
-from .zero_based_skill import ZeroBasedSkill
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import Final
 
-__all__ = [
-    "BWA",
-    "CATD",
-    "CBCC",
-    "CRH",
-    "EBCC",
-    "GLAD",
-    "IBCC",
-    "KOS",
-    "MACE",
-    "METHODS",
-    "MMSR",
-    "PTBCC",
-    "DawidSkene",
-    "Hierarchical",
-    "IterativeWeightedMajorityVote",
-    "LearningFromCrowds",
-    "LightweightAggregation",
-    "LogLinear",
-    "MajorityVote",
-    "Minimax",
-    "OneCoin",
-    "Wawa",
-    "ZenCrowd",
-    "ZeroBasedSkill",
-]
+from ..errors import CallError, did_you_mean
+from ..inference import parameters
+from ..inference.method import Method
+
+
+def _discover() -> dict[str, type[Method]]:
+    """The methods in this package, by key."""
+    found: dict[str, type[Method]] = {}
+    for file in iter_modules(__path__):
+        module = import_module(f"{__name__}.{file.name}")
+        for value in vars(module).values():
+            is_method = isinstance(value, type) and issubclass(value, Method) and value.key is not None
+            if is_method and value.__module__.startswith(module.__name__):  # else the module only imports it
+                found[value.key] = value
+    return dict(sorted(found.items()))
+
 
 # From the key on the command line to the class.
-METHODS: Final[Mapping[str, type[Any]]] = {
-    "mv": MajorityVote,
-    "wawa": Wawa,
-    "zero_based_skill": ZeroBasedSkill,
-    "iwmv": IterativeWeightedMajorityVote,
-    "la": LightweightAggregation,
-    "catd": CATD,
-    "crh": CRH,
-    "glad": GLAD,
-    "zc": ZenCrowd,
-    "one_coin": OneCoin,
-    "mace": MACE,
-    "kos": KOS,
-    "mmsr": MMSR,
-    "ds": DawidSkene,
-    "lfc": LearningFromCrowds,
-    "ibcc": IBCC,
-    "ebcc": EBCC,
-    "cbcc": CBCC,
-    "minimax": Minimax,
-    "loglinear": LogLinear,
-    "hierarchical": Hierarchical,
-    "ptbcc": PTBCC,
-    "bwa": BWA,
-}
+METHODS: Final[Mapping[str, type[Method]]] = _discover()
+
+
+def choose(key: str, settings: Sequence[str] = ()) -> Method:
+    """The method of that key, with parameters given as texts of the form "name=value".
+
+    >>> choose("bwa", ["prior_strength=30", "prior_correction=false"]).prior_correction
+    False
+    """
+    if key not in METHODS:
+        raise CallError(f"There is no method {key!r}; there are {', '.join(METHODS)}.{did_you_mean(key, METHODS)}")
+    return METHODS[key](**parameters.parse(METHODS[key], settings))

@@ -1,15 +1,15 @@
-r"""CRH: votes weighted by the negative logarithm of each worker's share in all errors.
+r"""The model of `CRH`.
 
 $$ w_j = -\log \Big( d_j / \max_{j'} d_{j'} \Big), \quad d_j = \frac{1}{n_j} \sum_i 1[y_{ij} \neq \hat z_i] $$
-
-Li, Li, Gao, Zhao, Fan and Han, "Resolving Conflicts in Heterogeneous Data by Truth Discovery and Source Reliability
-Estimation", SIGMOD 2014, https://doi.org/10.1145/2588555.2610509.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from ..kernels import Array
 
@@ -20,11 +20,6 @@ class CRH(VotingMethod):
 
     Use it for comparison; the worst worker has no weight at all, and one hopeless worker makes all others alike.
 
-    Args:
-        per_label: Whether errors are divided by the worker's labels. Without it prolific workers are penalised.
-        tolerance: Stop when no score moves by more than this.
-        max_iterations: Stop then at the latest.
-
     `CRH.released()` is what the BWA paper compared with: ten iterations, errors not divided.
 
     >>> import crowdwise as cw
@@ -33,9 +28,21 @@ class CRH(VotingMethod):
     True
     """
 
-    per_label: bool = True
-    tolerance: float = 1e-9
-    max_iterations: int = 100
+    key: ClassVar[str] = "crh"
+    summary: ClassVar[str] = "CRH: votes weighted by the negative logarithm of each worker's share in all errors."
+    paper: ClassVar[Reference] = Reference(
+        "Li, Li, Gao, Zhao, Fan and Han",
+        "Resolving Conflicts in Heterogeneous Data by Truth Discovery and Source Reliability Estimation",
+        "SIGMOD 2014",
+        "https://doi.org/10.1145/2588555.2610509",
+    )
+
+    per_label: bool = parameter(
+        True,
+        "Whether errors are divided by the worker's labels. Without it prolific workers are penalised.",
+    )
+    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this.", at_least=0)
+    max_iterations: int = parameter(100, "Stop then at the latest.", at_least=1)
 
     @classmethod
     def released(cls) -> "CRH":

@@ -1,18 +1,17 @@
-r"""Dawid-Skene: every worker has a confusion matrix of its own, fitted by expectation-maximisation.
+r"""The model of `DawidSkene`.
 
 $$ z_i \sim Cat(\pi), \quad y_{ij} \mid z_i = k \sim Cat(C_{jk}) $$
-
-Dawid and Skene, "Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm", Applied Statistics
-28, 1979, https://doi.org/10.2307/2346806.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from ..data.labels import Labels, shares
 from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted, log
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..kernels import Array
 
 
@@ -22,12 +21,6 @@ class DawidSkene(ConfusionMethod):
 
     Use it where workers have many labels each and confuse particular classes. With few labels per worker its matrices
     are noise; `lfc`, which smooths them, or `bwa` is safer.
-
-    Args:
-        start_from: "majority" counts the vote shares first, as Dawid and Skene did; "diagonal" scores first, with
-            matrices that are right with probability 0.7.
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop then at the latest.
 
     `DawidSkene.released()` is what the BWA paper compared with: twenty iterations from the diagonal start.
 
@@ -40,9 +33,24 @@ class DawidSkene(ConfusionMethod):
     (3, 4)
     """
 
-    start_from: Literal["majority", "diagonal"] = "majority"
-    tolerance: float = 1e-4
-    max_iterations: int = 200
+    key: ClassVar[str] = "ds"
+    summary: ClassVar[str] = (
+        "Dawid-Skene: every worker has a confusion matrix of its own, fitted by expectation-maximisation."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Dawid and Skene",
+        "Maximum Likelihood Estimation of Observer Error-Rates Using the EM Algorithm",
+        "Applied Statistics 28, 1979",
+        "https://doi.org/10.2307/2346806",
+    )
+
+    start_from: Literal["majority", "diagonal"] = parameter(
+        "majority",
+        '"majority" counts the vote shares first, as Dawid and Skene did; "diagonal" scores first, with matrices '
+        "that are right with probability 0.7.",
+    )
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
 
     @classmethod
     def released(cls) -> "DawidSkene":

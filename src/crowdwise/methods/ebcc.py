@@ -1,24 +1,25 @@
-r"""EBCC: every class has hidden subtypes, and what a worker says depends on class and subtype, by variational Bayes.
+r"""The model of `EBCC`.
 
 $$ z_i \sim Cat(\pi), \; g_i \mid z_i = k \sim Cat(\varpi_k), \; y_{ij} \mid z_i = k, g_i = m \sim Cat(V_{jkm}) $$
 
-so that workers' errors are correlated through the subtype. Li, Rubinstein and Cohn, "Exploiting Worker Correlation for
-Label Aggregation in Crowdsourcing", ICML 2019, https://proceedings.mlr.press/v97/li19i.html.
+so that workers' errors are correlated through the subtype.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
 from .. import kernels
 from ..data.labels import Labels, shares
-from ..errors import require_room, require_whole
+from ..engines.memory import make_result
+from ..errors import require_room
 from ..inference.confusion_matrices import ConfusionCounts, Confusions
-from ..inference.loop import Fitted, Iterative, Progress, run
+from ..inference.loop import Fitted, IterativeMethod, run
+from ..inference.method import Progress, Reference
+from ..inference.parameters import parameter
 from ..inference.restarts import best_of, by_name, side_by_side
 from ..kernels import Array
-from ..results.quality import accuracies
 from ..results.result import Result
 
 # Most subtypes of an item are out of the question; this many nats behind is below the rounding of the best one.
@@ -37,26 +38,19 @@ class Subtypes(Confusions):
     vote_classes: Array
     divergence: float
 
+    @property
+    def class_prior(self) -> None:
+        """Not known by class: the prior is one of states."""
+        return None
+
 
 @dataclass(frozen=True)
-class EBCC(Iterative[Subtypes, ConfusionCounts]):
+class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
     """Correlated workers through hidden subtypes of the classes.
 
     Use it where workers share misconceptions: hard items of a class that many get wrong alike. It costs `subtypes`
     times a confusion-matrix method, and random starts end differently: the one with the best bound on the evidence
     wins, which says little about accuracy.
-
-    Args:
-        subtypes: M, how many each class may have.
-        concentration: a, of the prior of the subtypes, Dir(a/M): the smaller, the fewer are used.
-        diagonal: beta_kk, the prior's count of right labels in every row of a confusion matrix. Unless given, 4 as
-            published, and with more than five classes as many as the others in the row together: it should not expect
-            workers to be wrong more often than right.
-        off_diagonal: beta_kl, its count in every other cell.
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop each start then at the latest: subtypes merge slowly, long after the classes have settled.
-        restarts: How many random starts; 40 in the published experiment. More find better bounds, not often answers.
-        seed: Of the random starts.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -64,64 +58,79 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
     True
     """
 
-    # Said where an explanation is asked for.
-    not_a_sum: ClassVar[str] = "a class's probability is that of its subtypes together, and only each of those is a sum"
+    key: ClassVar[str] = "ebcc"
+    summary: ClassVar[str] = (
+        "EBCC: every class has hidden subtypes, and what a worker says depends on class and subtype, by variational "
+        "Bayes."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Li, Rubinstein and Cohn",
+        "Exploiting Worker Correlation for Label Aggregation in Crowdsourcing",
+        "ICML 2019",
+        "https://proceedings.mlr.press/v97/li19i.html",
+    )
 
-    subtypes: int = 10
-    concentration: float = 0.1
-    diagonal: float | None = None
-    off_diagonal: float = 1.0
-    tolerance: float = 1e-3
-    max_iterations: int = 200
-    restarts: int = 2
-    seed: int = 0
+    unexplained_reason: ClassVar[str] = (
+        "a class's probability is that of its subtypes together, and only each of those is a sum"
+    )
+
+    subtypes: int = parameter(10, "M, how many each class may have.", at_least=1)
+    concentration: float = parameter(
+        0.1,
+        "a, of the prior of the subtypes, Dir(a/M): the smaller, the fewer are used.",
+        above=0,
+    )
+    diagonal: float | None = parameter(
+        None,
+        "beta_kk, the prior's count of right labels in every row of a confusion matrix. Unless given, 4 as "
+        "published, and with more than five classes as many as the others in the row together: it should not expect "
+        "workers to be wrong more often than right.",
+        above=0,
+    )
+    off_diagonal: float = parameter(1.0, "beta_kl, its count in every other cell.", above=0)
+    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(
+        200,
+        "Stop each start then at the latest: subtypes merge slowly, long after the classes have settled.",
+        at_least=1,
+    )
+    restarts: int = parameter(
+        2,
+        "How many random starts; 40 in the published experiment. More find better bounds, not often answers.",
+        at_least=1,
+    )
+    seed: int = parameter(0, "Of the random starts.", at_least=0)
 
     @classmethod
     def released(cls) -> "EBCC":
         """The published experiment: the best of forty starts, and a prior of 4 to 1 for any number of classes."""
         return cls(diagonal=4.0, restarts=40, max_iterations=500)
 
-    def __post_init__(self) -> None:
-        require_whole(1, subtypes=self.subtypes, restarts=self.restarts)
-        require_whole(0, seed=self.seed)
-
     @property
-    def in_memory_only(self) -> str:
+    def memory_reason(self) -> str:
         """Why all labels must be in memory at once."""
         return "because it draws a start for all items at once"
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_suitable(self)
-        labels.require_single_votes("EBCC")
-        self._refuse_too_many(labels)
+    def infer(self, labels: Any, progress: Progress | None) -> Result:
+        """Iterate from several random starts, and keep the one with the best bound."""
         share = shares(labels)
 
-        def attempt(number: int, progress: Progress) -> Fitted[Subtypes]:
+        def attempt(number: int, progress: Progress) -> Fitted:
             random = np.random.default_rng([self.seed, number])
             split = by_name(labels.names.items, random.dirichlet(np.ones(self.subtypes), share.shape))
             start = (share[:, :, None] * split).reshape(len(share), -1)
             return run(self, labels, start, progress)
 
         best = best_of(self.restarts, attempt, labels, progress)
-        scores = best.scores.reshape(*share.shape, self.subtypes).sum(axis=2)
-        return Result.build(
-            self,
-            labels,
-            scores,
-            "probability",
-            convergence=best.convergence,
-            workers=best.workers,
-            quality=accuracies,
-        )
+        return make_result(self, labels, best.scores, best.ending)
 
-    def _refuse_too_many(self, labels: Labels) -> None:
-        """Refuse what would not fit in memory, before any of it is made."""
+    def finish(self, scores: Array) -> Array:
+        """The probability of a class is that of its subtypes together."""
+        return np.asarray(scores.reshape(len(scores), -1, self.subtypes).sum(axis=2))
+
+    def check(self, labels: Any) -> None:
+        """Refuse votes that name several classes, and what would not fit in memory, before any of it is made."""
+        super().check(labels)
         require_room(
             self._bytes_needed(labels),
             "EBCC needs a confusion matrix for every worker, and scores for every item, by subtype and start: "
@@ -133,18 +142,18 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
     def _bytes_needed(self, labels: Labels) -> int:
         """What starts take at the worst moment."""
         confusion, share = labels.n_workers * labels.n_classes**2, labels.n_items * labels.n_classes
-        evidence, scores = self.parameters(labels), share * self.subtypes
+        evidence, scores = confusion * self.subtypes, share * self.subtypes
         # The best so far is kept. A start at work has counts, posteriors and what they are made from besides, the
         # parameters before, and the scores that it started from.
         kept, besides = evidence + confusion + scores, 4 * evidence + confusion + scores
         at_work = side_by_side(self.restarts, labels)
         return 8 * (share + min(self.restarts, at_work + 1) * kept + at_work * besides)
 
-    def parameters(self, labels: Labels) -> int:
+    def count_size(self, labels: Labels) -> int:
         """A confusion matrix for every worker and subtype."""
         return labels.n_workers * labels.n_classes**2 * self.subtypes
 
-    def empty(self, labels: Labels, workers: Subtypes | None) -> ConfusionCounts:
+    def empty_counts(self, labels: Labels, workers: Subtypes | None) -> ConfusionCounts:
         """Nothing counted yet."""
         states = labels.n_classes * self.subtypes
         return ConfusionCounts(np.zeros((labels.n_workers, labels.n_classes, states)), np.zeros(states), np.zeros(1))
@@ -187,7 +196,7 @@ class EBCC(Iterative[Subtypes, ConfusionCounts]):
         return Subtypes(
             evidence=log_cells,
             log_prior=(log_classes[:, None] + log_subtypes).ravel(),
-            confusion=confusion,
+            matrices=confusion,
             objective=np.array([-bound]),
             vote_classes=votes,
             divergence=far + further + furthest,

@@ -1,33 +1,31 @@
-r"""GLAD: a label is right with the sigmoid of its worker's ability times its item's ease.
+r"""The model of `GLAD`.
 
 $$ P(y_{ij} = z_i) = \sigma(\alpha_j e^{\beta_i}) $$
 
-with errors even over the other classes and classes equally likely. Whitehill, Ruvolo, Wu, Bergsma and Movellan, "Whose
-Vote Should Count More: Optimal Integration of Labels from Labelers of Unknown Expertise", NIPS 2009,
-https://papers.nips.cc/paper/3644.
+with errors even over the other classes and classes equally likely.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
 from .. import kernels
 from ..data.labels import Labels
-from ..errors import CallError
-from ..inference.loop import Progress
+from ..inference.in_memory import InMemoryMethod, Step, Steps, ready
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..kernels import Array
 from ..parallel import Threads, runs
-from ..results.contributions import Support
-from ..results.quality import accuracies
-from ..results.result import Convergence, Result
+from ..results.contributions import Contributions
+from ..results.learned import Learned, Trust
 
 # Labels in a run: an evaluation takes long enough for a thread from few labels on.
 _RUN: Final = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
-class Abilities:
+class Abilities(Learned):
     """How able the workers and how easy the items are.
 
     Attributes:
@@ -43,19 +41,17 @@ class Abilities:
         """(items), the inverse of the ease: the larger, the harder."""
         return np.asarray(np.exp(-self.log_ease))
 
+    def trust(self) -> Trust:
+        """How able a worker is."""
+        return Trust(self.ability, "Ability")
+
 
 @dataclass(frozen=True)
-class GLAD:
+class GLAD(InMemoryMethod):
     """Abilities of workers and difficulties of items.
 
     Use it where items differ in difficulty: a good worker's error on a hard item costs little. It has a number for
     every item, so it needs all labels in memory and many labels per item.
-
-    Args:
-        prior: Whether abilities and log eases have normal priors around one with variance one, as in the paper.
-        tolerance: Stop when the expected log likelihood changes by less than this, relative to itself.
-        max_iterations: Stop then at the latest.
-        steps: Conjugate gradient steps in every iteration.
 
     `GLAD.released()` is what the BWA paper compared with: its priors cancel, so it has none. Without
     them abilities and eases run away along directions that change nothing else, early stopping decides, and rounding
@@ -67,32 +63,37 @@ class GLAD:
     True
     """
 
-    prior: bool = True
-    tolerance: float = 1e-4
-    max_iterations: int = 200
-    steps: int = 25
+    key: ClassVar[str] = "glad"
+    summary: ClassVar[str] = "GLAD: a label is right with the sigmoid of its worker's ability times its item's ease."
+    paper: ClassVar[Reference] = Reference(
+        "Whitehill, Ruvolo, Wu, Bergsma and Movellan",
+        "Whose Vote Should Count More: Optimal Integration of Labels from Labelers of Unknown Expertise",
+        "NIPS 2009",
+        "https://papers.nips.cc/paper/3644",
+    )
 
-    def __post_init__(self) -> None:
-        if min(self.max_iterations, self.steps) < 1:
-            raise CallError("max_iterations and steps are positive numbers.")
+    prior: bool = parameter(
+        True,
+        "Whether abilities and log eases have normal priors around one with variance one, as in the paper.",
+    )
+    tolerance: float = parameter(
+        1e-4,
+        "Stop when the expected log likelihood changes by less than this, relative to itself.",
+        at_least=0,
+    )
+    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
+    steps: int = parameter(25, "Conjugate gradient steps in every iteration.", at_least=1)
 
     @classmethod
     def released(cls) -> "GLAD":
         """The implementation in the BWA paper's comparison."""
         return cls(prior=False)
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
+    def iterate(self, labels: Labels) -> Steps:
+        """Score the items, then fit abilities and eases to the scores."""
         from scipy import optimize  # slow to import: not before it is needed
         from threadpoolctl import threadpool_limits
 
-        labels.require_suitable(self)
-        labels.require_single_votes("GLAD")
         arrays = (labels.item_starts, labels.workers, labels.labels)
         n_workers, n_items = labels.n_workers, labels.n_items
         parts = list(runs(labels.item_starts, max(_RUN, 8 * n_workers)))
@@ -127,7 +128,7 @@ class GLAD:
                     value += 0.5 * float(((trial - 1) ** 2).sum())
                 return value, gradient
 
-            for iteration in range(1, self.max_iterations + 1):
+            while True:
                 threads.run(score)
                 found = optimize.minimize(
                     objective, point, jac=True, method="CG", options={"gtol": 0.01, "maxiter": self.steps}
@@ -135,23 +136,12 @@ class GLAD:
                 used, point = point, found.x
                 history.append(float(found.fun) + constant)
                 change = abs(history[-1] - history[-2]) / abs(history[-2]) if len(history) > 1 else float("inf")
-                if progress is not None:
-                    progress(iteration, change)
-                if change < self.tolerance:
-                    break
-        return Result.build(
-            self,
-            labels,
-            scores,
-            "probability",
-            convergence=Convergence(iteration, change < self.tolerance, change, tuple(history)),
-            workers=Abilities(used[:n_workers], used[n_workers:]),
-            quality=accuracies,
-        )
+                learned = Abilities(used[:n_workers], used[n_workers:])
+                yield Step(change, ready(scores, learned), history[-1])
 
-    def support(self, one: Labels, item: int, workers: Abilities) -> Support:
+    def contributions(self, one: Labels, item: int, workers: Abilities) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of the class it names."""
         # log sigmoid(x) - log sigmoid(-x) is x.
         classes = one.n_classes
         evidence = workers.ability[one.workers] * np.exp(workers.log_ease[item]) + np.log(max(classes - 1, 1))
-        return Support(np.zeros(classes), np.tile(evidence[:, None], classes), logarithmic=True)
+        return Contributions(np.zeros(classes), np.tile(evidence[:, None], classes), logarithmic=True)

@@ -1,18 +1,19 @@
-r"""Hierarchical accuracies: what workers have in common is learned from all of them, by variational Bayes.
+r"""The model of `Hierarchical`.
 
 $$ z_i \sim Cat(\pi), \; P(y_{ij} = k \mid z_i = k) = a_{jk} \sim Beta(A_k, B_k), \; y_{ij} \mid wrong \sim Cat(G_k) $$
 
 with A, B and the errors' profile G shared by all workers and learned (empirical Bayes). A middle between one accuracy
-and one confusion matrix per worker. Prior counts follow Minka, "Estimating a Dirichlet distribution", 2000,
-https://tminka.github.io/papers/dirichlet/.
+and one confusion matrix per worker.
 """
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
 from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..kernels import Array
 
 
@@ -36,22 +37,31 @@ class Hierarchical(ConfusionMethod):
     Use it where there are many workers with few labels each: what one does not tell, the others do. With few workers
     the shared prior has little to learn from, and it can settle on a wrong balance of classes.
 
-    Args:
-        form: "class_accuracy", an accuracy per worker and class, the errors' profile shared; "full", a confusion matrix
-            per worker; or "one_coin", an accuracy per worker, the errors' profile shared, and a flat instead of an
-            empirical prior over classes.
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop then at the latest.
-
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
     >>> cw.accuracy(Hierarchical().fit(crowd.labels), crowd.truth) > 0.85
     True
     """
 
-    form: Literal["class_accuracy", "full", "one_coin"] = "class_accuracy"
-    tolerance: float = 1e-4
-    max_iterations: int = 200
+    key: ClassVar[str] = "hierarchical"
+    summary: ClassVar[str] = (
+        "Hierarchical accuracies: what workers have in common is learned from all of them, by variational Bayes."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Prior counts follow Minka",
+        "Estimating a Dirichlet distribution",
+        "2000",
+        "https://tminka.github.io/papers/dirichlet/",
+    )
+
+    form: Literal["class_accuracy", "full", "one_coin"] = parameter(
+        "class_accuracy",
+        '"class_accuracy", an accuracy per worker and class, the errors\' profile shared; "full", a confusion matrix '
+        'per worker; or "one_coin", an accuracy per worker, the errors\' profile shared, and a flat instead of an '
+        "empirical prior over classes.",
+    )
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Expected logarithms under the posteriors, after three steps of the shared prior towards its optimum."""
@@ -80,7 +90,7 @@ class Hierarchical(ConfusionMethod):
             previous,
             evidence=as_evidence(expected),
             log_prior=log_prior,
-            confusion=confusion,
+            matrices=confusion,
             objective=-counts.log_likelihood,
             row_counts=prior,
         )

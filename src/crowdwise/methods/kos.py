@@ -1,23 +1,26 @@
-r"""KOS: items and workers tell each other, label by label, what all their other labels say; for two classes.
+r"""The model of `KOS`.
 
 $$ x_{i \to j} = \sum_{j' \ne j} A_{ij'} y_{j' \to i}, \quad y_{j \to i} = \sum_{i' \ne i} A_{i'j} x_{i' \to j} $$
 
-with A = 1 for a label of the second class and -1 for one of the first. Karger, Oh and Shah, "Budget-Optimal Task
-Allocation for Reliable Crowdsourcing Systems", Operations Research 62, 2014, https://doi.org/10.1287/opre.2013.1235.
+with A = 1 for a label of the second class and -1 for one of the first.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Final
 
 import numpy as np
 
 from .. import kernels
+from ..data.crowd import Crowd
 from ..data.labels import Labels
-from ..errors import DataError, require_whole
-from ..inference.loop import Progress
+from ..errors import DataError
+from ..inference.in_memory import InMemoryMethod, Step, Steps
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..kernels import Array
-from ..results.quality import accuracies
-from ..results.result import Convergence, Result
+from ..results.learned import Learned, Trust
+from ..results.result import Scale
 
 # Where messages say nothing, as for an item whose workers labelled nothing else, this much of the votes decides.
 _VOTES: Final = 1e-6
@@ -26,7 +29,7 @@ _CANCELLED: Final = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Reliabilities:
+class Reliabilities(Learned):
     """What is believed of the workers.
 
     Attributes:
@@ -35,9 +38,13 @@ class Reliabilities:
 
     reliability: Array
 
+    def trust(self) -> Trust:
+        """What items told about a worker."""
+        return Trust(self.reliability, "Reliability")
+
 
 @dataclass(frozen=True)
-class KOS:
+class KOS(InMemoryMethod):
     """Belief propagation between items and workers, for two classes.
 
     Use it for two classes and many labels by each worker, spread over items at random: that is what it was proved good
@@ -45,62 +52,62 @@ class KOS:
     for every label, so it needs all labels in memory. The paper starts at random around one; this starts at one, which
     is majority vote, so that the same data give the same answer. Scores are margins.
 
-    Args:
-        tolerance: Stop when no message moves by more than this, relative to their root mean square.
-        max_iterations: Stop then at the latest.
-
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=2, seed=1)
     >>> cw.accuracy(KOS().fit(crowd.labels), crowd.truth) > 0.85
     True
     """
 
-    # Said where an explanation is asked for.
-    not_a_sum: ClassVar[str] = "a worker's vote weighs differently on every item, and those messages are not kept"
+    key: ClassVar[str] = "kos"
+    summary: ClassVar[str] = (
+        "KOS: items and workers tell each other, label by label, what all their other labels say; for two classes."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Karger, Oh and Shah",
+        "Budget-Optimal Task Allocation for Reliable Crowdsourcing Systems",
+        "Operations Research 62, 2014",
+        "https://doi.org/10.1287/opre.2013.1235",
+    )
 
-    tolerance: float = 1e-3
-    max_iterations: int = 20
+    scale: ClassVar[Scale] = "margin"
+    unexplained_reason: ClassVar[str] = (
+        "a worker's vote weighs differently on every item, and those messages are not kept"
+    )
 
-    def __post_init__(self) -> None:
-        require_whole(1, max_iterations=self.max_iterations)
+    tolerance: float = parameter(
+        1e-3,
+        "Stop when no message moves by more than this, relative to their root mean square.",
+        at_least=0,
+    )
+    max_iterations: int = parameter(20, "Stop then at the latest.", at_least=1)
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, one class a vote, of two classes.
-            progress: Called with the iteration and the change after each iteration.
-        """
-        labels.require_suitable(self)
-        labels.require_single_votes("KOS")
+    def check(self, labels: Crowd) -> None:
+        """Refuse votes that name several classes, and more than two classes."""
+        super().check(labels)
         if labels.n_classes > 2:
             raise DataError(f"KOS takes two classes, and here are {labels.n_classes}: use bwa, ds or another method.")
+
+    def iterate(self, labels: Labels) -> Steps:
+        """Messages from items to workers, and back."""
         arrays = (labels.item_starts, labels.workers, labels.labels)
         reliability, task = np.ones(labels.n_labels), np.empty(labels.n_labels)
-        for iteration in range(1, self.max_iterations + 1):
+        while True:
             heard = np.zeros(labels.n_workers)
-            kernels.pass_beliefs(*arrays, reliability, task, heard)
+            kernels.pass_messages(*arrays, reliability, task, heard)
             scale = _root_mean_square(heard[labels.workers] - (2.0 * labels.labels - 1) * task)
-            change = kernels.reply_beliefs(*arrays[1:], task, heard, scale, reliability)
-            if progress is not None:
-                progress(iteration, change)
-            if change <= self.tolerance:
-                break
-        votes = 2.0 * labels.labels - 1
-        items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
-        margin = np.bincount(items, votes * (reliability + _VOTES), minlength=labels.n_items)
-        # Messages that cancel leave rounding errors, and those would break ties by the order of the rows.
-        margin[np.abs(margin) < _CANCELLED * np.abs(margin).max()] = 0.0
-        scores = np.stack([-margin, margin], axis=1) if labels.n_classes == 2 else np.zeros((labels.n_items, 1))
-        return Result.build(
-            self,
-            labels,
-            scores,
-            "margin",
-            convergence=Convergence(iteration, change <= self.tolerance, change),
-            workers=Reliabilities(heard),
-            quality=accuracies,
-        )
+            change = kernels.reply_messages(*arrays[1:], task, heard, scale, reliability)
+            yield Step(change, partial(_margins, labels, reliability, heard))
+
+
+def _margins(labels: Labels, reliability: Array, heard: Array) -> tuple[Array, Reliabilities]:
+    """The scores that follow from the last messages."""
+    votes = 2.0 * labels.labels - 1
+    items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
+    margin = np.bincount(items, votes * (reliability + _VOTES), minlength=labels.n_items)
+    # Messages that cancel leave rounding errors, and those would break ties by the order of the rows.
+    margin[np.abs(margin) < _CANCELLED * np.abs(margin).max()] = 0.0
+    scores = np.stack([-margin, margin], axis=1) if labels.n_classes == 2 else np.zeros((labels.n_items, 1))
+    return scores, Reliabilities(heard)
 
 
 def _root_mean_square(values: Array) -> float:

@@ -1,16 +1,18 @@
-r"""MACE: a worker either knows the answer or spams, with habits of its own, by variational Bayes.
+r"""The model of `MACE`.
 
 $$ s_{ij} \sim Bernoulli(1 - \theta_j), \; y_{ij} = z_i \text{ if } s_{ij} = 0, \text{ else } y_{ij} \sim Cat(\xi_j) $$
 
-with theta ~ Beta(a, a), xi ~ Dir(b), and classes equally likely. Hovy, Berg-Kirkpatrick, Vaswani and Hovy, "Learning
-Whom to Trust with MACE", NAACL 2013, https://aclanthology.org/N13-1132/.
+with theta ~ Beta(a, a), xi ~ Dir(b), and classes equally likely.
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, counted, log
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..kernels import Array
 
 
@@ -35,22 +37,27 @@ class MACE(ConfusionMethod):
     Use it where some workers click without looking, always the same or at random: it tells their habits apart from
     errors. It starts from majority vote, once, where released implementations start at random several times.
 
-    Args:
-        knowing_prior: a, the prior's counts of knowing and of spamming labels.
-        habit_prior: b, its count of each class in a spammer's habits.
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop then at the latest.
-
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
     >>> cw.accuracy(MACE().fit(crowd.labels), crowd.truth) > 0.85
     True
     """
 
-    knowing_prior: float = 0.5
-    habit_prior: float = 10.0
-    tolerance: float = 1e-4
-    max_iterations: int = 200
+    key: ClassVar[str] = "mace"
+    summary: ClassVar[str] = (
+        "MACE: a worker either knows the answer or spams, with habits of its own, by variational Bayes."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Hovy, Berg-Kirkpatrick, Vaswani and Hovy",
+        "Learning Whom to Trust with MACE",
+        "NAACL 2013",
+        "https://aclanthology.org/N13-1132/",
+    )
+
+    knowing_prior: float = parameter(0.5, "a, the prior's counts of knowing and of spamming labels.", above=0)
+    habit_prior: float = parameter(10.0, "b, its count of each class in a spammer's habits.", above=0)
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Who knew, given the classes and the previous competences; and new competences from that."""
@@ -80,7 +87,7 @@ class MACE(ConfusionMethod):
         return replace(
             previous,
             evidence=log(weight),
-            confusion=expected,
+            matrices=expected,
             objective=-counts.log_likelihood,
             knowing=knowing,
             spamming=spamming[:, None] * habit,

@@ -1,9 +1,8 @@
-r"""Minimax conditional entropy: what is said depends on a matrix of the worker plus a matrix of the item.
+r"""The model of `Minimax`.
 
 $$ P(y_{ij} = l \mid z_i = k) \propto \exp(\sigma_j(k, l) + \tau_i(k, l)) $$
 
-with ridges on both. Zhou, Liu, Platt and Meek, "Aggregating Ordinal Labels from Crowds by Minimax Conditional
-Entropy", ICML 2014, https://proceedings.mlr.press/v32/zhoub14.html.
+with ridges on both.
 """
 
 from dataclasses import dataclass
@@ -12,23 +11,19 @@ from typing import ClassVar
 import numpy as np
 
 from ..data.labels import Labels
-from ..errors import CallError
-from ..inference.log_linear import InteractionMethod
+from ..inference.log_linear import LogLinearMethod
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..kernels import Array
 
 
 @dataclass(frozen=True)
-class Minimax(InteractionMethod):
+class Minimax(LogLinearMethod):
     """Confusion of workers and of items together.
 
     Use it where items mislead in ways of their own and there are few classes: the ridges grow with the square of the
     number of classes, and with ten it knows next to nothing. `loglinear` repairs that. It has a matrix for every item,
     so it needs all labels in memory.
-
-    Args:
-        ridge: The workers' ridge over the square of the number of classes; the items' is that times items per worker.
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop then at the latest.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -36,15 +31,26 @@ class Minimax(InteractionMethod):
     True
     """
 
+    key: ClassVar[str] = "minimax"
+    summary: ClassVar[str] = (
+        "Minimax conditional entropy: what is said depends on a matrix of the worker plus a matrix of the item."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Zhou, Liu, Platt and Meek",
+        "Aggregating Ordinal Labels from Crowds by Minimax Conditional Entropy",
+        "ICML 2014",
+        "https://proceedings.mlr.press/v32/zhoub14.html",
+    )
+
     pooled: ClassVar[bool] = False
 
-    ridge: float = 0.25
-    tolerance: float = 5e-3
-    max_iterations: int = 50
-
-    def __post_init__(self) -> None:
-        if not (self.ridge > 0 and self.max_iterations > 0):
-            raise CallError("ridge and max_iterations are positive numbers.")
+    ridge: float = parameter(
+        0.25,
+        "The workers' ridge over the square of the number of classes; the items' is that times items per worker.",
+        above=0,
+    )
+    tolerance: float = parameter(5e-3, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(50, "Stop then at the latest.", at_least=1)
 
     def centre(self, n_classes: int) -> Array:
         """Workers add nothing."""

@@ -1,9 +1,8 @@
-r"""Majority vote: every worker has one vote, and the class with most votes wins.
+r"""The model of `MajorityVote`.
 
 $$ s_{ik} = n_{ik} / n_i $$
 
-where $n_{ik}$ of the $n_i$ votes on item i name class k. The baseline of Li, Rubinstein and Cohn, "Truth Inference
-at Scale", WWW 2019, https://doi.org/10.1145/3308558.3313459.
+where $n_{ik}$ of the $n_i$ votes on item i name class k.
 """
 
 from dataclasses import dataclass
@@ -12,12 +11,18 @@ from typing import ClassVar
 import numpy as np
 
 from ..data.labels import Labels
-from ..inference.loop import Inferring
-from ..results.contributions import Support
+from ..engines.base import Engine
+from ..inference.loop import SweepingMethod
+from ..inference.method import Progress, Reference
+from ..kernels import Array
+from ..results.contributions import Contributions
+from ..results.convergence import Convergence
+from ..results.learned import Learned
+from ..results.result import Ending
 
 
 @dataclass(frozen=True)
-class MajorityVote(Inferring):
+class MajorityVote(SweepingMethod):
     """Vote shares as scores; a worker's quality is its agreement with the winners.
 
     Use it as the baseline, and where every worker is about as good as every other. It has no model of workers, so
@@ -29,8 +34,30 @@ class MajorityVote(Inferring):
     [[0.67, 0.33]]
     """
 
-    coins: ClassVar[bool] = False
+    key: ClassVar[str] = "mv"
+    summary: ClassVar[str] = "Majority vote: every worker has one vote, and the class with most votes wins."
+    paper: ClassVar[Reference] = Reference(
+        "The baseline of Li, Rubinstein and Cohn",
+        "Truth Inference at Scale",
+        "WWW 2019",
+        "https://doi.org/10.1145/3308558.3313459",
+    )
 
-    def support(self, one: Labels, item: int, workers: None) -> Support:
+    measures_accuracy: ClassVar[bool] = False
+
+    def empty_counts(self, labels: Labels, workers: None) -> tuple[()]:
+        """Nothing is counted."""
+        return ()
+
+    def sweep(self, labels: Labels, scores: Array, workers: None, counts: tuple[()]) -> Array:
+        """Scores stay as they started: as the shares of the votes."""
+        return np.zeros(labels.n_classes)
+
+    def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
+        """There is nothing to iterate: the start is the answer."""
+        engine.sweep(None)
+        return Ending(Learned(), Convergence(0, True, 0.0), np.zeros(0))
+
+    def contributions(self, one: Labels, item: int, workers: Learned) -> Contributions:
         """Every vote on one item adds the same to the score of the class it names."""
-        return Support.of_votes(np.full(one.n_labels, 1 / one.n_labels), one.n_classes)
+        return Contributions.of_votes(np.full(one.n_labels, 1 / one.n_labels), one.n_classes)

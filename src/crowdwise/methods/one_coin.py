@@ -1,15 +1,17 @@
-r"""One-coin Dawid-Skene: every worker is right with a probability of its own; how common classes are is learned.
+r"""The model of `OneCoin`.
 
 $$ z_i \sim Cat(\pi), \quad P(y_{ij} = z_i) = p_j $$
 
-with errors even over the other classes. Zhang, Chen, Zhou and Jordan, "Spectral Methods Meet EM: A Provably Optimal
-Algorithm for Crowdsourcing", JMLR 17, 2016, https://jmlr.org/papers/v17/14-511.html.
+with errors even over the other classes.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..inference.coins import CoinCounts, CoinMethod, Coins
 from ..inference.confusion_matrices import log
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..kernels import Array
 from ..results.quality import share_right
 
@@ -21,18 +23,25 @@ class OneCoin(CoinMethod):
     Use it where workers have few labels each: a number is learned sooner than a matrix. Where workers confuse
     particular classes, a confusion-matrix method sees more.
 
-    Args:
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop then at the latest.
-
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
     >>> cw.accuracy(OneCoin().fit(crowd.labels), crowd.truth) > 0.85
     True
     """
 
-    tolerance: float = 1e-4
-    max_iterations: int = 200
+    key: ClassVar[str] = "one_coin"
+    summary: ClassVar[str] = (
+        "One-coin Dawid-Skene: every worker is right with a probability of its own; how common classes are is learned."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Zhang, Chen, Zhou and Jordan",
+        "Spectral Methods Meet EM: A Provably Optimal Algorithm for Crowdsourcing",
+        "JMLR 17, 2016",
+        "https://jmlr.org/papers/v17/14-511.html",
+    )
+
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The share of labels that are right, and of items in each class."""

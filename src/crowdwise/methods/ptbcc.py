@@ -1,9 +1,8 @@
-r"""PTBCC: workers are mixtures of two shared prototypes, a good annotator and a contrary one, by variational Bayes.
+r"""The model of `PTBCC`.
 
 $$ z_i \sim Cat(\tau), \quad x_{ij} \sim Cat(\pi_j), \quad y_{ij} \mid x_{ij} = s, z_i = k \sim Cat(V_{sk}) $$
 
-so that a worker is one number, however many classes there are. "Prototype-based Bayesian classifier combination", ICML
-2026, https://arxiv.org/abs/2508.02123.
+so that a worker is one number, however many classes there are.
 """
 
 from dataclasses import dataclass
@@ -13,8 +12,11 @@ import numpy as np
 
 from .. import kernels
 from ..data.labels import Labels
-from ..inference.loop import Iterative
+from ..inference.loop import IterativeMethod
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..kernels import Array
+from ..results.learned import Learned, Trust, chances
 
 
 class PrototypeCounts(NamedTuple):
@@ -28,7 +30,7 @@ class PrototypeCounts(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Prototypes:
+class Prototypes(Learned):
     """The prototypes and every worker's mixture of them.
 
     Attributes:
@@ -49,22 +51,22 @@ class Prototypes:
     priors: tuple[Array, Array, Array]
     objective: Array
 
+    @property
+    def class_prior(self) -> Array:
+        """How common each class is expected to be."""
+        return chances(self.log_prior)
+
+    def trust(self) -> Trust:
+        """How often a worker answers as the good prototype does."""
+        return Trust(self.mixture[:, 0], "Share of the good prototype")
+
 
 @dataclass(frozen=True)
-class PTBCC(Iterative[Prototypes, PrototypeCounts]):
+class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
     """Workers as mixtures of two prototypes.
 
     Use it where there are many classes and few labels per worker. A label's prototype follows from the item's scores of
     the iteration before, so it needs an engine that keeps scores: memory or disk, not Spark.
-
-    Args:
-        right: f, the good prototype's odds of the right class to each other one, over `even`.
-        even: e.
-        contrary: m, the contrary prototype's odds of each other class to the right one, over `even`.
-        mixture_prior: How much of the first shares the prior of every worker's mixture is.
-        matrix_prior: How much of the first counts the prior of the prototypes is.
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop then at the latest.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -72,20 +74,45 @@ class PTBCC(Iterative[Prototypes, PrototypeCounts]):
     True
     """
 
-    # Said where an explanation is asked for.
-    not_a_sum: ClassVar[str] = "which prototype a vote comes from depends on the item's scores of the iteration before"
+    key: ClassVar[str] = "ptbcc"
+    summary: ClassVar[str] = (
+        "PTBCC: workers are mixtures of two shared prototypes, a good annotator and a contrary one, by variational "
+        "Bayes."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "",
+        "Prototype-based Bayesian classifier combination",
+        "ICML 2026",
+        "https://arxiv.org/abs/2508.02123",
+    )
 
-    right: float = 5.0
-    even: float = 1.0
-    contrary: float = 1.35
-    mixture_prior: float = 0.4
-    matrix_prior: float = 0.5
-    tolerance: float = 1e-3
-    max_iterations: int = 500
+    unexplained_reason: ClassVar[str] = (
+        "which prototype a vote comes from depends on the item's scores of the iteration before"
+    )
 
-    forgetful: ClassVar[bool] = False
+    right: float = parameter(
+        5.0,
+        "f, the good prototype's odds of the right class to each other one, over even.",
+        above=0,
+    )
+    even: float = parameter(1.0, "e.", above=0)
+    contrary: float = parameter(
+        1.35,
+        "m, the contrary prototype's odds of each other class to the right one, over even.",
+        above=0,
+    )
+    mixture_prior: float = parameter(
+        0.4,
+        "How much of the first shares the prior of every worker's mixture is.",
+        at_least=0,
+    )
+    matrix_prior: float = parameter(0.5, "How much of the first counts the prior of the prototypes is.", at_least=0)
+    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(500, "Stop then at the latest.", at_least=1)
 
-    def empty(self, labels: Labels, workers: Prototypes | None) -> PrototypeCounts:
+    needs_previous_scores: ClassVar[bool] = True
+
+    def empty_counts(self, labels: Labels, workers: Prototypes | None) -> PrototypeCounts:
         """Nothing counted yet."""
         mixture, matrix = (labels.n_workers, 2), (2, labels.n_classes, labels.n_classes)
         return PrototypeCounts(

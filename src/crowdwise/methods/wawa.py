@@ -1,13 +1,12 @@
-r"""Worker agreement with aggregate: majority vote, then one more vote weighted by how often each worker agreed with it.
+r"""The model of `Wawa`.
 
 $$ w_j = \frac{1}{n_j} \sum_i 1[y_{ij} = \hat z_i] $$
-
-Appen's name for it; described in the documentation of crowd-kit,
-https://crowd-kit.readthedocs.io/en/latest/classification/.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from ..inference.method import Reference
 from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from ..kernels import Array
 
@@ -23,6 +22,18 @@ class Wawa(VotingMethod):
     >>> cw.accuracy(Wawa().fit(crowd.labels), crowd.truth) > 0.85
     True
     """
+
+    key: ClassVar[str] = "wawa"
+    summary: ClassVar[str] = (
+        "Worker agreement with aggregate: majority vote, then one more vote weighted by how often each worker agreed"
+        " with it."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Appen",
+        "Worker Agreement With Aggregate",
+        "as described in the documentation of crowd-kit",
+        "https://crowd-kit.readthedocs.io/en/latest/classification/",
+    )
 
     @property
     def tolerance(self) -> float:  # type: ignore[override]  # a constant here, a parameter elsewhere

@@ -1,17 +1,19 @@
-r"""ZenCrowd: every worker is a coin, right with a probability of its own, and all classes are equally likely.
+r"""The model of `ZenCrowd`.
 
 $$ z_i \sim Uniform, \quad P(y_{ij} = z_i) = p_j $$
 
-with errors even over the other classes. Demartini, Difallah and Cudré-Mauroux, "ZenCrowd: leveraging probabilistic
-reasoning and crowdsourcing techniques for large-scale entity linking", WWW 2012, https://doi.org/10.1145/2187836.2187900.
+with errors even over the other classes.
 """
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..data.labels import Labels
 from ..inference.coins import CoinCounts, CoinMethod, Coins
+from ..inference.method import Reference
+from ..inference.parameters import parameter
 from ..kernels import Array
 from ..results.quality import share_right
 
@@ -23,11 +25,6 @@ class ZenCrowd(CoinMethod):
     Use it where workers differ in care but not in which classes they confuse, and classes are about equally common.
     Where some class is rare, `one_coin`, which learns how common each is, does better.
 
-    Args:
-        first_accuracy: Every worker's accuracy at the start.
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop then at the latest.
-
     `ZenCrowd.released()` is what the BWA paper compared with: twenty iterations, whether they settle or not.
 
     >>> import crowdwise as cw
@@ -36,9 +33,20 @@ class ZenCrowd(CoinMethod):
     True
     """
 
-    first_accuracy: float = 0.8
-    tolerance: float = 1e-4
-    max_iterations: int = 200
+    key: ClassVar[str] = "zc"
+    summary: ClassVar[str] = (
+        "ZenCrowd: every worker is a coin, right with a probability of its own, and all classes are equally likely."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Demartini, Difallah and Cudré-Mauroux",
+        "ZenCrowd: leveraging probabilistic reasoning and crowdsourcing techniques for large-scale entity linking",
+        "WWW 2012",
+        "https://doi.org/10.1145/2187836.2187900",
+    )
+
+    first_accuracy: float = parameter(0.8, "Every worker's accuracy at the start.", above=0, below=1)
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
 
     @classmethod
     def released(cls) -> "ZenCrowd":

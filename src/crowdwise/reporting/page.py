@@ -13,7 +13,9 @@ from ..data.reading import read_truth
 from ..data.writing import check_page, write_text
 from ..errors import require_report
 from ..methods.mv import MajorityVote
-from ..results.result import Convergence, Result
+from ..results.convergence import Convergence
+from ..results.learned import Learned
+from ..results.result import Result
 
 _HERE = Path(__file__).parent / "assets"
 
@@ -64,7 +66,9 @@ def gather(labels: Labels, result: Result, truth: Any, command: str) -> dict[str
     from .sections.workers import workers
 
     # Built here because `MajorityVote` refuses votes that name several classes; shares are well defined.
-    votes = Result.build(MajorityVote(), labels, shares(labels), "weight", convergence=Convergence(0, True, 0.0))
+    votes = Result.build(
+        MajorityVote(), labels, shares(labels), "weight", convergence=Convergence(0, True, 0.0), workers=Learned()
+    )
     return {
         "crowd": glance(labels, result, votes),
         "classes": classes(labels, result),

@@ -1,4 +1,4 @@
-"""`Support`: what the prior and each vote add to every class of one item, for methods in which that is a sum."""
+"""`Contributions`: what the prior and each vote add to every class of one item, for methods in which that is a sum."""
 
 from dataclasses import dataclass
 
@@ -8,7 +8,7 @@ from ..kernels import Array
 
 
 @dataclass(frozen=True, eq=False)
-class Support:
+class Contributions:
     """The sums behind the scores of one item.
 
     Attributes:
@@ -17,8 +17,8 @@ class Support:
             and to no other, else (rows, said class, class).
         logarithmic: Whether the sums are logarithms of the scores, up to a constant, or the scores themselves.
 
-    >>> support = Support.of_votes(np.full(3, 1 / 3), n_classes=2)
-    >>> support.scores(np.array([0, 0, 1])).round(2).tolist()
+    >>> added = Contributions.of_votes(np.full(3, 1 / 3), n_classes=2)
+    >>> added.scores(np.array([0, 0, 1])).round(2).tolist()
     [0.67, 0.33]
     """
 
@@ -27,7 +27,7 @@ class Support:
     logarithmic: bool
 
     @classmethod
-    def of_votes(cls, weight: Array, n_classes: int) -> "Support":
+    def of_votes(cls, weight: Array, n_classes: int) -> "Contributions":
         """Each row adds its weight to the score of the class it names, and there is nothing before."""
         return cls(np.zeros(n_classes), np.tile(weight[:, None], n_classes), logarithmic=False)
 

@@ -29,7 +29,7 @@ _CHANGE: Final = 0.01
 _PRIOR_LABELS: Final = 8.0
 
 
-class Agreement(NamedTuple):
+class AgreementCounts(NamedTuple):
     """What is counted given the answers; it adds up over disjoint items."""
 
     given: Array  # (workers): labels
@@ -50,7 +50,7 @@ def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
 
 
 def accuracies_of(
-    agreement: Agreement, expected_right: Callable[[Array, Array], tuple[Array, Array]], level: float = 0.95
+    agreement: AgreementCounts, expected_right: Callable[[Array, Array], tuple[Array, Array]], level: float = 0.95
 ) -> Quality:
     """The same from counts over all items; `expected_right` is `count_right` over all items."""
     given = agreement.given.astype(float)
@@ -86,13 +86,13 @@ def share_right(right: Array, given: Array) -> Array:
     return np.where(given > 0, right / np.maximum(given, 1), right.sum() / given.sum())
 
 
-def count_agreement(labels: Labels, answers: Array) -> Agreement:
+def count_agreement(labels: Labels, answers: Array) -> AgreementCounts:
     """Count these items."""
     # An item with a single label agrees with itself, which says nothing: start from the others.
     several = np.diff(labels.item_starts) > 1
     compared = np.where(several, answers, -1)
     with_others = np.repeat(several, np.diff(labels.item_starts))
-    return Agreement(
+    return AgreementCounts(
         given=np.bincount(labels.workers, minlength=labels.n_workers),
         agreed=kernels.agreements(labels.item_starts, labels.workers, labels.labels, compared, labels.n_workers),
         compared=np.bincount(labels.workers, with_others, minlength=labels.n_workers),

@@ -3,46 +3,26 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from os import PathLike, fspath
 from typing import Any, Final, Literal
 
 import numpy as np
 import polars as pl
 
 from .. import kernels
-from ..data.labels import Labels, Names
+from ..data.labels import Labels
+from ..data.names import Names
+from ..data.writing import write
 from ..errors import CallError, DataError
 from ..kernels import Array
+from .convergence import Convergence
+from .learned import Learned
 
 Scale = Literal["probability", "weight", "margin"]
 
 # Two scores this close, relative to the larger, are a tie: summing in another order moves the last few bits, and
 # iterating from a symmetric start makes more of that.
 TIE: Final = 1e-7
-
-
-@dataclass(frozen=True, eq=False)
-class Convergence:
-    """How the loop ended.
-
-    Attributes:
-        iterations: How many times the workers were estimated.
-        converged: Whether the scores settled; False means that the iterations ran out first.
-        change: The largest relative change of a score in the last iteration.
-        objective: The objective at the start and after every iteration; empty where a method has none.
-    """
-
-    iterations: int
-    converged: bool
-    change: float
-    objective: tuple[float, ...] = ()
-
-    def __str__(self) -> str:
-        if self.iterations == 0:
-            return "nothing to iterate"
-        times = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
-        if self.converged:
-            return f"converged after {times}"
-        return f"ran out of iterations after {times}: the last one still moved a score by {self.change:.2g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +53,7 @@ class Result:
         scores: (items, classes), always finite.
         scale: What the scores are: a "probability", a "weight" in [0, 1] whose rows need not sum to one, or a
             "margin".
-        workers: The method's own parameters of the workers, those that gave the scores.
+        workers: What the method learned of the workers, a `Learned` of its own: the parameters that gave the scores.
         convergence: How the loop ended.
         votes: Votes per item.
         worker_votes: Votes per worker.
@@ -110,7 +90,7 @@ class Result:
         scale: Scale,
         *,
         convergence: Convergence,
-        workers: Any = None,
+        workers: Learned | None = None,
         quality: Callable[[Labels, Array], Quality] | None = None,
         variance: Callable[[], Array] | None = None,
     ) -> "Result":
@@ -130,7 +110,7 @@ class Result:
             names=labels.names,
             scores=scores,
             scale=scale,
-            workers=workers,
+            workers=Learned() if workers is None else workers,
             convergence=convergence,
             ranking=ranking,
             votes=kernels.votes_per_item(labels.item_starts, labels.continued),
@@ -153,7 +133,8 @@ class Result:
     @property
     def difficulty(self) -> Array | None:
         """How hard every item is, larger is harder; None where the method has no such thing."""
-        return getattr(self.workers, "difficulty", None)
+        learned: Learned = self.workers
+        return learned.difficulty
 
     @property
     def answers(self) -> Array:
@@ -233,7 +214,25 @@ class Result:
             }
         )
 
-    def by(self, method: Any) -> "Result":
+    def about(self, items: pl.Series) -> "Result":
+        """Itself: everything is in memory."""
+        return self
+
+    def disputed(self, count: int) -> pl.DataFrame:
+        """The rows of the items whose best two classes are closest, the closest first."""
+        return closest(self.lazy(), count)
+
+    def write(
+        self,
+        truth: str | PathLike[str] | None = None,
+        workers: str | PathLike[str] | None = None,
+        *,
+        scores: bool = False,
+    ) -> None:
+        """Write the rows of the items to `truth` and those of the workers to `workers`: both of them, or none."""
+        write_tables(self.lazy(scores), self.workers_frame, truth, workers)
+
+    def credited_to(self, method: Any) -> "Result":
         """The same as the result of another method, which this one was a part of."""
         return replace(self, method=method)
 
@@ -243,7 +242,8 @@ class Result:
         Args:
             worker: The worker, by its own name.
         """
-        matrices = getattr(self.workers, "confusion", None)
+        learned: Learned = self.workers
+        matrices = learned.confusion
         if matrices is None:
             raise CallError(f"{type(self.method).__name__} has no confusion matrices; ds, lfc, ibcc and others have.")
         try:
@@ -266,3 +266,25 @@ def check_finite(method: Any, items: pl.Series, scores: Array) -> None:
     if not np.isfinite(scores).all():
         i = int(np.argmin(np.isfinite(scores).all(axis=1)))
         raise DataError(f"{method!r} gave no finite score for item {items[i]!r}: {scores[i]}.")
+
+
+def closest(truth: pl.LazyFrame, count: int) -> pl.DataFrame:
+    """The rows of a table of items whose best two classes are closest, the closest first."""
+    table = truth.select("item", "label", "score", "runner_up", "runner_up_score", "votes").drop_nulls("runner_up")
+    margin = pl.col("score") - pl.col("runner_up_score")
+    return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)
+
+
+def write_tables(
+    items: pl.LazyFrame,
+    workers_frame: Callable[[], pl.DataFrame],
+    truth: str | PathLike[str] | None,
+    workers: str | PathLike[str] | None,
+) -> None:
+    """Write the tables of a result, those that have a path: all of them, or none."""
+    tables: dict[str, pl.DataFrame | pl.LazyFrame] = {}
+    if truth is not None:
+        tables[fspath(truth)] = items
+    if workers is not None:
+        tables[fspath(workers)] = workers_frame()
+    write(tables)

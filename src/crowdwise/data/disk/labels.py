@@ -3,12 +3,14 @@
 import itertools
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, TypeVar
 
-from ...errors import CallError, DataError, in_memory_only, require_suitable
+from ...errors import CallError
 from ...parallel import Sum, Threads
-from ..labels import Labels, Names, several_classes_a_vote
-from ..reading_report import Report
+from ..crowd import describe
+from ..labels import Labels
+from ..names import Names
+from ..reading_report import ReadingReport
 from ..sources import Scan
 from .part_files import Parts
 from .partitioning import Phases, Rules, deal
@@ -52,10 +54,9 @@ class LabelsOnDisk:
         phases: Told how far each phase of the work is.
     """
 
-    # Which engine runs methods over them.
-    where: Final = "disk"
+    place: Final = "disk"
 
-    def __init__(self, parts: Parts, report: Report, phases: Phases) -> None:
+    def __init__(self, parts: Parts, report: ReadingReport, phases: Phases) -> None:
         self.parts = parts
         self.names: Names = parts.names
         self.report = report
@@ -112,15 +113,6 @@ class LabelsOnDisk:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def require_single_votes(self, method: str) -> None:
-        """Refuse votes that name several classes, on behalf of a method for which they have no meaning."""
-        if self.set_valued:
-            raise DataError(several_classes_a_vote(method))
-
-    def require_suitable(self, method: Any) -> None:
-        """Refuse a method that cannot run on disk."""
-        require_suitable(method, "disk")
-
     def next_fit(self) -> int:
         """A number for the files of one more fit."""
         return next(self._fits)
@@ -143,15 +135,5 @@ class LabelsOnDisk:
         with Threads(self.n_parts) as threads:
             threads.run(lambda number: step(number, self.parts.load(number)), use_one)
 
-    @property
-    def item_starts(self) -> NoReturn:
-        """Refused: not in memory. Methods that say so themselves are refused by name before they get here."""
-        raise CallError(in_memory_only("This method needs all labels in memory, and they are on disk"))
-
-    workers = labels = continued = slices = item_starts
-
     def __repr__(self) -> str:
-        return (
-            f"LabelsOnDisk({self.n_labels:,} labels of {self.n_items:,} items by {self.n_workers:,} workers "
-            f"in {self.n_classes:,} classes; {self.n_parts:,} parts in {self.folder})"
-        )
+        return describe(self, f"; {self.n_parts:,} parts in {self.folder}")

@@ -10,11 +10,12 @@ import polars as pl
 
 from ...kernels import Array
 from ..encoding import Grouped
-from ..labels import Labels, Names
-from ..reading_report import Report
+from ..labels import Labels
+from ..names import Names
+from ..reading_report import ReadingReport
 from .workspace import Workplace
 
-_NO_REPORT: Final = Report(0)
+_NO_REPORT: Final = ReadingReport(0)
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,9 @@ from ...parallel import Threads, thread_count
 from .. import encoding
 from ..cleaning import Hygiene
 from ..encoding import Dictionary, Duplicates, Grouped
-from ..labels import NOTHING_LEFT, Names
-from ..reading_report import Report
+from ..labels import NOTHING_LEFT
+from ..names import Names
+from ..reading_report import ReadingReport
 from ..sources import Scan
 from .part_files import Part, Parts
 from .workspace import Workplace
@@ -59,7 +60,7 @@ class _Sorted:
 
 def deal(
     scans: Sequence[Scan], found: dict[str, str], rules: Rules, place: Workplace, memory: int, rows: int, phases: Phases
-) -> tuple[Parts, Report]:
+) -> tuple[Parts, ReadingReport]:
     """Read about so many `rows` into parts that take about a third of `memory` while they are worked on."""
     encoding.check_policy(rules.duplicates)
     wanted = 3 * rows * _SORTING * thread_count() / memory
@@ -96,7 +97,7 @@ def deal(
     if not filled:
         raise DataError(NOTHING_LEFT)
     unlabelled = sum(outcome.unlabelled for outcome in outcomes)
-    report = Report(hygiene.rows, hygiene.unlabelled, repeated, conflicts, rules.duplicates, unlabelled, found)
+    report = ReadingReport(hygiene.rows, hygiene.unlabelled, repeated, conflicts, rules.duplicates, unlabelled, found)
     names = Names(pl.Series("item", [], pl.Int64), worker_names.alias("worker"), ordered.alias("label"))
     if rules.duplicates == "set" and conflicts:
         filled = [replace(part, continued=True) for part in filled]

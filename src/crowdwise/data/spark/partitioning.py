@@ -19,7 +19,7 @@ from .. import encoding
 from ..cleaning import Hygiene
 from ..encoding import Duplicates
 from ..labels import NOTHING_LEFT
-from ..reading_report import Report
+from ..reading_report import ReadingReport
 from . import parts as tasks
 
 # Rows of a part, unless told: a second of sorting, and small beside an executor's memory.
@@ -33,7 +33,7 @@ def deal(
     missing: Sequence[Any],
     strict: bool,
     partitions: int | None,
-) -> tuple[DataFrame, DataFrame, tasks.About, Report, tuple[int, int, int]]:
+) -> tuple[DataFrame, DataFrame, tasks.About, ReadingReport, tuple[int, int, int]]:
     """Encode, sort and check on the cluster; only names of workers and classes come to the driver.
 
     Returns:
@@ -84,7 +84,7 @@ def deal(
     unlabelled = sum(one["unlabelled"] for one in summary)
     counted = (hygiene.rows, hygiene.unlabelled, total["repeated"], total["conflicts"], duplicates, unlabelled)
     sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]
-    return picked, parts, about, Report(*counted, found), sizes
+    return picked, parts, about, ReadingReport(*counted, found), sizes
 
 
 def _given(table: DataFrame, role: str) -> Column:

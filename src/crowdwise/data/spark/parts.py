@@ -12,8 +12,9 @@ import pyarrow as pa
 from ...kernels import Array
 from ..disk.partitioning import arrange
 from ..encoding import Duplicates
-from ..labels import Labels, Names
-from ..reading_report import Report
+from ..labels import Labels
+from ..names import Names
+from ..reading_report import ReadingReport
 
 PART = (
     "part int, items int, labels int, repeated int, conflicts int, unlabelled int, conflict binary, "
@@ -92,4 +93,4 @@ def _labels(row: dict[str, Any], about: About) -> Labels:
     if about.set_valued:
         continued = np.zeros(row["labels"], np.bool_) if row["continued"] is None else array("continued", np.bool_)
     arrays = array("starts", np.int64), array("workers", np.int32), array("classes", about.dtype)
-    return Labels(*arrays, about.names, Report(0), continued)
+    return Labels(*arrays, about.names, ReadingReport(0), continued)

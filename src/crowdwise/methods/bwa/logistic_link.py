@@ -11,9 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...data.crowd import Crowd, require_single_votes
 from ...inference.coins import CoinCounts, CoinMethod, Coins
 from ...kernels import Array
+from ...results.learned import Trust
 
 _BISECTIONS: Final = 50
 _LARGEST_WEIGHT: Final = 60.0  # an accuracy of one, as far as numbers go
@@ -31,6 +32,10 @@ class LogisticWeights(Coins):
     weight: Array
     typical: float
 
+    def trust(self) -> Trust:
+        """What a worker's vote weighs."""
+        return Trust(self.weight, "Weight of a vote")
+
 
 @dataclass(frozen=True)
 class LogisticLink(CoinMethod):
@@ -40,9 +45,9 @@ class LogisticLink(CoinMethod):
     tolerance: float
     max_iterations: int
 
-    def check(self, labels: Labels) -> None:
+    def check(self, labels: Crowd) -> None:
         """One class a vote: the truth is one of them."""
-        labels.require_single_votes('BWA(link="logistic")')
+        require_single_votes(labels, 'BWA(link="logistic")')
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The mode of every worker's weight."""

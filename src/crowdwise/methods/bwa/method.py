@@ -1,27 +1,28 @@
-r"""Bayesian Weighted Average: the truth is the workers' average vote, weighted by how well each agrees with it.
+r"""The model of `BWA`.
 
 $$ z_i \sim N(\mu, \lambda^{-1}), \quad y_{ij} \sim N(z_i, v_j^{-1}), \quad v_j \sim Gamma(a/2, b/2) $$
 
-for each class against the rest, with the weights v integrated out. Li, Rubinstein and Cohn, "Truth Inference at
-Scale: A Bayesian Model for Adjudicating Highly Redundant Crowd Annotations", WWW 2019,
-https://doi.org/10.1145/3308558.3313459.
+for each class against the rest, with the weights v integrated out.
 """
 
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from ... import kernels
+from ...data.crowd import Crowd
 from ...data.labels import Labels
-from ...errors import CallError, require_whole
-from ...inference.coins import Coins, coin_support
-from ...inference.loop import Iterative, Progress
+from ...engines.memory import make_result
+from ...errors import CallError
+from ...inference.coins import Coins, coin_contributions
+from ...inference.loop import IterativeMethod
+from ...inference.method import Progress, Reference
+from ...inference.parameters import parameter
 from ...kernels import Array
-from ...results.contributions import Support
-from ...results.quality import accuracies
-from ...results.result import Result, Scale
+from ...results.contributions import Contributions
+from ...results.inferred import Inferred
+from ...results.result import Scale
 from .logistic_link import LogisticLink
 from .restarts import best_by_class
 from .two_sided import TwoSidedAverage
@@ -29,31 +30,13 @@ from .weights import Errors, Weights, all_blocks, make_blocks
 
 
 @dataclass(frozen=True)
-class BWA(Iterative[Weights, Errors]):
+class BWA(IterativeMethod[Weights, Errors]):
     """Bayesian Weighted Average.
 
     Use it where items have several labels each: it is robust, fast, needs no tuning, and cannot be led astray by
     a worker with few labels. Where workers confuse particular classes with each other, a confusion-matrix method
     sees more. Scores are weights in [0, 1], not probabilities; each class stops by itself, so those of two classes add
     up to one only as closely as the tolerance.
-
-    Args:
-        prior_strength: a, how many votes the prior on each worker is worth. The paper's two settings are 15 with
-            and 30 without `prior_correction`.
-        prior_correction: Whether the prior's error rate is corrected upwards by 4 (1 - 1/classes): the error rate
-            measured on majority votes is at most 1/4, a random worker's is 1 - 1/classes.
-        mean_weight: lambda, the weight of the mean score in every item's average. It breaks ties.
-        tolerance: A class has settled when no score moves by more than this, relative to itself.
-        max_iterations: Stop a class that has not settled by then.
-        restarts: How many random starts to try besides majority vote; the lowest objective wins, class by class. They
-            depend on the order of the items' and classes' names.
-        seed: Of the random starts.
-        weights: "per_worker", or "per_label": votes in favour of a class and against it weigh by their own errors,
-            anchored so that classes keep their share of the votes. It lets a worker be good at spotting a class and bad
-            at ruling it out, which confusion matrices do better: over 17 of the paper's datasets it is less accurate,
-            0.816 on average against 0.829.
-        link: "gaussian", or "logistic", the discrete link that the paper's introduction names: scores are probabilities
-            then, workers are never worse than guessing, and accuracy is a little lower (0.822).
 
     >>> from crowdwise import Labels
     >>> labels = Labels.from_arrays(
@@ -63,28 +46,65 @@ class BWA(Iterative[Weights, Errors]):
     [(1, 'cat', 3), (2, 'cat', 3), (3, 'dog', 3)]
     """
 
-    prior_strength: float = 15.0
-    prior_correction: bool = True
-    mean_weight: float = 1.0
-    tolerance: float = 1e-3
-    max_iterations: int = 500
-    restarts: int = 0
-    seed: int = 0
-    weights: Literal["per_worker", "per_label"] = "per_worker"
-    link: Literal["gaussian", "logistic"] = "gaussian"
+    key: ClassVar[str] = "bwa"
+    summary: ClassVar[str] = (
+        "Bayesian Weighted Average: the truth is the workers' average vote, weighted by how well each agrees with it."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Li, Rubinstein and Cohn",
+        "Truth Inference at Scale: A Bayesian Model for Adjudicating Highly Redundant Crowd Annotations",
+        "WWW 2019",
+        "https://doi.org/10.1145/3308558.3313459",
+    )
+
+    prior_strength: float = parameter(
+        15.0,
+        "a, how many votes the prior on each worker is worth. The paper's two settings are 15 with and 30 without "
+        "prior_correction.",
+        above=0,
+    )
+    prior_correction: bool = parameter(
+        True,
+        "Whether the prior's error rate is corrected upwards by 4 (1 - 1/classes): the error rate measured on "
+        "majority votes is at most 1/4, a random worker's is 1 - 1/classes.",
+    )
+    mean_weight: float = parameter(
+        1.0,
+        "lambda, the weight of the mean score in every item's average. It breaks ties.",
+        above=0,
+    )
+    tolerance: float = parameter(
+        1e-3,
+        "A class has settled when no score moves by more than this, relative to itself.",
+        above=0,
+    )
+    max_iterations: int = parameter(500, "Stop a class that has not settled by then.", at_least=1)
+    restarts: int = parameter(
+        0,
+        "How many random starts to try besides majority vote; the lowest objective wins, class by class. They depend"
+        " on the order of the items' and classes' names.",
+        at_least=0,
+    )
+    seed: int = parameter(0, "Of the random starts.", at_least=0)
+    weights: Literal["per_worker", "per_label"] = parameter(
+        "per_worker",
+        '"per_worker", or "per_label": votes in favour of a class and against it weigh by their own errors, anchored'
+        " so that classes keep their share of the votes. It lets a worker be good at spotting a class and bad at "
+        "ruling it out, which confusion matrices do better: over 17 of the paper's datasets it is less accurate, "
+        "0.816 on average against 0.829.",
+    )
+    link: Literal["gaussian", "logistic"] = parameter(
+        "gaussian",
+        '"gaussian", or "logistic", the discrete link that the paper\'s introduction names: scores are probabilities '
+        "then, workers are never worse than guessing, and accuracy is a little lower (0.822).",
+    )
 
     # Changes are relative to the score plus this: 1e-3 of both is numpy.allclose's 1e-3 of the score plus 1e-8.
     change_floor: ClassVar[float] = 1e-5
     scale: ClassVar[Scale] = "weight"
 
     def __post_init__(self) -> None:
-        for name in ("prior_strength", "mean_weight", "tolerance", "max_iterations"):
-            if not 0 < getattr(self, name) < np.inf:
-                raise CallError(f"{name}={getattr(self, name)!r} is not a positive number.")
-        require_whole(0, restarts=self.restarts, seed=self.seed)
-        for name, known in (("weights", ("per_worker", "per_label")), ("link", ("gaussian", "logistic"))):
-            if getattr(self, name) not in known:
-                raise CallError(f"{name}={getattr(self, name)!r} is neither {known[0]!r} nor {known[1]!r}.")
+        super().__post_init__()
         extended = (self.weights == "per_label") + (self.link == "logistic")
         if extended == 2:
             raise CallError("Weights per label with the logistic link are two-sided confusion matrices: use ds.")
@@ -93,42 +113,28 @@ class BWA(Iterative[Weights, Errors]):
         if self.link == "logistic" and self.prior_strength <= 2:
             raise CallError(f"prior_strength={self.prior_strength!r}: the logistic link needs more than 2.")
 
-    def check(self, labels: Labels) -> None:
-        """Votes may be set-valued."""
+    def check(self, labels: Crowd) -> None:
+        """Votes may name several classes (`duplicates="set"`), unless an extension has no meaning for them."""
 
-    def parameters(self, labels: Labels) -> int:
+    def count_size(self, labels: Labels) -> int:
         """An error for every worker and class."""
         return labels.n_workers * labels.n_classes
 
     @property
-    def in_memory_only(self) -> str:
-        """Why all labels must be in memory at once; empty where parts of them do."""
+    def memory_reason(self) -> str:
+        """Why all labels must be in memory at once; empty without restarts."""
         return f"because of restarts={self.restarts} (without them, it does not)" if self.restarts else ""
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said; votes may be set-valued (`duplicates="set"`).
-            progress: Called with the iteration and the change after each iteration.
-        """
+    def infer(self, labels: Any, progress: Progress | None) -> Inferred:
+        """Run the loop once, or from several starts, or that of an extension."""
         extension = self._extension(labels.n_classes)
         if extension is not None:
-            return extension.fit(labels, progress=progress).by(self)
+            found: Inferred = extension.fit(labels, progress=progress)
+            return found.credited_to(self)
         if not self.restarts:
-            return super().fit(labels, progress=progress)
-        labels.require_suitable(self)
+            return super().infer(labels, progress)
         fitted = best_by_class(self, labels, self.restarts, self.seed, progress)
-        return Result.build(
-            self,
-            labels,
-            fitted.scores,
-            "weight",
-            convergence=fitted.convergence,
-            workers=fitted.workers,
-            quality=accuracies,
-            variance=partial(self.variance, labels, fitted.scores, fitted.workers),
-        )
+        return make_result(self, labels, fitted.scores, fitted.ending)
 
     def _extension(self, n_classes: int) -> LogisticLink | TwoSidedAverage | None:
         """The loop of another link or of other weights, if those were asked for."""
@@ -148,7 +154,7 @@ class BWA(Iterative[Weights, Errors]):
     def _correction(self, n_classes: int) -> float:
         return 4 * (1 - 1 / max(n_classes, 2)) if self.prior_correction else 1.0
 
-    def empty(self, labels: Labels, workers: Weights | None) -> Errors:
+    def empty_counts(self, labels: Labels, workers: Weights | None) -> Errors:
         """No errors yet."""
         blocks = all_blocks(labels) if workers is None else workers.blocks
         lanes = len(blocks[0]) if blocks else 0
@@ -187,7 +193,7 @@ class BWA(Iterative[Weights, Errors]):
         together = np.eye(2, dtype=bool) if labels.n_classes == 2 else np.ones((1, labels.n_classes), bool)
         for running in together:
             these = replace(workers, running=running)
-            self.sweep(labels, scores, these, self.empty(labels, these))
+            self.sweep(labels, scores, these, self.empty_counts(labels, these))
         return scores
 
     def estimate(self, counts: Errors, previous: Weights | None, change: Array) -> Weights:
@@ -211,25 +217,23 @@ class BWA(Iterative[Weights, Errors]):
         return replace(previous, weight=weight, errors=errors, mean=mean, running=running, objective=objective)
 
     @property
-    def not_a_sum(self) -> str:
-        """Why votes do not add up; empty where they do."""
-        return (
-            ""
-            if self.weights == "per_worker"
-            else "with weights per label, what a vote adds depends on the other votes"
-        )
+    def unexplained_reason(self) -> str:
+        """Why nobody can say what a single vote contributes; empty with weights per worker."""
+        if self.weights == "per_worker":
+            return ""
+        return "with weights per label, what a vote adds depends on the other votes"
 
-    def support(self, one: Labels, item: int, workers: Weights | Coins) -> Support:
+    def contributions(self, one: Labels, item: int, workers: Weights | Coins) -> Contributions:
         """What each vote on one item adds to the weighted average of the class it names.
 
         What the average is divided by depends on who voted, not on what they said.
         """
         if isinstance(workers, Coins):  # of the logistic link
-            return coin_support(one, workers)
+            return coin_contributions(one, workers)
         weight = workers.weight[one.workers]
         voters = weight if one.continued is None else weight[~one.continued.astype(bool)]
         total = self.mean_weight + voters.sum(axis=0)
-        return Support(self.mean_weight * workers.mean / total, weight / total, logarithmic=False)
+        return Contributions(self.mean_weight * workers.mean / total, weight / total, logarithmic=False)
 
     def _prior(self, counts: Errors) -> Weights:
         """What is known before any error is counted; every class runs."""

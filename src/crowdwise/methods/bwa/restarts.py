@@ -5,16 +5,18 @@ from dataclasses import replace
 import numpy as np
 
 from ...data.labels import Labels, shares
-from ...inference.loop import Fitted, Iterative, Progress, run
+from ...inference.loop import Fitted, IterativeMethod, run
+from ...inference.method import Progress
 from ...inference.restarts import Counter, by_name
-from ...results.result import Convergence
+from ...results.convergence import Convergence
+from ...results.result import Ending
 from .weights import Errors, Weights, mirrored
 
 
 def best_by_class(
-    method: Iterative[Weights, Errors], labels: Labels, restarts: int, seed: int, progress: Progress | None
-) -> Fitted[Weights]:
-    """Start from vote shares and so many times at random; the lowest objective wins."""
+    method: IterativeMethod[Weights, Errors], labels: Labels, restarts: int, seed: int, progress: Progress | None
+) -> Fitted:
+    """Start from vote shares and so many times at random; for every class, the lowest objective wins."""
     counter = Counter(progress)
     fitted = run(method, labels, shares(labels), counter)
     for attempt in range(restarts):
@@ -23,14 +25,15 @@ def best_by_class(
         if mirrored(labels.n_classes, labels.set_valued):
             start[:, 1] = 1 - start[:, 0]
         fitted = _better(fitted, run(method, labels, start, counter))
-    return replace(fitted, convergence=replace(fitted.convergence, iterations=counter.done))
+    return counter.all_of(fitted)
 
 
-def _better(one: Fitted[Weights], other: Fitted[Weights]) -> Fitted[Weights]:
+def _better(first: Fitted, second: Fitted) -> Fitted:
     """The better of two runs, class by class; a thousandth of a nat is what stopping early leaves open."""
+    one, other = first.ending, second.ending
     improved = other.objective < one.objective - 1e-3
     if not improved.any():
-        return one
+        return first
     workers = replace(
         one.workers,
         weight=np.where(improved, other.workers.weight, one.workers.weight),
@@ -45,4 +48,4 @@ def _better(one: Fitted[Weights], other: Fitted[Weights]) -> Fitted[Weights]:
         change=max(end.change for end in ends),
         objective=(*one.convergence.objective, float(objective.sum())),
     )
-    return Fitted(np.where(improved, other.scores, one.scores), workers, convergence, objective)
+    return Fitted(np.where(improved, second.scores, first.scores), Ending(workers, convergence, objective))

@@ -15,10 +15,12 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from ... import kernels
+from ...data.crowd import Crowd, require_single_votes
 from ...data.labels import Labels
-from ...inference.loop import Engine, Iterative, Progress
+from ...inference.loop import IterativeMethod
 from ...kernels import Array
-from ...results.result import Ending, Scale
+from ...results.learned import Learned
+from ...results.result import Scale
 
 _SHRINKAGE: Final = 30.0  # s
 _LARGEST_STEP: Final = 1.0  # of g in an iteration, so that a first, wild slope does no harm
@@ -36,7 +38,7 @@ class TwoSidedErrors(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class TwoSidedWeights:
+class TwoSidedWeights(Learned):
     """Weights of votes in favour and against, anchor included.
 
     Attributes:
@@ -63,7 +65,7 @@ class TwoSidedWeights:
 
 
 @dataclass(frozen=True)
-class TwoSidedAverage(Iterative[TwoSidedWeights, TwoSidedErrors]):
+class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
     """The loop behind `BWA(weights="per_label")`; see there for the parameters."""
 
     prior_strength: float
@@ -75,20 +77,15 @@ class TwoSidedAverage(Iterative[TwoSidedWeights, TwoSidedErrors]):
 
     scale: ClassVar[Scale] = "weight"
 
-    def check(self, labels: Labels) -> None:
+    def check(self, labels: Crowd) -> None:
         """One class a vote: what is against a class must be for another."""
-        labels.require_single_votes('BWA(weights="per_label")')
+        require_single_votes(labels, 'BWA(weights="per_label")')
 
-    def parameters(self, labels: Labels) -> int:
+    def count_size(self, labels: Labels) -> int:
         """Errors on either side for every worker and class."""
         return 2 * labels.n_workers * labels.n_classes
 
-    def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
-        """As ever, without an objective."""
-        ending = super().iterate(engine, progress)
-        return replace(ending, convergence=replace(ending.convergence, objective=()))
-
-    def empty(self, labels: Labels, workers: TwoSidedWeights | None) -> TwoSidedErrors:
+    def empty_counts(self, labels: Labels, workers: TwoSidedWeights | None) -> TwoSidedErrors:
         """No errors yet."""
         classes = labels.n_classes
         shape = (labels.n_workers, classes)

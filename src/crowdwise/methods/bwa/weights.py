@@ -9,6 +9,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...kernels import Array
+from ...results.learned import Learned, Trust
 
 Blocks = tuple[tuple[int, ...], ...]
 
@@ -28,7 +29,7 @@ class Errors(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class Weights(Learned):
     """The workers' weights, class by class, and what they were estimated from.
 
     Attributes:
@@ -54,6 +55,15 @@ class Weights:
     set_valued: bool
     running: Array
     objective: Array
+
+    @property
+    def class_prior(self) -> Array:
+        """The mean score of each class, as a share of all."""
+        return np.asarray(self.mean / self.mean.sum())
+
+    def trust(self) -> Trust:
+        """What a worker's vote weighs."""
+        return Trust(self.weight.mean(axis=1), "Weight of a vote, mean over classes")
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
         """The weights' central posterior interval: v (b + errors) is chi-squared with a + votes degrees."""

@@ -1,18 +1,19 @@
-r"""CBCC: workers belong to communities, and a worker's confusion matrix is a variation of its community's.
+r"""The model of `CBCC`.
 
 $$ c_j \sim Cat(\rho), \; s_{jk} \sim N(\mu_{c_j k}, \nu^{-1} I), \; y_{ij} \mid z_i = k \sim Cat(softmax(s_{jk})) $$
 
-with a class prior and matrices as in iBCC, by variational message passing. Venanzi, Guiver, Kazai, Kohli and Shokouhi,
-"Community-Based Bayesian Aggregation Models for Crowdsourcing", WWW 2014, https://doi.org/10.1145/2566486.2567989.
+with a class prior and matrices as in iBCC, by variational message passing.
 """
 
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from ...data.labels import Labels, shares
-from ...errors import CallError, require_whole
 from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
+from ...inference.method import Reference
+from ...inference.parameters import parameter
 from ...inference.restarts import by_name
 from ...kernels import Array
 from .softmax_scores import expected_log, score_posterior, score_prior
@@ -48,42 +49,42 @@ class CBCC(ConfusionMethod):
     depends on it: with several classes, compare seeds. `CBCC.released()` is what the BWA paper compared with:
     without damping, which on some crowds goes back and forth between two answers for ever.
 
-    Args:
-        communities: M, how many there are.
-        noise_precision: nu, how alike the members of one are.
-        membership_count: The prior's count of workers in every community.
-        class_count: Its count of items in every class.
-        damping: The share of the last iteration's scores in the next: messages through the softmax are not certain to
-            settle without it (Knowles and Minka, NIPS 2011).
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop then at the latest.
-        seed: Of the communities that workers start in.
-
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
     >>> cw.accuracy(CBCC().fit(crowd.labels), crowd.truth) > 0.85
     True
     """
 
-    communities: int = 4
-    noise_precision: float = 5.0
-    membership_count: float = 10.0
-    class_count: float = 1.0
-    damping: float = 0.5
-    tolerance: float = 1e-3
-    max_iterations: int = 100
-    seed: int = 0
+    key: ClassVar[str] = "cbcc"
+    summary: ClassVar[str] = (
+        "CBCC: workers belong to communities, and a worker's confusion matrix is a variation of its community's."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Venanzi, Guiver, Kazai, Kohli and Shokouhi",
+        "Community-Based Bayesian Aggregation Models for Crowdsourcing",
+        "WWW 2014",
+        "https://doi.org/10.1145/2566486.2567989",
+    )
+
+    communities: int = parameter(4, "M, how many there are.", at_least=1)
+    noise_precision: float = parameter(5.0, "nu, how alike the members of one are.", above=0)
+    membership_count: float = parameter(10.0, "The prior's count of workers in every community.", above=0)
+    class_count: float = parameter(1.0, "Its count of items in every class.", above=0)
+    damping: float = parameter(
+        0.5,
+        "The share of the last iteration's scores in the next: messages through the softmax are not certain to "
+        "settle without it (Knowles and Minka, NIPS 2011).",
+        at_least=0,
+        below=1,
+    )
+    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(100, "Stop then at the latest.", at_least=1)
+    seed: int = parameter(0, "Of the communities that workers start in.", at_least=0)
 
     @classmethod
     def released(cls, seed: int = 0) -> "CBCC":
         """The implementation in the BWA paper's comparison."""
         return cls(damping=0.0, tolerance=0.0, max_iterations=40, seed=seed)
-
-    def __post_init__(self) -> None:
-        require_whole(1, communities=self.communities)
-        require_whole(0, seed=self.seed)
-        if not 0 <= self.damping < 1:
-            raise CallError(f"damping={self.damping!r} is not a share below one.")
 
     def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
         """Every worker in a random community, all of them alike."""
@@ -103,7 +104,7 @@ class CBCC(ConfusionMethod):
         return shares(labels), Communities(
             evidence=as_evidence(np.broadcast_to(expected_log(prior, spread), every_worker)),
             log_prior=np.zeros(classes),
-            confusion=np.zeros((0, classes, classes)),
+            matrices=np.zeros((0, classes, classes)),
             objective=np.zeros(1),
             membership=np.eye(self.communities)[drawn],
             mean=np.broadcast_to(prior, every_worker),
@@ -144,7 +145,7 @@ class CBCC(ConfusionMethod):
             previous,
             evidence=as_evidence(expected),
             log_prior=log_prior,
-            confusion=confusion / confusion.sum(axis=2, keepdims=True),
+            matrices=confusion / confusion.sum(axis=2, keepdims=True),
             objective=-counts.log_likelihood,
             membership=special.softmax(support, axis=1),
             mean=mean,

@@ -1,22 +1,20 @@
-r"""iBCC: independent Bayesian classifier combination, Dawid-Skene with everything integrated out.
+r"""The model of `IBCC`.
 
 $$ \pi \sim Dir(\nu), \quad C_{jk} \sim Dir(\beta_k), \; z_i \sim Cat(\pi), \; y_{ij} \mid z_i = k \sim Cat(C_{jk}) $$
-
-Kim and Ghahramani, "Bayesian Classifier Combination", AISTATS 2012, https://proceedings.mlr.press/v22/kim12.html.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...errors import CallError, require_whole
 from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
-from ...inference.loop import Progress
+from ...inference.in_memory import run_steps
+from ...inference.method import Progress, Reference
+from ...inference.parameters import parameter
 from ...kernels import Array
-from ...results.result import Result
-from .expectation_propagation import fit_messages
+from ...results.inferred import Inferred
+from .expectation_propagation import propagate
 
 
 @dataclass(frozen=True)
@@ -28,58 +26,56 @@ class IBCC(ConfusionMethod):
     keeps a number per label and class, so it needs all labels in memory. Variational inference does not: it is quicker,
     goes through any engine, and is surer of itself than it should be.
 
-    Args:
-        inference: "expectation_propagation" or "variational".
-        diagonal: beta_kk, the prior's count of right labels in every class. Unless given, 7/3 of the others in a row
-            together, so that workers are right seven times in ten, or 4 with variational inference: as released.
-        off_diagonal: beta_kl, its count in every other cell.
-        class_count: nu, its count of items in every class.
-        tolerance: Stop when no probability moves by more than this.
-        max_iterations: Stop then at the latest.
-
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
     >>> cw.accuracy(IBCC().fit(crowd.labels), crowd.truth) > 0.85
     True
     """
 
-    inference: Literal["expectation_propagation", "variational"] = "expectation_propagation"
-    diagonal: float | None = None
-    off_diagonal: float = 1.0
-    class_count: float = 1.0
-    tolerance: float = 1e-3
-    max_iterations: int = 500
+    key: ClassVar[str] = "ibcc"
+    summary: ClassVar[str] = (
+        "iBCC: independent Bayesian classifier combination, Dawid-Skene with everything integrated out."
+    )
+    paper: ClassVar[Reference] = Reference(
+        "Kim and Ghahramani",
+        "Bayesian Classifier Combination",
+        "AISTATS 2012",
+        "https://proceedings.mlr.press/v22/kim12.html",
+    )
 
-    def __post_init__(self) -> None:
-        known = ("expectation_propagation", "variational")
-        if self.inference not in known:
-            raise CallError(f"inference={self.inference!r} is neither {known[0]!r} nor {known[1]!r}.")
-        require_whole(1, max_iterations=self.max_iterations)
+    inference: Literal["expectation_propagation", "variational"] = parameter(
+        "expectation_propagation",
+        '"expectation_propagation" or "variational".',
+    )
+    diagonal: float | None = parameter(
+        None,
+        "beta_kk, the prior's count of right labels in every class. Unless given, 7/3 of the others in a row "
+        "together, so that workers are right seven times in ten, or 4 with variational inference: as released.",
+        above=0,
+    )
+    off_diagonal: float = parameter(1.0, "beta_kl, its count in every other cell.", above=0)
+    class_count: float = parameter(1.0, "nu, its count of items in every class.", above=0)
+    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this.", at_least=0)
+    max_iterations: int = parameter(500, "Stop then at the latest.", at_least=1)
 
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result:
-        """Infer the truth.
-
-        Args:
-            labels: What the workers said, one class a vote.
-            progress: Called with the iteration and the change after each iteration.
-        """
+    def infer(self, labels: Any, progress: Progress | None) -> Inferred:
+        """Pass messages in memory, or sweep where the labels are."""
         if self.inference == "variational":
-            return super().fit(labels, progress=progress)
-        labels.require_suitable(self)
-        self.check(labels)
-        n_classes = labels.n_classes
-        return fit_messages(self, labels, self._prior(n_classes), np.full(n_classes, self.class_count), progress)
+            return super().infer(labels, progress)
+        class_prior = np.full(labels.n_classes, self.class_count)
+        steps = propagate(labels, self._prior(labels.n_classes), class_prior)
+        return run_steps(self, self.scale, labels, steps, progress)
 
     @property
-    def in_memory_only(self) -> str:
-        """Why all labels must be in memory at once; empty where parts of them do."""
+    def memory_reason(self) -> str:
+        """Why all labels must be in memory at once; empty with variational inference."""
         if self.inference == "variational":
             return ""
         return "because expectation propagation keeps numbers for every label (inference=variational does not)"
 
     @property
-    def not_a_sum(self) -> str:
-        """Why votes do not add up; empty where they do."""
+    def unexplained_reason(self) -> str:
+        """Why nobody can say what a single vote contributes; empty with variational inference."""
         if self.inference == "variational":
             return ""
         return "expectation propagation judges each vote by a confusion matrix that leaves it out, which is not kept"

@@ -1,0 +1,199 @@
+"""Parameters of methods: each is declared once, with its default, its meaning and its bounds, and checked in one place.
+
+    prior_strength: float = parameter(15.0, "How many votes the prior is worth.", above=0)
+
+The annotation says which type a value must have: `bool`, `int`, `float`, a `Literal` of choices, or one of those
+`| None`. `check` refuses a value that does not fit, in Python and for `--set` on the command line alike; `parse` makes
+a value from text.
+"""
+
+import math
+import types
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache
+from numbers import Integral, Real
+from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from ..errors import CallError, did_you_mean
+
+KEY: Final = "crowdwise parameter"
+_WORDS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Between which numbers a parameter lies; None where there is no bound on that side."""
+
+    at_least: float | None = None
+    above: float | None = None
+    at_most: float | None = None
+    below: float | None = None
+
+    def hold(self, value: float) -> bool:
+        """Whether a number is finite and within the bounds."""
+        return (
+            math.isfinite(value)
+            and (self.at_least is None or value >= self.at_least)
+            and (self.above is None or value > self.above)
+            and (self.at_most is None or value <= self.at_most)
+            and (self.below is None or value < self.below)
+        )
+
+    def __str__(self) -> str:
+        ends = [
+            f"from {self.at_least:g} on" if self.at_least is not None else "",
+            f"above {self.above:g}" if self.above is not None else "",
+            f"up to {self.at_most:g}" if self.at_most is not None else "",
+            f"below {self.below:g}" if self.below is not None else "",
+        ]
+        return " and ".join(end for end in ends if end)
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is declared of a parameter.
+
+    Attributes:
+        name: Its name.
+        kind: The annotation: which type a value must have.
+        default: Its value if none is given.
+        meaning: What it does, in a sentence or two.
+        bounds: Between which numbers it lies, if it is a number.
+    """
+
+    name: str
+    kind: Any
+    default: Any
+    meaning: str
+    bounds: Bounds
+
+    @property
+    def allowed(self) -> str:
+        """Which values it takes, in words.
+
+        >>> Parameter("seed", int, 0, "", Bounds(at_least=0)).allowed
+        'a whole number from 0 on'
+        """
+        words = [self._words(kind) for kind in _alternatives(self.kind)]
+        return " or ".join(words)
+
+    def accepts(self, value: Any) -> bool:
+        """Whether it takes this value."""
+        return any(self._fits(kind, value) for kind in _alternatives(self.kind))
+
+    def parse(self, text: str) -> Any:
+        """The value that a text stands for; refused if there is none."""
+        for kind in _alternatives(self.kind):
+            value = _from_text(kind, text)
+            if value is not _NOTHING and self._fits(kind, value):
+                return value
+        raise CallError(f"{self.name}={text} is not {self.allowed}.{self._guess(text)}")
+
+    def require(self, value: Any) -> None:
+        """Refuse a value that it does not take."""
+        if not self.accepts(value):
+            raise CallError(f"{self.name}={value!r} is not {self.allowed}.{self._guess(value)}")
+
+    def _fits(self, kind: Any, value: Any) -> bool:
+        if kind is type(None):
+            return value is None
+        if get_origin(kind) is Literal:
+            return isinstance(value, str) and value in get_args(kind)
+        if kind is bool or isinstance(value, bool | np.bool_):
+            return kind is bool and isinstance(value, bool | np.bool_)
+        number = Integral if kind is int else Real
+        return isinstance(value, number) and self.bounds.hold(float(value))
+
+    def _words(self, kind: Any) -> str:
+        if kind is type(None):
+            return "None"
+        if get_origin(kind) is Literal:
+            return "one of " + ", ".join(map(repr, get_args(kind)))
+        if kind is bool:
+            return "True or False"
+        return f"a {'whole ' if kind is int else ''}number {self.bounds}".strip()
+
+    def _guess(self, value: Any) -> str:
+        choices = [choice for kind in _alternatives(self.kind) for choice in get_args(kind) if isinstance(choice, str)]
+        return did_you_mean(str(value), choices)
+
+
+class Declared(NamedTuple):
+    """What `parameter` says of a field besides its default."""
+
+    meaning: str
+    bounds: Bounds
+
+
+def parameter(
+    default: Any,
+    meaning: str,
+    *,
+    at_least: float | None = None,
+    above: float | None = None,
+    at_most: float | None = None,
+    below: float | None = None,
+) -> Any:
+    """Declare a parameter of a method: the default, what it means, and between which numbers it must lie."""
+    return field(default=default, metadata={KEY: Declared(meaning, Bounds(at_least, above, at_most, below))})
+
+
+@cache
+def parameters_of(method: Any) -> dict[str, Parameter]:
+    """All parameters of a kind of method, by name, in the order of their declaration."""
+    kinds = get_type_hints(method)
+    found = {}
+    for one in fields(method):
+        declared = one.metadata.get(KEY, Declared("", Bounds()))
+        found[one.name] = Parameter(one.name, kinds[one.name], one.default, declared.meaning, declared.bounds)
+    return found
+
+
+def check(method: Any) -> None:
+    """Refuse a method with a value that one of its parameters does not take."""
+    kind: Any = type(method)
+    for name, declared in parameters_of(kind).items():
+        declared.require(getattr(method, name))
+
+
+def parse(method: type, settings: Sequence[str]) -> dict[str, Any]:
+    """The parameters that texts of the form "name=value" stand for."""
+    known = parameters_of(method)
+    values = {}
+    for setting in settings:
+        name, separator, text = setting.partition("=")
+        if not separator or name not in known:
+            names = ", ".join(known) or "none"
+            raise CallError(
+                f"--set {setting}: it takes name=value with one of these names: {names}.{did_you_mean(name, known)}"
+            )
+        try:
+            values[name] = known[name].parse(text)
+        except CallError as problem:
+            raise CallError(f"--set {problem}") from problem
+    return values
+
+
+_NOTHING: Final = object()
+
+
+def _alternatives(kind: Any) -> tuple[Any, ...]:
+    """The types of a union, or the one type."""
+    return get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+
+
+def _from_text(kind: Any, text: str) -> Any:
+    """The value of this type that a text stands for, or `_NOTHING`."""
+    if kind is type(None):
+        return None if text.lower() == "none" else _NOTHING
+    if get_origin(kind) is Literal:
+        return text
+    if kind is bool:
+        return _WORDS.get(text.lower(), _NOTHING)
+    try:
+        return kind(text)
+    except (ValueError, OverflowError):
+        return _NOTHING

@@ -1,0 +1,115 @@
+"""Write the files that follow from the code: `make generated` runs this, and a test holds the files to it.
+
+- `src/crowdwise/__init__.pyi`: the public names, for editors and type checkers.
+- `docs/methods.md`: the table of methods.
+- The listing of packages and modules in `docs/design.md`.
+"""
+
+import ast
+from pathlib import Path
+from typing import Final
+
+import crowdwise as cw
+from crowdwise import HOMES
+from crowdwise.inference.parameters import parameters_of
+from crowdwise.methods import METHODS
+
+_ROOT: Final = Path(__file__).parent.parent
+_PACKAGE: Final = _ROOT / "src" / "crowdwise"
+_BEGIN, _END = "<!-- listing: made by tools/generate.py -->", "<!-- end of listing -->"
+
+
+def generated() -> dict[Path, str]:
+    """Every generated file, and what must be in it."""
+    design = _ROOT / "docs" / "design.md"
+    return {
+        _PACKAGE / "__init__.pyi": _stub(),
+        _ROOT / "docs" / "methods.md": _table_of_methods(),
+        design: _with_listing(design.read_text(encoding="utf-8")),
+    }
+
+
+def _stub() -> str:
+    """The public names with their homes."""
+    homes = {name: f".{home}" for name, home in HOMES.items() if home != name}
+    homes |= {method.__name__: f".{_home(method)}" for method in METHODS.values()}
+    lines = ["# The public names, for editors and type checkers; written by tools/generate.py.", ""]
+    lines += ["from . import " + ", ".join(f"{name} as {name}" for name, home in HOMES.items() if home == name)]
+    lines += [f"from {home} import {name} as {name}" for name, home in sorted(homes.items(), key=lambda one: one[::-1])]
+    return "\n".join([*lines, "", "HOMES: dict[str, str]", "__version__: str", ""])
+
+
+def _home(method: type) -> str:
+    """The module that a method is to be imported from: its file, or its package."""
+    return ".".join(method.__module__.removeprefix("crowdwise.").split(".")[:2])
+
+
+def _table_of_methods() -> str:
+    """One row per method: key, class, what it does, where it runs, and its parameters."""
+    lines = [
+        "# Methods",
+        "",
+        "Written by `make generated` from the methods themselves; [choosing.md](choosing.md) says which to take when.",
+        "",
+        "| key | class | what it does | engines | paper |",
+        "|---|---|---|---|---|",
+    ]
+    for key, method in METHODS.items():
+        engines = ", ".join(method().places())
+        paper = f"[{method.paper.title}]({method.paper.address}), {method.paper.published}"
+        lines.append(f"| `{key}` | `{method.__name__}` | {method.summary} | {engines} | {paper} |")
+    lines += ["", "## Parameters", "", "On the command line: `--set name=value`. In Python: `cw.BWA(name=value)`."]
+    for key, method in METHODS.items():
+        declared = parameters_of(method)
+        if not declared:
+            continue
+        lines += ["", f"### `{key}`", "", "| name | default | allowed | meaning |", "|---|---|---|---|"]
+        lines += [f"| `{one.name}` | {one.default} | {one.allowed} | {one.meaning} |" for one in declared.values()]
+    return "\n".join([*lines, ""])
+
+
+def _with_listing(page: str) -> str:
+    """The page with the listing between its two marks made anew."""
+    before, _, rest = page.partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    return f"{before}{_BEGIN}\n\n{_listing()}\n{_END}{after}"
+
+
+def _listing() -> str:
+    """Every package and module with the first line of its docstring."""
+    lines = ["    src/crowdwise/"]
+    for path in sorted(_PACKAGE.iterdir(), key=lambda path: (path.is_dir(), path.name)):
+        if path.is_dir() and (path / "__init__.py").exists():
+            lines += ["", f"    {path.name + '/':<24}{_first_line(path / '__init__.py')}", *_modules(path, 2)]
+        elif path.suffix == ".py":
+            lines.append(f"      {path.name:<22}{_first_line(path)}")
+    return "\n".join([*lines, ""])
+
+
+def _modules(folder: Path, depth: int) -> list[str]:
+    lines = []
+    for path in sorted(folder.iterdir(), key=lambda path: (path.is_dir(), path.name)):
+        indent = " " * (4 + depth)
+        if path.is_dir() and (path / "__init__.py").exists():
+            lines += [f"{indent}{path.name + '/':<{24 - depth}}{_first_line(path / '__init__.py')}"]
+            lines += _modules(path, depth + 2)
+        elif path.suffix == ".py" and path.name != "__init__.py":
+            lines.append(f"{indent}{path.name:<{24 - depth}}{_first_line(path)}")
+    return lines
+
+
+def _first_line(path: Path) -> str:
+    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+    return told.splitlines()[0].replace("`", "")
+
+
+def main() -> None:
+    """Write every file whose content has changed."""
+    for path, text in generated().items():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote {path.relative_to(_ROOT)} (crowdwise {cw.__version__})")
+
+
+if __name__ == "__main__":
+    main()
