@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import crowdwise as cw
-from crowdwise.cli.terminal import Screen
+from crowdwise.cli.terminal import Terminal
 from crowdwise.data.disk.labels import LabelsOnDisk
 from crowdwise.parallel import thread_count
 
@@ -252,7 +252,7 @@ def test_a_large_item_and_an_empty_part_do_no_harm(tmp_path: Path) -> None:
 
 def test_phases_draw_a_bar_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowdwise.cli.terminal._MOMENT", -1.0)
-    screen, drawn = Screen(quiet=False), io.StringIO()
+    screen, drawn = Terminal(quiet=False), io.StringIO()
     screen._err = Console(file=drawn, force_terminal=True, width=100)
     show = screen.phases()
     for share in (0.1, 0.5, 1.0):

@@ -40,8 +40,8 @@ def test_exponentials_of_zero_and_of_next_to_nothing() -> None:
 
 
 @pytest.mark.parametrize("negligible", [np.inf, 3.0])
-@pytest.mark.parametrize("rescore", [True, False])
-def test_few_classes_are_swept_as_many_are(negligible: float, rescore: bool) -> None:
+@pytest.mark.parametrize("scored", [True, False])
+def test_few_classes_are_swept_as_many_are(negligible: float, scored: bool) -> None:
     random = np.random.default_rng(2)
     starts, workers = np.arange(0, 601, 3), random.integers(5, size=600).astype(np.int32)
     labels = random.integers(3, size=600).astype(np.uint8)
@@ -53,15 +53,14 @@ def test_few_classes_are_swept_as_many_are(negligible: float, rescore: bool) -> 
         scores, changes = np.full((200, 3), 0.25), np.zeros(3)
         counts = np.zeros((5, 3, 3)), np.zeros(3), np.zeros(1)
         prior = np.log([0.5, 0.3, 0.2])
-        kernels.sweep_confusions(
-            starts, workers, labels, block, evidence, prior, rescore, negligible, scores, changes, *counts
-        )
+        given = (evidence.reshape(-1, 3), prior) if scored else (None, None)
+        kernels.sweep_confusions(starts, workers, labels, block, *given, negligible, scores, changes, *counts)
         swept.append((scores, changes, *counts))
     for few, many in zip(*swept, strict=True):
         np.testing.assert_allclose(few, many, rtol=1e-13)
     scores = swept[0][0]
-    assert scores.sum(axis=1) == pytest.approx(np.ones(200) if rescore else np.full(200, 0.75))
-    if rescore:
+    assert scores.sum(axis=1) == pytest.approx(np.ones(200) if scored else np.full(200, 0.75))
+    if scored:
         impossible = (workers.reshape(200, 3) == 0).any(axis=1)
         assert impossible.any()
         assert scores[impossible] == pytest.approx(1 / 3)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import crowdwise as cw
-from crowdwise.cli.terminal import Screen
+from crowdwise.cli.terminal import Terminal
 
 from .test_cli import run
 
@@ -46,7 +46,7 @@ def test_what_would_steer_the_terminal_is_spelled_out_but_for_machines(tmp_path:
 
 
 def shown(capsys: pytest.CaptureFixture[str], header: list[str] | None, *rows: tuple[object, ...]) -> list[str]:
-    Screen(quiet=False).table("Title", header, rows)
+    Terminal(quiet=False).table("Title", header, rows)
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
 
 
@@ -107,6 +107,6 @@ def test_an_interrupt_is_answered(number: signal.Signals, code: int, tmp_path: P
 def test_compiling_is_announced_as_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     from numba import njit
 
-    with Screen(quiet=False).compiling():
+    with Terminal(quiet=False).compiling():
         njit(lambda x: x + 1)(1)
     assert "once for each method and kind of crowd" in capsys.readouterr().err

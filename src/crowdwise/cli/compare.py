@@ -24,28 +24,30 @@ def compare(
 ) -> None:
     """Run methods side by side: accuracy with split ties, seconds, iterations."""
     from ..analysis.comparison import compare as compare_methods
+    from ..data.targets import check_targets
     from ..methods import METHODS, choose
     from ..reporting import check_page, comparison_page
-    from .terminal import Screen
+    from . import session
+    from .terminal import Terminal
 
     if output is not None:
-        options.check_targets([output], files, truth)
+        check_targets([output], [*files, *([truth] if truth else [])], page=True)
         check_page(output)
     keys = [key.strip() for key in methods.split(",")] if methods else list(METHODS)
     chosen = {key: choose(key) for key in keys}
-    screen = Screen(quiet)
-    with screen.compiling():
-        labels = options.read(screen, options.Source(files, item, worker, label, duplicates, missing, strict))
-        known = options.read_known(truth)
-        with screen.steps(len(chosen)) as begin:
+    terminal = Terminal(quiet)
+    with terminal.compiling():
+        labels = session.read(terminal, session.Request(files, item, worker, label, duplicates, missing, strict))
+        known = session.read_known(truth)
+        with terminal.steps(len(chosen)) as begin:
             rows = compare_methods(labels, chosen, known, begin)
     if output is not None:
-        comparison_page(labels, rows, output, options.command_line())
-        screen.remark(f"Wrote {output}")
+        comparison_page(labels, rows, output, session.command_line())
+        terminal.remark(f"Wrote {output}")
     if as_json:
         typer.echo(json.dumps(rows))
         return
     # How a method ended is a sentence if it is no matter of course; a column of those would leave no room for the rest.
     header = [name for name in rows[0] if name != "ending"]
-    screen.table(repr(labels), header, [[row[name] for name in header] for row in rows])
-    screen.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])
+    terminal.table(repr(labels), header, [[row[name] for name in header] for row in rows])
+    terminal.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])

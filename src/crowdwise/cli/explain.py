@@ -24,15 +24,16 @@ def explain(
 ) -> None:
     """Say why an item has its label: who said what, what each vote added, and what would change the answer."""
     from ..analysis.explanation import explain as explain_item
-    from .terminal import Screen
+    from . import session
+    from .terminal import Terminal
 
-    chosen = options.choose_method(method, set_)
-    screen = Screen(quiet)
-    with screen.compiling():
-        source = options.Source(files, item_column, worker, label, duplicates, missing, strict)
-        labels = options.read(screen, source)
-        why = explain_item(options.fit(screen, method, chosen, labels), labels, item)
+    chosen = session.choose_method(method, set_)
+    terminal = Terminal(quiet)
+    with terminal.compiling():
+        source = session.Request(files, item_column, worker, label, duplicates, missing, strict)
+        labels = session.read(terminal, source)
+        why = explain_item(session.fit(terminal, method, chosen, labels), labels, item)
     if as_json:
         typer.echo(json.dumps(why.to_dict()))
     else:
-        screen.explanation(why)
+        terminal.explanation(why)

@@ -23,17 +23,19 @@ def report(
     quiet: options.Quiet = False,
 ) -> None:
     """Write a page about the crowd, the answers and the workers: one file that opens in any browser."""
+    from ..data.targets import check_targets
     from ..reporting import check_page
     from ..reporting import report as write_report
-    from .terminal import Screen
+    from . import session
+    from .terminal import Terminal
 
-    chosen = options.choose_method(method, set_)
-    options.check_targets([output], files, truth)
+    chosen = session.choose_method(method, set_)
+    check_targets([output], [*files, *([truth] if truth else [])], page=True)
     check_page(output)
-    screen = Screen(quiet)
-    known = options.read_known(truth)
-    with screen.compiling():
-        labels = options.read(screen, options.Source(files, item, worker, label, duplicates, missing, strict))
-        result = options.fit(screen, method, chosen, labels)
-        write_report(labels, result, known, output, command=options.command_line())
-    screen.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")
+    terminal = Terminal(quiet)
+    known = session.read_known(truth)
+    with terminal.compiling():
+        labels = session.read(terminal, session.Request(files, item, worker, label, duplicates, missing, strict))
+        result = session.fit(terminal, method, chosen, labels)
+        write_report(labels, result, known, output, command=session.command_line())
+    terminal.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")

@@ -25,7 +25,7 @@ def simulate(
     from ..data.simulation import simulate as simulate_crowd
     from ..data.writing import write
     from ..errors import CallError
-    from .terminal import Screen
+    from .terminal import Terminal
 
     crowd = simulate_crowd(
         items,
@@ -43,6 +43,6 @@ def simulate(
         raise CallError(f"The folder {output} cannot be made: {problem.strerror}.") from problem
     tables = {"labels": crowd.rows, "truth": crowd.truth, "workers": crowd.workers}
     write({output / f"{name}.{extension}": table for name, table in tables.items()})
-    screen = Screen(quiet)
+    terminal = Terminal(quiet)
     for name, table in tables.items():
-        screen.remark(f"Wrote {output / f'{name}.{extension}'} ({table.height:,} rows)")
+        terminal.remark(f"Wrote {output / f'{name}.{extension}'} ({table.height:,} rows)")

@@ -5,10 +5,12 @@ from typing import Any
 
 import polars as pl
 
+from ..data.crowd import Crowd
 from ..results.inferred import Inferred
+from .terminal import Terminal
 
 
-def crowd_rows(labels: Any, result: Inferred, accuracies: dict[str, float]) -> list[tuple[str, str]]:
+def _crowd_rows(labels: Crowd, result: Inferred, accuracies: dict[str, float]) -> list[tuple[str, str]]:
     """The crowd and the fit at a glance."""
     rows = [
         ("items", f"{labels.n_items:,}"),
@@ -22,14 +24,14 @@ def crowd_rows(labels: Any, result: Inferred, accuracies: dict[str, float]) -> l
     return rows + [(f"accuracy of {name}", f"{value:.4f}") for name, value in accuracies.items()]
 
 
-def summary(
-    labels: Any,
+def for_machines(
+    labels: Crowd,
     result: Inferred,
     accuracies: dict[str, float],
     written: list[str],
     tables: dict[str, pl.DataFrame | None],
 ) -> dict[str, Any]:
-    """The same for machines; tables that were not written to a file are in it."""
+    """The crowd, the fit and what was written, as plain values for JSON; tables without a file are in it."""
     told: dict[str, Any] = {
         "items": labels.n_items,
         "workers": labels.n_workers,
@@ -48,15 +50,23 @@ def summary(
     return told | {name: json.loads(table.write_json()) for name, table in tables.items() if table is not None}
 
 
-def ranked_workers(workers: pl.DataFrame, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+def show(
+    terminal: Terminal, labels: Crowd, result: Inferred, accuracies: dict[str, float], *, with_answers: bool
+) -> None:
+    """Tables for people: the crowd, the first answers if asked for, the best and worst workers, disputed items."""
+    terminal.table("The crowd", None, _crowd_rows(labels, result, accuracies))
+    if with_answers:
+        terminal.head("Inferred labels", result.lazy(), 10, labels.n_items)
+    workers = result.workers_frame()
+    best, worst = _ranked_workers(workers, 5)
+    terminal.table("Best workers", workers.columns, best)
+    terminal.table("Worst workers", workers.columns, worst)
+    disputed = result.disputed(5)
+    terminal.table("Most disputed items", disputed.columns, disputed.rows())
+
+
+def _ranked_workers(workers: pl.DataFrame, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """The best and the worst workers, by quality."""
     table = workers.filter(pl.col("labels") > 0).sort("quality", descending=True, maintain_order=True)
     best = min(count, (table.height + 1) // 2)
     return table.head(best).rows(), table.tail(min(count, table.height - best)).reverse().rows()
-
-
-def disputed_items(truth: pl.LazyFrame, count: int) -> pl.DataFrame:
-    """The items whose best two classes are closest."""
-    table = truth.select("item", "label", "score", "runner_up", "runner_up_score", "votes").drop_nulls("runner_up")
-    margin = pl.col("score") - pl.col("runner_up_score")
-    return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)

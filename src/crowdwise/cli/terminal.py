@@ -36,7 +36,7 @@ _BAR: Final = 40
 _GAP: Final = 2
 
 
-class Screen:
+class Terminal:
     """Tables go to standard output; remarks and progress to standard error, unless quiet."""
 
     def __init__(self, quiet: bool) -> None:
@@ -194,14 +194,14 @@ class Screen:
     @contextmanager
     def compiling(self) -> Iterator[None]:
         """Say so once if kernels have to be compiled: once for each method and kind of crowd, then they are cached."""
-        screen = self
+        terminal = self
 
         class Listener(event.Listener):
             said = False
 
             def on_start(self, _: Any) -> None:
                 if not self.said:
-                    screen.remark("Compiling; this takes some seconds, once for each method and kind of crowd.")
+                    terminal.remark("Compiling; this takes some seconds, once for each method and kind of crowd.")
                 Listener.said = True
 
             def on_end(self, _: Any) -> None:

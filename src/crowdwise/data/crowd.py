@@ -53,6 +53,15 @@ class Crowd(Protocol):
         """Whether some vote names several classes (see `duplicates="set"`)."""
         ...
 
+    @property
+    def remarks(self) -> list[str]:
+        """What a person should know of where the labels are; nothing in memory."""
+        ...
+
+    def close(self) -> None:
+        """Let go of what keeps the labels outside memory; nothing can be asked of them or of their result then."""
+        ...
+
 
 def require_single_votes(crowd: Crowd, method: str) -> None:
     """Refuse votes that name several classes, on behalf of a method that has no meaning for them."""

@@ -241,6 +241,14 @@ class Labels:
         with Threads(len(places)) as threads:
             threads.run(lambda part: step(*places[part], self.slice(*places[part])), use)
 
+    @property
+    def remarks(self) -> list[str]:
+        """Nothing: they are in memory."""
+        return []
+
+    def close(self) -> None:
+        """Nothing: memory is let go of when nobody uses it."""
+
     def __repr__(self) -> str:
         return describe(self)
 

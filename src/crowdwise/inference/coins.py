@@ -60,16 +60,14 @@ class CoinMethod(IterativeMethod[Coins, CoinCounts]):
     def sweep(self, labels: Labels, scores: Array, workers: Coins | None, counts: CoinCounts) -> Array:
         """Posterior probabilities of the classes, and right answers counted by them."""
         changes = np.zeros(labels.n_classes)
-        accuracy = np.full(labels.n_workers, 0.5) if workers is None else workers.accuracy
-        evidence, against = _evidence(accuracy, labels.n_classes)
+        evidence, against = (None, None) if workers is None else _evidence(workers.accuracy, labels.n_classes)
         kernels.sweep_coins(
             labels.item_starts,
             labels.workers,
             labels.labels,
             evidence,
             against,
-            np.zeros(labels.n_classes) if workers is None else workers.log_prior,
-            workers is not None,
+            None if workers is None else workers.log_prior,
             scores,
             changes,
             counts.right,

@@ -82,9 +82,8 @@ class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
             labels.workers,
             labels.labels,
             in_registers(labels.n_classes),
-            counts.confusion if workers is None else workers.evidence,
-            counts.classes if workers is None else workers.log_prior,
-            workers is not None,
+            None if workers is None else workers.evidence.reshape(-1, labels.n_classes),
+            None if workers is None else workers.log_prior,
             np.inf,  # without smoothing, a class with next to no probability still shapes a matrix
             scores,
             changes,

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Final, TypeAlias, overload
 
 from ..data.crowd import Crowd, Place, require_single_votes
 from ..data.labels import Labels
-from ..errors import CallError
+from ..errors import CallError, DataError
 from ..results.contributions import Contributions
 from ..results.inferred import Inferred
 from ..results.result import Result
@@ -46,6 +46,8 @@ class Method(ABC):
     # What it does, in one sentence that names it.
     summary: ClassVar[str]
     paper: ClassVar[Reference]
+    # How many classes it takes; None for any number.
+    most_classes: ClassVar[int | None] = None
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Add what the parameters mean to the docstring, where `help` looks for it."""
@@ -89,7 +91,23 @@ class Method(ABC):
 
     def check(self, labels: Crowd) -> None:
         """Refuse labels that the method has no meaning for, or that would need too much memory."""
-        require_single_votes(labels, type(self).__name__)
+        if not self.takes_sets:
+            require_single_votes(labels, type(self).__name__)
+        if self.most_classes is not None and labels.n_classes > self.most_classes:
+            raise DataError(
+                f"{type(self).__name__} takes at most {self.most_classes} classes, and here are {labels.n_classes}: "
+                "use bwa, ds or another method."
+            )
+
+    @property
+    def takes_sets(self) -> bool:
+        """Whether a vote may name several classes."""
+        return False
+
+    @property
+    def starts_at_random(self) -> bool:
+        """Whether it starts at random, in the order of the names: other names may give another answer."""
+        return False
 
     @property
     def memory_reason(self) -> str:

@@ -12,12 +12,11 @@ def sweep_two_sided(
     item_starts: Array,
     workers: Array,
     labels: Array,
-    weight_for: Array,
-    weight_against: Array,
+    weight_for: Array | None,
+    weight_against: Array | None,
     mean_weight: float,
-    mean: Array,
+    mean: Array | None,
     change_floor: float,
-    rescore: bool,
     scores: Array,
     changes: Array,
     errors_for: Array,
@@ -26,14 +25,14 @@ def sweep_two_sided(
 ) -> None:
     """Score every item, and count every worker's squared errors by whether it voted for a class: (workers, classes).
 
-    Adds to `sums` the scores, and how fast each would grow if votes for a class weighed more and votes against it less
+    Without weights, scores stay as they are. Adds to `sums` the scores, and how fast each would grow if votes for a class weighed more and votes against it less
     by the same factor.
     """
     n_classes = scores.shape[1]
     support, total = np.empty(n_classes), np.empty(n_classes)
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
-        if rescore:
+        if weight_for is not None:
             for k in range(n_classes):
                 support[k] = mean_weight * mean[k]
                 total[k] = mean_weight

@@ -1,9 +1,10 @@
 """Workers with confusion matrices: score and count item by item.
 
-`evidence` (workers, said class, true class) is what a label adds to the support of each class. A sweep overwrites
-`scores` (unless not `rescore`) and the largest change of each class; it adds to `confusion`, of the same shape, the
-probabilities of the true classes by worker and label, to `classes` those by item, and the log likelihood. Classes
-that are `negligible` nats behind the best get no probability; supports are as in `posteriors`.
+`rows` has a row for every worker and class said, the classes of a worker one after the other: what that label adds to
+the support of each true class. A sweep overwrites `scores` and the largest change of each class, unless there are no
+rows yet. It adds to `confusion` (workers, said class, true class) the probabilities of the true classes by worker and
+label, to `classes` those by item, and the log likelihood. Classes that are `negligible` nats behind the best get no
+probability; supports are as in `posteriors`.
 """
 
 import numpy as np
@@ -25,9 +26,8 @@ def sweep_confusions(
     workers: Array,
     labels: Array,
     block: tuple[int, ...] | None,
-    evidence: Array,
-    log_prior: Array,
-    rescore: bool,
+    rows: Array | None,
+    log_prior: Array | None,
     negligible: float,
     scores: Array,
     changes: Array,
@@ -36,16 +36,15 @@ def sweep_confusions(
     log_likelihood: Array,
 ) -> None:
     """One sweep; `block` is a tuple of all classes if they are few enough for registers (see `lanes`), or None."""
-    n_said = evidence.shape[1]
-    rows, counts = evidence.reshape(-1, scores.shape[1]), confusion.reshape(-1, scores.shape[1])
+    n_said, counts = confusion.shape[1], confusion.reshape(-1, scores.shape[1])
     votes = (item_starts, workers, labels)
     if block is not None:
         log_likelihood[0] += _sweep_few(
-            *votes, block, n_said, rows, log_prior, rescore, negligible, scores, changes, counts, classes
+            *votes, block, n_said, rows, log_prior, negligible, scores, changes, counts, classes
         )
     if block is None:
         log_likelihood[0] += _sweep_many(
-            *votes, n_said, rows, log_prior, rescore, negligible, scores, changes, counts, classes
+            *votes, n_said, rows, log_prior, negligible, scores, changes, counts, classes
         )
 
 
@@ -56,9 +55,8 @@ def _sweep_few(
     labels: Array,
     block: tuple[int, ...],
     n_said: int,
-    rows: Array,
-    log_prior: Array,
-    rescore: bool,
+    rows: Array | None,
+    log_prior: Array | None,
     negligible: float,
     scores: Array,
     changes: Array,
@@ -67,7 +65,9 @@ def _sweep_few(
 ) -> float:
     """All classes of an item in one register."""
     width, row_of_classes, row_of_changes = _U(n_said), classes.reshape(1, -1), changes.reshape(1, -1)
-    prior = load(log_prior.reshape(1, -1), _U(0), block)
+    prior = spread(0.0, block)
+    if log_prior is not None:
+        prior = load(log_prior.reshape(1, -1), _U(0), block)
     by_class, moved = load(row_of_classes, _U(0), block), load(row_of_changes, _U(0), block)
     ones, nothing, threshold = spread(1.0, block), spread(0.0, block), spread(-negligible, block)
     log_total, product = 0.0, 1.0
@@ -75,7 +75,7 @@ def _sweep_few(
     for i in range(_U(item_starts.size - 1)):
         low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
         score = load(scores, i, block)
-        if rescore:
+        if rows is not None:
             support = prior
             for e in range(low, high):
                 ahead = min(e + _AHEAD, last)
@@ -113,9 +113,8 @@ def _sweep_many(
     workers: Array,
     labels: Array,
     n_said: int,
-    rows: Array,
-    log_prior: Array,
-    rescore: bool,
+    rows: Array | None,
+    log_prior: Array | None,
     negligible: float,
     scores: Array,
     changes: Array,
@@ -128,7 +127,7 @@ def _sweep_many(
     log_total = 0.0
     for i in range(_U(item_starts.size - 1)):
         low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
-        if rescore:
+        if rows is not None:
             for k in range(n_classes):
                 support[k] = log_prior[k]
             for e in range(low, high):

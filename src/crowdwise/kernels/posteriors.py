@@ -48,10 +48,9 @@ def sweep_coins(
     item_starts: Array,
     workers: Array,
     labels: Array,
-    evidence: Array,
-    against: Array,
-    log_prior: Array,
-    rescore: bool,
+    evidence: Array | None,
+    against: Array | None,
+    log_prior: Array | None,
     scores: Array,
     changes: Array,
     right: Array,
@@ -60,14 +59,15 @@ def sweep_coins(
 ) -> None:
     """Score and count where a label of worker j adds `evidence[j]` to the support of its class.
 
-    `against[j]` is added to the log likelihood: what the label would be worth if it were wrong. Adds to `right` the
+    `against[j]` is added to the log likelihood: what the label would be worth if it were wrong. Without evidence, scores
+    stay as they are. Adds to `right` the
     probability that each label is right, by worker, and to `classes` the scores by item.
     """
     n_classes = scores.shape[1]
     support = np.empty(n_classes)
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
-        if rescore:
+        if evidence is not None:
             wrong = 0.0
             for k in range(n_classes):
                 support[k] = log_prior[k]

@@ -13,10 +13,9 @@ def sweep_prototypes(
     item_starts: Array,
     workers: Array,
     labels: Array,
-    log_mixture: Array,
+    log_mixture: Array | None,
     log_matrix: Array,
-    log_prior: Array,
-    rescore: bool,
+    log_prior: Array | None,
     scores: Array,
     changes: Array,
     mixture: Array,
@@ -28,7 +27,7 @@ def sweep_prototypes(
     """Which prototype each label comes from, given the scores; new scores from that; and counts of both.
 
     `log_mixture` is (workers, prototypes), `log_matrix` (prototypes, said class, true class); counts have the same
-    shapes. Unless `rescore`, scores stay, the shares of the prototypes are linear in `log_matrix`, which then holds
+    shapes. Without mixtures, scores stay, the shares of the prototypes are linear in `log_matrix`, which then holds
     probabilities, and their unnormalised sums go to the raw counts.
     """
     n_prototypes, n_classes = log_matrix.shape[0], scores.shape[1]
@@ -36,11 +35,12 @@ def sweep_prototypes(
     for i in range(item_starts.size - 1):
         most = max(most, item_starts[i + 1] - item_starts[i])
     share = np.empty((most, n_prototypes))
-    support = np.empty(n_classes)
+    support = np.zeros(n_classes)
     for i in range(item_starts.size - 1):
         low, high = item_starts[i], item_starts[i + 1]
-        for k in range(n_classes):
-            support[k] = log_prior[k]
+        if log_prior is not None:
+            for k in range(n_classes):
+                support[k] = log_prior[k]
         for e in range(low, high):
             j, y = _U(workers[e]), _U(labels[e])
             highest, total = -np.inf, 0.0
@@ -48,12 +48,14 @@ def sweep_prototypes(
                 value = 0.0
                 for k in range(n_classes):
                     value += scores[i, k] * log_matrix[s, y, k]
-                share[e - low, s] = value + log_mixture[j, s] if rescore else value
+                if log_mixture is not None:
+                    value += log_mixture[j, s]
+                share[e - low, s] = value
                 highest = max(highest, share[e - low, s])
             for s in range(n_prototypes):
-                if rescore:
+                if log_mixture is not None:
                     share[e - low, s] = np.exp(share[e - low, s] - highest)
-                else:
+                if log_mixture is None:
                     raw_mixture[j, s] += share[e - low, s]
                     for k in range(n_classes):
                         raw_matrix[s, y, k] += share[e - low, s] * scores[i, k]
@@ -63,7 +65,7 @@ def sweep_prototypes(
                 mixture[j, s] += share[e - low, s]
                 for k in range(n_classes):
                     support[k] += share[e - low, s] * log_matrix[s, y, k]
-        if rescore:
+        if log_mixture is not None:
             _normalise(support, scores, i, changes)
         for k in range(n_classes):
             classes[k] += scores[i, k]

@@ -157,9 +157,8 @@ def sweep_votes(
     item_starts: Array,
     workers: Array,
     labels: Array,
-    weight: Array,
+    weight: Array | None,
     tolerance: float,
-    rescore: bool,
     scores: Array,
     changes: Array,
     given: Array,
@@ -167,15 +166,15 @@ def sweep_votes(
 ) -> None:
     """Score by weighted votes and count by whom the winners were named.
 
-    Overwrites `scores` (unless not `rescore`) by the sums of the weights of the votes, and the largest change of each
-    class. Adds to `given` the votes of every worker and to `agreed` those that name the winner; of tied classes, each
+    Overwrites `scores` by the sums of the weights of the votes, and `changes` by the largest change of each class;
+    without weights, both stay as they are. Adds to `given` the votes of every worker and to `agreed` those that name the winner; of tied classes, each
     is a part of the winner.
     """
     n_classes = scores.shape[1]
     total = np.zeros(n_classes)
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
-        if rescore:
+        if weight is not None:
             for k in range(n_classes):
                 total[k] = 0.0
             for e in range(low, high):

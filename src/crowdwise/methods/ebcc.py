@@ -70,6 +70,8 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         "https://proceedings.mlr.press/v97/li19i.html",
     )
 
+    starts_at_random: ClassVar[bool] = True
+
     unexplained_reason: ClassVar[str] = (
         "a class's probability is that of its subtypes together, and only each of those is a sum"
     )
@@ -166,9 +168,8 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
             labels.workers,
             labels.labels,
             None,  # states are too many for registers
-            counts.confusion if workers is None else workers.evidence,
-            counts.classes if workers is None else workers.log_prior,
-            workers is not None,
+            None if workers is None else workers.evidence.reshape(-1, scores.shape[1]),
+            None if workers is None else workers.log_prior,
             _NEGLIGIBLE,
             scores,
             changes,

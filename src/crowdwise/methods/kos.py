@@ -12,9 +12,7 @@ from typing import ClassVar, Final
 import numpy as np
 
 from .. import kernels
-from ..data.crowd import Crowd
 from ..data.labels import Labels
-from ..errors import DataError
 from ..inference.in_memory import InMemoryMethod, Step, Steps
 from ..inference.method import Reference
 from ..inference.parameters import parameter
@@ -69,6 +67,7 @@ class KOS(InMemoryMethod):
         "https://doi.org/10.1287/opre.2013.1235",
     )
 
+    most_classes: ClassVar[int] = 2
     scale: ClassVar[Scale] = "margin"
     unexplained_reason: ClassVar[str] = (
         "a worker's vote weighs differently on every item, and those messages are not kept"
@@ -80,12 +79,6 @@ class KOS(InMemoryMethod):
         at_least=0,
     )
     max_iterations: int = parameter(20, "Stop then at the latest.", at_least=1)
-
-    def check(self, labels: Crowd) -> None:
-        """Refuse votes that name several classes, and more than two classes."""
-        super().check(labels)
-        if labels.n_classes > 2:
-            raise DataError(f"KOS takes two classes, and here are {labels.n_classes}: use bwa, ds or another method.")
 
     def iterate(self, labels: Labels) -> Steps:
         """Messages from items to workers, and back."""

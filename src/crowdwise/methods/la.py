@@ -64,6 +64,8 @@ class LightweightAggregation(InMemoryMethod):
         "https://arxiv.org/abs/2212.00007",
     )
 
+    starts_at_random: ClassVar[bool] = True
+
     passes: int = parameter(
         2,
         "1, scores are shares of the weighted votes; or 2, items are decided again by the final records, scores are "
@@ -112,5 +114,5 @@ class LightweightAggregation(InMemoryMethod):
         scores /= scores.sum(axis=1, keepdims=True)
         yield Step(0.0 if self.passes == 1 else 1.0, ready(scores, Records(record, weight)))
         votes = np.zeros(labels.n_workers), np.zeros(labels.n_workers)
-        kernels.sweep_votes(*arrays, weight, TIE, True, scores, np.zeros(labels.n_classes), *votes)
+        kernels.sweep_votes(*arrays, weight, TIE, scores, np.zeros(labels.n_classes), *votes)
         yield Step(0.0, ready(scores, Records(record, weight)))

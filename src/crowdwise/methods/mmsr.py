@@ -132,7 +132,7 @@ def _weighted_votes(labels: Labels, skill: Array) -> tuple[Array, Skills]:
     scores = np.zeros((labels.n_items, labels.n_classes))
     arrays = (labels.item_starts, labels.workers, labels.labels)
     unused = np.zeros(labels.n_classes), np.zeros(labels.n_workers), np.zeros(labels.n_workers)
-    kernels.sweep_votes(*arrays, weight, TIE, True, scores, *unused)
+    kernels.sweep_votes(*arrays, weight, TIE, scores, *unused)
     return scores, Skills(skill, weight)
 
 

@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ... import kernels
-from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...engines.memory import make_result
 from ...errors import CallError
@@ -113,8 +112,15 @@ class BWA(IterativeMethod[Weights, Errors]):
         if self.link == "logistic" and self.prior_strength <= 2:
             raise CallError(f"prior_strength={self.prior_strength!r}: the logistic link needs more than 2.")
 
-    def check(self, labels: Crowd) -> None:
-        """Votes may name several classes (`duplicates="set"`), unless an extension has no meaning for them."""
+    @property
+    def takes_sets(self) -> bool:
+        """Whether a vote may name several classes: not with an extension."""
+        return self.weights == "per_worker" and self.link == "gaussian"
+
+    @property
+    def starts_at_random(self) -> bool:
+        """Restarts are random."""
+        return self.restarts > 0
 
     def count_size(self, labels: Labels) -> int:
         """An error for every worker and class."""
@@ -171,11 +177,10 @@ class BWA(IterativeMethod[Weights, Errors]):
             kernels.sweep_averages(
                 *_arrays(labels),
                 block,
-                counts.errors[b] if workers is None else workers.weight_blocks[b],
+                None if workers is None else workers.weight_blocks[b],
                 self.mean_weight,
-                counts.sums[b, :1] if workers is None else workers.mean[None, block],
+                None if workers is None else workers.mean[None, block],
                 self.change_floor,
-                workers is not None,
                 workers is not None and workers.mirrored,
                 scores,
                 changes,

@@ -98,12 +98,11 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
         arrays = (labels.item_starts, labels.workers, labels.labels)
         kernels.sweep_two_sided(
             *arrays,
-            counts.errors_for if workers is None else workers.weight_for,
-            counts.errors_for if workers is None else workers.weight_against,
+            None if workers is None else workers.weight_for,
+            None if workers is None else workers.weight_against,
             self.mean_weight,
-            counts.disagreement if workers is None else workers.mean_share,
+            None if workers is None else workers.mean_share,
             self.change_floor,
-            workers is not None,
             scores,
             changes,
             counts.errors_for,

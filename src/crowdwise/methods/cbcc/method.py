@@ -66,6 +66,8 @@ class CBCC(ConfusionMethod):
         "https://doi.org/10.1145/2566486.2567989",
     )
 
+    starts_at_random: ClassVar[bool] = True
+
     communities: int = parameter(4, "M, how many there are.", at_least=1)
     noise_precision: float = parameter(5.0, "nu, how alike the members of one are.", above=0)
     membership_count: float = parameter(10.0, "The prior's count of workers in every community.", above=0)

@@ -1,0 +1,394 @@
+"""The contract that every method keeps, for authors of methods inside and outside this repository.
+
+    from crowdwise.testing import check_method
+
+    check_method(MyMethod())
+
+Nothing here needs a test framework: a broken promise is an `AssertionError` that says which one, and the first case.
+"""
+
+import os
+import pickle
+import random
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+
+from .analysis.evaluation import accuracy
+from .data.crowd import Crowd
+from .data.labels import Labels
+from .data.reading import read_labels
+from .data.simulation import simulate
+from .errors import CallError, DataError
+from .inference.method import Method, Reference
+from .inference.parameters import parameters_of
+from .kernels import Array
+from .results.inferred import Inferred
+from .results.result import Result
+
+# Item, worker and label of every row.
+Rows: TypeAlias = Sequence[tuple[str, str, str]]
+
+# How many random crowds a check tries.
+_CROWDS: Final = 15
+
+
+def check_method(method: Any) -> None:
+    """Hold a method to everything that users of crowdwise rely on.
+
+    Args:
+        method: An instance, with the parameters to be checked.
+
+    Raises:
+        AssertionError: It breaks a promise; the message says which one and how.
+
+    >>> import crowdwise as cw
+    >>> check_method(cw.MajorityVote())
+    """
+    for name, check in CHECKS.items():
+        try:
+            check(method)
+        except AssertionError as problem:
+            raise AssertionError(f"{method!r} breaks the contract, {name.replace('_', ' ')}: {problem}") from problem
+
+
+def is_a_value(method: Any) -> None:
+    """It is a frozen dataclass that says what it is, and can be hashed, pickled, printed and read back."""
+    _require(isinstance(method, Method), "it does not derive from crowdwise.inference.method.Method")
+    _require(isinstance(method.key, str) and method.key != "", "its class has no key")
+    _require(isinstance(method.summary, str) and method.summary != "", "its class has no summary")
+    _require(isinstance(method.paper, Reference), "its class names no paper")
+    _require(pickle.loads(pickle.dumps(method)) == method, "a pickled copy differs")
+    _require(hash(method) == hash(replace(method)), "equal methods have different hashes")
+    _require(eval(repr(method), {type(method).__name__: type(method)}) == method, "its repr makes another method")
+    try:
+        method.anything = 1
+    except AttributeError:
+        return
+    raise AssertionError("it can be changed: make it a frozen dataclass")
+
+
+def refuses_parameters_that_make_no_sense(method: Any) -> None:
+    """A parameter of the wrong type, or outside its bounds, is refused by name."""
+    for name, declared in parameters_of(type(method)).items():
+        _require(declared.meaning != "", f"{name} does not say what it means: declare it by `parameter`")
+        for value in (object(), float("nan"), float("inf"), -(10.0**9), "no such choice"):
+            if declared.accepts(value):
+                continue
+            try:
+                replace(method, **{name: value})
+            except CallError as refusal:
+                _require(name in str(refusal), f"the refusal of {name}={value!r} does not name it: {refusal}")
+                continue
+            raise AssertionError(f"{name}={value!r} is accepted")
+
+
+def ignores_the_order_of_rows(method: Any) -> None:
+    """Shuffled rows give the same scores, workers and answers."""
+    for number, rows in enumerate(_crowds(method)):
+        shuffled = random.Random(number).sample(rows, len(rows))
+        require_same(fit(method, rows), fit(method, shuffled))
+
+
+def ignores_names(method: Any) -> None:
+    """Other names in another order give the same scores under those names; random starts go by names, and may not."""
+    if method.starts_at_random:
+        return
+    for rows in _crowds(method):
+        require_same(fit(method, rows), _renamed(fit(method, [(_turn(i), _turn(j), _turn(k)) for i, j, k in rows])))
+
+
+def gives_finite_scores_and_whole_tables(method: Any) -> None:
+    """Scores are finite and on their scale; every item and worker has a row, in order of first appearance."""
+    for rows in _crowds(method):
+        require_whole(rows, fit(method, rows))
+
+
+def believes_a_unanimous_crowd(method: Any) -> None:
+    """Where all agree, that is the answer."""
+    classes = min(3, _most_classes(method))
+    result = fit(method, [(f"i{i}", f"w{j}", f"c{i % classes}") for i in range(9) for j in range(4)])
+    _require(result.labels.to_list() == [f"c{i % classes}" for i in range(9)], "an answer is not what all said")
+    _require(not result.ties.any(), "there are ties where all agree")
+
+
+def sees_through_a_contrary_worker(method: Any) -> None:
+    """Nine workers agree that even items are black, and one always says the opposite: that one is worst."""
+    rows = [(f"i{i}", f"w{j}", "black" if (i % 2 == 0) == (j < 9) else "white") for i in range(12) for j in range(10)]
+    result = fit(method, rows)
+    _require(result.labels.to_list() == ["black", "white"] * 6, "an answer is not what nine of ten said")
+    quality = dict(zip(result.names.workers, result.quality.value, strict=True))
+    _require(min(quality, key=lambda worker: quality[worker]) == "w9", "the contrary worker is not the worst")
+
+
+def manages_small_and_odd_crowds(method: Any) -> None:
+    """One label, one worker, one item, one class, many classes: the answer is that of majority vote."""
+    crowds: Mapping[str, Rows] = {
+        "one label": [("i0", "w0", "c0")],
+        "one worker": [(f"i{i}", "w0", f"c{i % 2}") for i in range(5)],
+        "one item": [("i0", f"w{j}", "c0" if j else "c1") for j in range(5)],
+        "one class": [(f"i{i}", f"w{j}", "c0") for i in range(3) for j in range(3)],
+        "a worker with a single label": [(f"i{i}", f"w{j}", "c0") for i in range(4) for j in range(3)]
+        + [("i0", "w9", "c1")],
+        "fifty classes": [(f"i{i}", f"w{j}", f"c{i}") for i in range(50) for j in range(3)],
+    }
+    for name, rows in crowds.items():
+        labels = Labels.from_frame(table(rows))
+        if labels.n_classes > _most_classes(method):
+            _require_refused(lambda labels=labels: method.fit(labels), f"classes, and here are {labels.n_classes}")
+            continue
+        result = method.fit(labels)
+        _require(bool(np.isfinite(result.scores).all()), f"a score is not finite with {name}")
+        counts = table(rows).group_by("item", "label").len().sort("item", "len", descending=True)
+        majority = dict(counts.group_by("item").first().select("item", "label").iter_rows())
+        answers = dict(zip(result.names.items, result.labels, strict=True))
+        _require(answers == majority, f"with {name}, the answer is not that of majority vote")
+
+
+def manages_a_class_that_nobody_named(method: Any) -> None:
+    """A slice of the items may lack a class, and truth may have one that no worker ever named."""
+    rows = [("i0", "w0", "c0"), ("i0", "w1", "c0"), ("i1", "w0", "c1"), ("i1", "w1", "c0")]
+    part = Labels.from_frame(table(rows)).slice(0, 1)
+    result = method.fit(part)
+    _require(result.labels.to_list() == ["c0"], "a class that nobody named in a slice wins there")
+    _require(result.scores.shape == (1, part.n_classes), "a class that nobody named in a slice has no score")
+    known = {"i0": "c0", "i1": "never said"}
+    right = accuracy(fit(method, [("i0", "w0", "c0"), ("i1", "w0", "c1")]), known)
+    _require(right == 0.5, "a true class that nobody named does not count as wrong")
+
+
+def takes_or_refuses_votes_for_several_classes(method: Any) -> None:
+    """A vote that names several classes is one vote, or is refused in a sentence that says what to do."""
+    rows = [("i0", "w0", "c0"), ("i0", "w0", "c1"), ("i0", "w1", "c0")]
+    labels = Labels.from_frame(table(rows), duplicates="set")
+    if not method.takes_sets:
+        _require_refused(lambda: method.fit(labels), 'duplicates="first", "last", "all" or "drop"')
+        return
+    result = method.fit(labels)
+    _require(result.votes.tolist() == [2], "a vote for two classes does not count as one vote")
+    _require(result.labels.to_list() == ["c0"], "the class that all votes name does not win")
+
+
+def gives_the_same_bits_on_any_number_of_threads(method: Any) -> None:
+    """Scores, quality and objective do not depend on how many threads there are."""
+    labels = simulate(5000, 40, min(3, _most_classes(method)), seed=3).labels
+    results = []
+    with patch("crowdwise.parallel._SLICE", 1000):
+        for threads in ("1", "2", "7"):
+            with patch.dict(os.environ, {"CROWDWISE_THREADS": threads}):
+                result = method.fit(labels)
+                results.append((result.scores, result.quality.value, result.convergence.objective))
+    for scores, quality, objective in results[1:]:
+        _require(np.array_equal(scores, results[0][0]), "scores depend on the number of threads")
+        _require(np.array_equal(quality, results[0][1]), "quality depends on the number of threads")
+        _require(objective == results[0][2], "the objective depends on the number of threads")
+
+
+def gives_the_same_answers_in_any_slices(method: Any) -> None:
+    """How items are cut into slices changes nothing but the last bits."""
+    labels = simulate(3000, 40, min(5, _most_classes(method)), seed=4).labels
+    whole = method.fit(labels)
+    with patch("crowdwise.parallel._SLICE", 100):
+        _require_close(method.fit(labels).scores, whole.scores, 1e-9, "a score depends on the slices")
+
+
+def gives_the_same_answers_on_disk(method: Any) -> None:
+    """Where it runs on disk, it finds what it finds in memory."""
+    if "disk" not in method.places():
+        return
+    rows = simulate(400, 20, min(3, _most_classes(method)), seed=2).rows.sample(fraction=1, shuffle=True, seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "votes.parquet"
+        rows.write_parquet(path)
+        labels: Crowd = read_labels(path, engine="disk", memory="60KB", workdir=folder)
+        try:
+            require_same_found(method.fit(labels), method.fit(Labels.from_frame(rows)))
+        finally:
+            labels.close()
+
+
+def reports_every_iteration(method: Any) -> None:
+    """`progress` is called once after every iteration, with its number."""
+    seen: list[int] = []
+    result = method.fit(simulate(100, 10, seed=1).labels, progress=lambda number, _: seen.append(number))
+    expected = list(range(1, result.convergence.iterations + 1))
+    _require(seen == expected, f"progress was called with {seen} in {len(expected)} iterations")
+
+
+def explains_its_scores_exactly(method: Any) -> None:
+    """Where votes are said to add up, they add up to the scores."""
+    if method.unexplained_reason:
+        return
+    labels = simulate(60, 8, min(3, _most_classes(method)), seed=5).labels
+    result = method.fit(labels)
+    for i in range(labels.n_items):
+        one = labels.slice(i, i + 1)
+        added = method.contributions(one, i, result.workers)
+        scores = added.scores(one.labels.astype(np.int64))
+        _require_close(scores, result.scores[i], 1e-6, f"contributions do not add up on item {i}")
+
+
+def gives_results_that_can_be_pickled(method: Any) -> None:
+    """A result survives being sent to another process."""
+    result = fit(method, [("i0", "w0", "c0"), ("i0", "w1", "c1"), ("i1", "w0", "c1")])
+    copy = pickle.loads(pickle.dumps(result))
+    _require(copy.to_frame().equals(result.to_frame()), "a pickled copy of a result has another table")
+
+
+# Every promise of the contract, by name.
+CHECKS: Final[Mapping[str, Callable[[Any], None]]] = {
+    check.__name__: check
+    for check in (
+        is_a_value,
+        refuses_parameters_that_make_no_sense,
+        ignores_the_order_of_rows,
+        ignores_names,
+        gives_finite_scores_and_whole_tables,
+        believes_a_unanimous_crowd,
+        sees_through_a_contrary_worker,
+        manages_small_and_odd_crowds,
+        manages_a_class_that_nobody_named,
+        takes_or_refuses_votes_for_several_classes,
+        gives_the_same_bits_on_any_number_of_threads,
+        gives_the_same_answers_in_any_slices,
+        gives_the_same_answers_on_disk,
+        reports_every_iteration,
+        explains_its_scores_exactly,
+        gives_results_that_can_be_pickled,
+    )
+}
+
+
+def table(rows: Rows) -> pl.DataFrame:
+    """Rows as a table of items, workers and labels."""
+    return pl.DataFrame(list(rows), schema=["item", "worker", "label"], orient="row")
+
+
+def fit(method: Any, rows: Rows) -> Result:
+    """Fit a method to rows."""
+    result: Result = method.fit(Labels.from_frame(table(rows)))
+    return result
+
+
+def require_whole(rows: Rows, result: Result) -> None:
+    """Refuse scores that are off their scale, and tables in which something is missing."""
+    _require(bool(np.isfinite(result.scores).all()), f"a score is not finite for {list(rows)}")
+    if result.scale != "margin":
+        within = (result.scores >= 0).all() and (result.scores <= 1 + 1e-12).all()
+        _require(bool(within), f"a score is not between 0 and 1 for {list(rows)}")
+    if result.scale == "probability":
+        _require_close(result.scores.sum(axis=1), np.ones(len(result.votes)), 1e-9, "probabilities do not add up to 1")
+    items = result.to_frame(scores=True)
+    _require(items["item"].to_list() == list(dict.fromkeys(i for i, _, _ in rows)), "items are not all there, in order")
+    _require(items["votes"].sum() == len(rows), "votes are not all counted")
+    workers = result.workers_frame()
+    _require(workers["worker"].to_list() == list(dict.fromkeys(j for _, j, _ in rows)), "workers are not all there")
+    _require(bool(np.isfinite(workers["quality"].to_numpy()).all()), "a quality is not finite")
+    if result.quality.low is not None and result.quality.high is not None:
+        inside = (result.quality.low <= result.quality.value) & (result.quality.value <= result.quality.high)
+        _require(bool(inside.all()), "a quality is outside its own interval")
+
+
+def require_same(one: Result, other: Result) -> None:
+    """Refuse two results of the same labels that differ by more than rounding, under the same names."""
+    first, second = _scores_by_name(one), _scores_by_name(other)
+    _require(first.keys() == second.keys(), "items or classes differ")
+    names = list(first)
+    _require_close(
+        np.array([first[name] for name in names]), np.array([second[name] for name in names]), 1e-6, "scores"
+    )
+    ties = dict(zip(one.names.items, one.ties, strict=True))
+    _require(ties == dict(zip(other.names.items, other.ties, strict=True)), "ties differ")
+    answers = dict(zip(other.names.items, other.labels, strict=True))
+    for item, label in zip(one.names.items, one.labels, strict=True):
+        # Of tied classes the first by name is the answer, so other names may give another.
+        _require(ties[item] or answers[item] == label, f"the answer to {item} differs")
+    if not one.ties.any():  # the quality follows the answers
+        qualities = dict(zip(other.names.workers, other.quality.value, strict=True))
+        for worker, quality in zip(one.names.workers, one.quality.value, strict=True):
+            _require(abs(quality - qualities[worker]) < 1e-6, f"the quality of {worker} differs")
+
+
+def require_same_found(found: Inferred, memory: Result) -> None:
+    """Refuse what was found elsewhere if it is not what was found in memory: answers and workers equal, scores to 1e-9."""
+    one, other = found.to_frame(scores=True).sort("item"), memory.to_frame(scores=True).sort("item")
+    _require(one.schema == other.schema, f"the table has {one.schema} and in memory {other.schema}")
+    same = one.select("item", "label", "votes").equals(other.select("item", "label", "votes"))
+    _require(same, "items, answers or votes differ")
+    tied = memory.names.items.filter(pl.Series(memory.ties))
+    untied = ~one["item"].is_in(tied.implode())
+    _require(one.filter(untied)["runner_up"].equals(other.filter(untied)["runner_up"]), "runners-up differ")
+    numbers = [name for name in one.columns if name.startswith("score")]
+    _require_close(one.select(numbers).to_numpy(), other.select(numbers).to_numpy(), 1e-9, "scores differ")
+    _require(found.tie_count == memory.tie_count, "the number of ties differs")
+    _require(found.scale == memory.scale, "the scale of the scores differs")
+    _require(found.method == memory.method, "the method differs")
+    _require(found.convergence.iterations == memory.convergence.iterations, "the number of iterations differs")
+    workers, expected = found.workers_frame(), memory.workers_frame()
+    columns = ["worker", "labels", "agreement"]
+    _require(workers.select(columns).equals(expected.select(columns)), "workers, their labels or agreement differ")
+    for name in ("quality", "quality_low", "quality_high"):
+        _require_close(
+            workers[name].to_numpy().astype(float), expected[name].to_numpy().astype(float), 1e-7, f"{name} differs"
+        )
+
+
+def _crowds(method: Any) -> list[list[tuple[str, str, str]]]:
+    """Small random crowds, always the same ones, with no more classes than the method takes."""
+    drawn = random.Random(7)
+    crowds = []
+    for _ in range(_CROWDS):
+        classes = drawn.randint(1, min(4, _most_classes(method)))
+        pairs = [(i, j) for i in range(drawn.randint(1, 8)) for j in range(drawn.randint(1, 6))]
+        chosen = drawn.sample(pairs, drawn.randint(1, len(pairs)))
+        crowds.append([(f"i{i}", f"w{j}", f"c{drawn.randrange(classes)}") for i, j in chosen])
+    return crowds
+
+
+def _turn(name: str) -> str:
+    """Another name, such that names sort the other way round; turned twice it is the name itself."""
+    return f"{name[0]}{9 - int(name[1:])}"
+
+
+def _renamed(result: Result) -> Result:
+    """The result under the names before they were turned."""
+    names = result.names
+    turned = {name: getattr(names, name).map_elements(_turn, pl.String) for name in ("items", "workers", "classes")}
+    return replace(result, names=replace(names, **turned))
+
+
+def _scores_by_name(result: Result) -> dict[tuple[Any, Any], float]:
+    classes, items = result.names.classes.to_list(), result.names.items.to_list()
+    return {(i, k): float(result.scores[a, b]) for a, i in enumerate(items) for b, k in enumerate(classes)}
+
+
+def _most_classes(method: Any) -> int:
+    return 1000 if method.most_classes is None else int(method.most_classes)
+
+
+def _require(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise AssertionError(sentence)
+
+
+def _require_close(one: Array, other: Array, tolerance: float, sentence: str) -> None:
+    """Refuse numbers that differ by more than rounding."""
+    close = np.isclose(one, other, rtol=tolerance, atol=min(tolerance, 1e-9), equal_nan=True)
+    if not close.all():
+        away = float(np.abs(np.asarray(one) - np.asarray(other))[~close].max())
+        raise AssertionError(f"{sentence}: by up to {away:.2g}")
+
+
+def _require_refused(call: Callable[[], Any], words: str) -> None:
+    try:
+        call()
+    except DataError as refusal:
+        _require(words in str(refusal), f"a refusal does not say {words!r}: {refusal}")
+        return
+    raise AssertionError(f"labels are accepted that should be refused with the words {words!r}")
