@@ -18,6 +18,7 @@ import pytest
 import crowdwise as cw
 from crowdwise import datasets
 from crowdwise.datasets.cache import cache_folder
+from crowdwise.datasets.downloading import UnreachableError
 
 LABELS = b"item,worker,label\n" + b"".join(b"%d,%d,%d\n" % (i, j, (i + j) % 2) for i in range(300) for j in range(3))
 TRUTH = b"item,truth\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(300))
@@ -252,12 +253,11 @@ def test_a_name_that_is_not_known_is_a_wrong_call() -> None:
         datasets.load("zc_al")
 
 
-def test_the_command_line_lists_shows_and_fetches(server: Server) -> None:
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "crowdwise", "datasets", *arguments], capture_output=True, text=True
-        )
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "crowdwise", "datasets", *arguments], capture_output=True, text=True)
 
+
+def test_the_command_line_lists_shows_and_fetches(server: Server) -> None:
     listed = run()
     assert re.search(r"web +2665 +177 +5 +15567 +2653 +5\.84", listed.stdout)
     assert "to be provided: BarzanMozafari" in listed.stderr
@@ -266,6 +266,54 @@ def test_the_command_line_lists_shows_and_fetches(server: Server) -> None:
     assert failed.returncode == 1
     assert failed.stderr.count("answered 404") == 2
     assert "2 of 2 datasets could not be fetched: web, rte." in failed.stderr
+
+
+def test_without_a_network_the_command_line_says_so_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROWDWISE_DATASETS_URL", "http://127.0.0.1:9")  # the discard port: nobody listens
+    failed = run("fetch", "all")
+    names = [name for name, dataset in datasets.CATALOG.items() if dataset.path and name != "tiny"]
+    assert failed.returncode == 1
+    assert failed.stderr.count("127.0.0.1:9") == failed.stderr.count("could not be reached in 3 attempts") == 1
+    assert f"{len(names)} of {len(names)} datasets could not be fetched: {', '.join(names)}; name a" in failed.stderr
+    assert "CROWDWISE_DATA," in failed.stderr
+    assert "CROWDWISE_DATASETS_URL" in failed.stderr
+    assert cached() == {"paper"}
+
+
+def test_without_a_network_what_needs_none_is_still_done(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CROWDWISE_DATASETS_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("CROWDWISE_DATA", str(tmp_path))
+    folder = tmp_path / "paper/rte"
+    folder.mkdir(parents=True)
+    for file in datasets.CATALOG["rte"].files:
+        (folder / file).touch()
+    failed = run("fetch", "web", "rte", "cub_bill", "bird")
+    assert f"rte: was already in {folder}" in failed.stderr
+    assert failed.stderr.count("no public address has it in this form") == 1
+    assert "3 of 4 datasets could not be fetched: web, cub_bill, bird;" in failed.stderr
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_only_a_server_that_never_answers_is_out_of_reach(server: Server, answered: bool) -> None:
+    def mute(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        server.released.wait(20)
+
+    server.mishaps = [silent(server) if answered else mute] * 3
+    with pytest.raises(cw.DataError, match="timed out") as refusal:
+        datasets.fetch("tiny", timeout=0.3)
+    assert isinstance(refusal.value, UnreachableError) != answered
+    assert cached() == {"paper"}
+
+
+def test_a_mirror_that_is_a_folder_may_lack_a_single_dataset(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CROWDWISE_DATASETS_URL", tmp_path.as_uri())
+    with pytest.raises(cw.DataError, match="No such file") as refusal:
+        datasets.fetch("tiny")
+    assert not isinstance(refusal.value, UnreachableError)
 
 
 def test_every_row_is_complete() -> None:

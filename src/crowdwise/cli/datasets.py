@@ -66,6 +66,7 @@ def fetch(
     from ..datasets import fetch as fetch_one
     from ..datasets.cache import whole_in
     from ..datasets.catalog import find
+    from ..datasets.downloading import UnreachableError
     from ..errors import DataError
     from .terminal import Screen
 
@@ -76,8 +77,12 @@ def fetch(
         if provided:
             screen.remark(f"Not to be had by download, see `crowdwise datasets show NAME`: {', '.join(provided)}.")
     failures = []
+    unreachable = ""
     for name in names:
         there = whole_in(find(name))
+        if unreachable and there is None and find(name).path:
+            failures.append(name)
+            continue
         try:
             with screen.downloading() as progress:
                 folder = fetch_one(name, progress=progress)
@@ -86,9 +91,19 @@ def fetch(
             if len(names) == 1:
                 raise
             failures.append(name)
-            screen.remark(str(problem))
+            if isinstance(problem, UnreachableError):
+                unreachable = problem.reason
+            else:
+                screen.remark(str(problem))
     if failures:
-        raise DataError(f"{len(failures)} of {len(names)} datasets could not be fetched: {', '.join(failures)}.")
+        summary = f"{len(failures)} of {len(names)} datasets could not be fetched: {', '.join(failures)}"
+        if unreachable:
+            raise DataError(
+                f"{unreachable}. No other dataset was tried after that. {summary}; name a folder with "
+                f"paper/NAME/label.csv and paper/NAME/truth.csv by CROWDWISE_DATA, or a mirror that can be reached by "
+                f"CROWDWISE_DATASETS_URL."
+            )
+        raise DataError(f"{summary}.")
 
 
 def _row(dataset: "Dataset") -> list[object]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from http.client import HTTPException
 from pathlib import Path
 from typing import Final, TypeAlias
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from ..errors import DataError
@@ -20,6 +20,18 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 
 _ATTEMPTS: Final = 3
 _BLOCK: Final = 1 << 16
+
+
+class UnreachableError(DataError):
+    """No server answered at all, so that trying other datasets at the same address is of no use.
+
+    Attributes:
+        reason: What was tried and what happened, without what to do for this dataset.
+    """
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
 
 
 def fetch(
@@ -60,14 +72,19 @@ def fetch(
             read(dataset, fetched)
             _put(fetched, target, dataset)
     except _FetchError as problem:
-        raise DataError(f"{name} could not be fetched: {problem}. {where_to_put(dataset, folder)}") from problem
+        message = f"{name} could not be fetched: {problem}. {where_to_put(dataset, folder)}"
+        raise (UnreachableError(message, str(problem)) if problem.unreachable else DataError(message)) from problem
     except OSError as problem:
         raise DataError(f"{name} could not be kept in {target.parent}: {problem}.") from problem
     return target
 
 
 class _FetchError(Exception):
-    """The file did not come, or is not the one that was meant."""
+    """The file did not come, or is not the one that was meant; `unreachable` if no server answered."""
+
+    def __init__(self, message: str, unreachable: bool = False) -> None:
+        super().__init__(message)
+        self.unreachable = unreachable
 
 
 def _download(
@@ -87,7 +104,11 @@ def _download(
         except (HTTPException, OSError) as problem:
             if attempt == _ATTEMPTS:
                 reason = getattr(problem, "reason", None) or problem
-                raise _FetchError(f"{url} could not be read in {_ATTEMPTS} attempts: {reason}") from problem
+                # A mirror can be a folder, file://, which lacks this file and may have the others.
+                unreachable = isinstance(problem, URLError) and not isinstance(reason, FileNotFoundError)
+                done = "reached" if unreachable else "read"
+                message = f"{url} could not be {done} in {_ATTEMPTS} attempts: {reason}"
+                raise _FetchError(message, unreachable) from problem
     found = hashlib.sha256(target.read_bytes()).hexdigest()
     if sha256 and found != sha256:
         raise _FetchError(f"{url} is another file than the catalog's: its SHA-256 is {found}, it should be {sha256}")
@@ -97,7 +118,11 @@ def _receive(url: str, target: Path, timeout: float, progress: Callable[[int, in
     """Append to a file what it lacks; from the start if the server does not send parts."""
     here = target.stat().st_size if target.exists() else 0
     headers = {"User-Agent": "crowdwise"} | ({"Range": f"bytes={here}-"} if here else {})
-    with urlopen(Request(url, headers=headers), timeout=timeout) as answer:
+    try:
+        opened = urlopen(Request(url, headers=headers), timeout=timeout)
+    except TimeoutError as problem:  # connected, but no answer began: urllib does not make a URLError of that
+        raise URLError(problem) from problem
+    with opened as answer:
         if answer.status != 206:
             here = 0
         length = answer.headers.get("Content-Length")
