@@ -21,7 +21,7 @@ def catalog(context: typer.Context, as_json: Json = False) -> None:
     from dataclasses import asdict
 
     from ..datasets import CATALOG
-    from .terminal import Screen
+    from .terminal import Terminal
 
     if as_json:
         typer.echo(json.dumps({name: asdict(dataset) for name, dataset in CATALOG.items()}))
@@ -32,13 +32,13 @@ def catalog(context: typer.Context, as_json: Json = False) -> None:
         "extra": "Further crowds",
         "numeric": "Labels are numbers (no method takes those yet)",
     }
-    screen = Screen(quiet=False)
+    terminal = Terminal(quiet=False)
     for collection, title in titles.items():
         rows = [_row(dataset) for dataset in CATALOG.values() if dataset.collection == collection]
-        screen.table(title, header, rows)
+        terminal.table(title, header, rows)
     for remedy, names in _elsewhere().items():
-        screen.remark(f"Not on this machine, to be {remedy}: {', '.join(names)}.")
-    screen.remark("`crowdwise datasets show NAME` says what was asked, by whom and where it is from.")
+        terminal.remark(f"Not on this machine, to be {remedy}: {', '.join(names)}.")
+    terminal.remark("`crowdwise datasets show NAME` says what was asked, by whom and where it is from.")
 
 
 @app.command()
@@ -47,13 +47,13 @@ def show(name: str, as_json: Json = False) -> None:
     from dataclasses import asdict
 
     from ..datasets.catalog import find
-    from .terminal import Screen
+    from .terminal import Terminal
 
     known = {what: value for what, value in asdict(find(name)).items() if value not in (None, "")}
     if as_json:
         typer.echo(json.dumps(known))
         return
-    Screen(quiet=False).table(name, None, [(what, str(value)) for what, value in known.items() if what != "name"])
+    Terminal(quiet=False).table(name, None, [(what, str(value)) for what, value in known.items() if what != "name"])
 
 
 @app.command()
@@ -68,14 +68,14 @@ def fetch(
     from ..datasets.catalog import find
     from ..datasets.downloading import UnreachableError
     from ..errors import DataError
-    from .terminal import Screen
+    from .terminal import Terminal
 
-    screen = Screen(quiet)
+    terminal = Terminal(quiet)
     if names == ["all"]:
         names = [name for name, dataset in CATALOG.items() if dataset.path]
         provided = _elsewhere().get("provided", [])
         if provided:
-            screen.remark(f"Not to be had by download, see `crowdwise datasets show NAME`: {', '.join(provided)}.")
+            terminal.remark(f"Not to be had by download, see `crowdwise datasets show NAME`: {', '.join(provided)}.")
     failures = []
     unreachable = ""
     for name in names:
@@ -84,9 +84,9 @@ def fetch(
             failures.append(name)
             continue
         try:
-            with screen.downloading() as progress:
+            with terminal.downloading() as progress:
                 folder = fetch_one(name, progress=progress)
-            screen.remark(f"{name}: {'was already' if there else 'is now'} in {folder}")
+            terminal.remark(f"{name}: {'was already' if there else 'is now'} in {folder}")
         except DataError as problem:
             if len(names) == 1:
                 raise
@@ -94,7 +94,7 @@ def fetch(
             if isinstance(problem, UnreachableError):
                 unreachable = problem.reason
             else:
-                screen.remark(str(problem))
+                terminal.remark(str(problem))
     if failures:
         summary = f"{len(failures)} of {len(names)} datasets could not be fetched: {', '.join(failures)}"
         if unreachable:
