@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
+from crowdwise.data import formats
 
 ROWS = pl.DataFrame({"item": ["007", "007", "8"], "worker": ["a", "b", "a"], "label": ["x", "y", "x"]})
 
@@ -201,3 +202,55 @@ def test_truth_is_read_from_files_tables_and_mappings(tmp_path: Path) -> None:
         cw.read_truth(pl.DataFrame({"item": [1, 2, 2], "truth": ["x", "y", "z"]}))
     with pytest.raises(cw.DataError, match="has no truth in it"):
         cw.read_truth(pl.DataFrame({"item": [1], "truth": [None]}))
+
+
+def read_hex(content: str | bytes) -> pl.LazyFrame:
+    content = Path(content).read_bytes() if isinstance(content, str) else content
+    return pl.read_parquet(io.BytesIO(bytes.fromhex(content.removeprefix(b"HEX:").decode()))).lazy()
+
+
+def write_hex(table: pl.LazyFrame, path: Path, compression: formats.Compression) -> None:
+    assert compression == "uncompressed"
+    parquet = io.BytesIO()
+    table.collect().write_parquet(parquet)
+    path.write_bytes(b"HEX:" + parquet.getvalue().hex().encode())
+
+
+@pytest.mark.usefixtures("workdir")
+def test_a_format_is_added_as_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = formats.Format("Hex", (".hex",), read_hex, write_hex, first_bytes=(b"HEX:",), knows_rows=True)
+    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, row))
+    labels, truth = tmp_path / "labels.hex", tmp_path / "truth.hex"
+    cw.write({labels: ROWS})
+    assert labels.read_bytes().startswith(b"HEX:")
+    no_extension = labels.with_suffix("")
+    no_extension.write_bytes(labels.read_bytes())
+    for source in (labels, no_extension, io.BytesIO(labels.read_bytes()), tmp_path):
+        assert cw.read_labels(source).names.items.to_list() == ["007", "8"]
+    for engine in ("auto", "disk"):
+        assert cw.read_labels(labels, engine=engine).n_labels == 3
+    cw.write({truth: cw.MajorityVote().fit(cw.read_labels(labels)).to_frame()})
+    assert cw.read_truth(truth, truth="label").rows() == [("007", "x"), ("8", "x")]
+    with pytest.raises(cw.CallError, match=r"end it in \.csv, .*\.feather, \.hex; text may be compressed"):
+        cw.write({tmp_path / "labels.hex.gz": ROWS})
+    with pytest.raises(cw.CallError, match=r"Spark reads and writes Parquet, CSV, TSV, JSON lines\.$"):
+        formats.spark_format_of("s3a://crowd/labels.hex")
+    labels.write_bytes(b"HEX:00")
+    with pytest.raises(cw.DataError, match="does not read as Hex"):
+        cw.read_labels(labels)
+
+
+def test_an_extension_and_a_beginning_mean_one_format() -> None:
+    for signs in (
+        [name for row in formats.FORMATS for name in (row.name, *row.extensions)],
+        [start for row in formats.FORMATS for start in row.first_bytes],
+        [start for row in formats.FORMATS for start in row.first_text],
+    ):
+        assert len(set(signs)) == len(signs)
+
+
+def test_a_tsv_file_that_does_not_read_is_called_csv_because_its_delimiter_is_found_out(tmp_path: Path) -> None:
+    path = tmp_path / "ragged.tsv"
+    path.write_text("item,worker,label\n1,a,x\n2,b,y,z\n")
+    with pytest.raises(cw.DataError, match="does not read as CSV"):
+        cw.read_labels(path)

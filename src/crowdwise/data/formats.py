@@ -1,35 +1,265 @@
-"""Which extension means which format."""
+"""The file formats, a row for each: how it is recognised, read and written, here and by Spark.
 
-from collections.abc import Mapping
-from pathlib import PurePath
-from typing import Final, Literal
+A new format is one more row in `FORMATS` with the functions that it names. Everything else asks the row.
+"""
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePath, PurePosixPath
+from typing import Any, Final, Literal, TypeAlias
+
+import polars as pl
+
+from ..errors import CallError, DataError
+from .frames import first_line
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
+# The path of a file, or the bytes that would be in it.
+Content: TypeAlias = str | bytes
 
-FORMATS: Final[Mapping[str, str]] = {
-    ".csv": "CSV",
-    ".txt": "CSV",
-    ".tsv": "TSV",
-    ".tab": "TSV",
-    ".parquet": "Parquet",
-    ".pq": "Parquet",
-    ".jsonl": "JSON lines",
-    ".ndjson": "JSON lines",
-    ".arrow": "Arrow IPC",
-    ".ipc": "Arrow IPC",
-    ".feather": "Arrow IPC",
-}
 _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"}
+# How an Arrow IPC stream begins, where a file begins with ARROW1.
+_STREAM: Final = b"\xff\xff\xff\xff"
+# How many bytes are enough to recognise a format that has first bytes of its own.
+_HEAD: Final = 8
+_DELIMITERS: Final = ",\t;|"
 
 
-def split_extension(path: PurePath) -> tuple[str | None, Compression]:
+@dataclass(frozen=True, eq=False)
+class SparkFormat:
+    """What Spark calls a format, and the options with which it reads and writes it."""
+
+    name: str
+    options: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Format:
+    """One file format.
+
+    Attributes:
+        name: What people call it.
+        extensions: The ends of file names that mean it, in small letters; the first is the usual one.
+        read: Takes a path or bytes and gives the table, which is read only when it is collected.
+        write: Takes a table, a path and a compression, and writes the file; the path need not have the extension.
+        first_bytes: How files begin that need no extension to be recognised.
+        first_text: How the first line begins, after spaces, in text that needs no extension to be recognised. The text
+            may be compressed.
+        compressible: Whether it may be written compressed by gzip or zstd.
+        is_text: Whether it has no types: a number comes as text, and a row without any value is an empty line.
+        knows_rows: Whether the file says how many rows it has. If not, that is guessed from its first lines, so it must
+            be text.
+        refuse_mixed: Takes a path or bytes, a column and the name of the file, and raises `DataError` if the column
+            has values of several types, which polars would all turn into text and say nothing. None if the format
+            itself allows only one type in a column.
+        spark: How Spark reads and writes it; None if Spark cannot.
+        read_as_name: What it is called where a file does not read as it should; empty if that is its name.
+    """
+
+    name: str
+    extensions: tuple[str, ...]
+    read: Callable[[Content], pl.LazyFrame]
+    write: Callable[[pl.LazyFrame, Path, Compression], None]
+    first_bytes: tuple[bytes, ...] = ()
+    first_text: tuple[str, ...] = ()
+    compressible: bool = False
+    is_text: bool = False
+    knows_rows: bool = False
+    refuse_mixed: Callable[[Content, str, str], None] | None = None
+    spark: SparkFormat | None = None
+    read_as_name: str = ""
+
+    @property
+    def read_as(self) -> str:
+        """What an error calls it when a file does not read."""
+        return self.read_as_name or self.name
+
+
+def for_polars(content: Content) -> Any:
+    """What polars is given to read a path or bytes: no other function decides that.
+
+    A path goes as it is. `scan_ndjson` and `scan_lines` take some characters in it for a pattern, and have no option to
+    prevent that.
+    """
+    return content if isinstance(content, str) else io.BytesIO(content)
+
+
+def lines_of(content: Content) -> pl.LazyFrame:
+    """The lines of a text, compressed or not, as a table of one column."""
+    return pl.scan_lines(for_polars(content))
+
+
+def _first_line_of(content: Content) -> str:
+    """The first line of a text, compressed or not; what is no text is refused."""
+    try:
+        lines = lines_of(content).head(1).collect().to_series()
+    except (pl.exceptions.PolarsError, OSError) as problem:
+        name = content if isinstance(content, str) else "Standard input"
+        raise DataError(
+            f"{name} is neither text in UTF-8 nor a table that we know: {first_line(problem)}."
+        ) from problem
+    return str(lines[0]) if len(lines) else ""
+
+
+def _head(content: Content) -> bytes:
+    """The first bytes."""
+    if isinstance(content, bytes):
+        return content[:_HEAD]
+    with Path(content).open("rb") as file:
+        return file.read(_HEAD)
+
+
+def _read_csv(content: Content) -> pl.LazyFrame:
+    """Everything stays text: a number that polars guesses would lose the zeros in 007."""
+    header = _first_line_of(content)
+    delimiter = max(_DELIMITERS, key=header.count)
+    return pl.scan_csv(for_polars(content), separator=delimiter, infer_schema=False, glob=False)
+
+
+def _write_csv(table: pl.LazyFrame, path: Path, compression: Compression, separator: str = ",") -> None:
+    table.sink_csv(path, separator=separator, compression=compression, check_extension=False)
+
+
+def _read_parquet(content: Content) -> pl.LazyFrame:
+    return pl.scan_parquet(for_polars(content), glob=False)
+
+
+def _write_parquet(table: pl.LazyFrame, path: Path, _: Compression) -> None:
+    table.sink_parquet(path)
+
+
+def _read_json_lines(content: Content) -> pl.LazyFrame:
+    return pl.scan_ndjson(for_polars(content), infer_schema_length=None)
+
+
+def _write_json_lines(table: pl.LazyFrame, path: Path, compression: Compression) -> None:
+    table.sink_ndjson(path, compression=compression, check_extension=False)
+
+
+def _refuse_mixed_json(content: Content, column: str, name: str) -> None:
+    """Refuse a JSON field that is text in one line and something else in another."""
+    # Only lines where the field does not seem to start with a quote are worth parsing.
+    bare = rf'"{column}"\s*:\s*[^"\sn]'
+    numbered = lines_of(content).with_row_index("row", 1)
+    for lines in numbered.filter(pl.nth(1).str.contains(bare)).collect_batches(maintain_order=True):
+        for row, line in lines.iter_rows():
+            value = json.loads(line).get(column)
+            if value is not None and not isinstance(value, str):
+                raise DataError(
+                    f"{name} has mixed types in {column!r}: line {row} has {value!r}, which is no text, and other "
+                    "lines have text. Give the field one type."
+                )
+
+
+def _read_arrow(content: Content) -> pl.LazyFrame:
+    """A file is read when it is needed; a stream has no index, so it is read whole at once."""
+    if _head(content).startswith(_STREAM):
+        return pl.read_ipc_stream(for_polars(content)).lazy()
+    return pl.scan_ipc(for_polars(content), glob=False)
+
+
+def _write_arrow(table: pl.LazyFrame, path: Path, _: Compression) -> None:
+    table.sink_ipc(path)
+
+
+_CSV: Final = Format(
+    name="CSV",
+    extensions=(".csv", ".txt"),
+    read=_read_csv,
+    write=_write_csv,
+    compressible=True,
+    is_text=True,
+    spark=SparkFormat("csv", {"header": True, "sep": ","}),
+)
+_TSV: Final = Format(
+    name="TSV",
+    extensions=(".tsv", ".tab"),
+    read=_read_csv,
+    write=partial(_write_csv, separator="\t"),
+    compressible=True,
+    is_text=True,
+    spark=SparkFormat("csv", {"header": True, "sep": "\t"}),
+    read_as_name="CSV",  # the delimiter is found out, whatever the extension says
+)
+_PARQUET: Final = Format(
+    name="Parquet",
+    extensions=(".parquet", ".pq"),
+    read=_read_parquet,
+    write=_write_parquet,
+    first_bytes=(b"PAR1",),
+    knows_rows=True,
+    spark=SparkFormat("parquet", {}),
+)
+_JSON_LINES: Final = Format(
+    name="JSON lines",
+    extensions=(".jsonl", ".ndjson"),
+    read=_read_json_lines,
+    write=_write_json_lines,
+    first_text=("{",),
+    compressible=True,
+    refuse_mixed=_refuse_mixed_json,
+    spark=SparkFormat("json", {}),
+)
+_ARROW: Final = Format(
+    name="Arrow IPC",
+    extensions=(".arrow", ".ipc", ".feather"),
+    read=_read_arrow,
+    write=_write_arrow,
+    first_bytes=(b"ARROW1", _STREAM),
+    knows_rows=True,
+)
+
+FORMATS: tuple[Format, ...] = (_CSV, _TSV, _PARQUET, _JSON_LINES, _ARROW)
+# What text is taken for if nothing says its format.
+_OTHER_TEXT: Final = _CSV
+# What Spark reads and writes where the name of a folder has no extension.
+_SPARK_DEFAULT: Final = _PARQUET
+
+
+def extensions() -> list[str]:
+    """The extensions of all formats, without those of compressions."""
+    return [extension for one in FORMATS for extension in one.extensions]
+
+
+def split_extension(path: PurePath) -> tuple[Format | None, Compression]:
     """The format (None if the extension says none) and the compression of a file.
 
-    >>> split_extension(PurePath("votes.jsonl.gz"))
+    >>> found, compression = split_extension(PurePath("votes.jsonl.gz"))
+    >>> found.name, compression
     ('JSON lines', 'gzip')
     """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression: Compression = "uncompressed"
     if suffixes and suffixes[-1] in _COMPRESSIONS:
         compression = _COMPRESSIONS[suffixes.pop()]
-    return (FORMATS.get(suffixes[-1]) if suffixes else None), compression
+    meant = (one for one in FORMATS if suffixes and suffixes[-1] in one.extensions)
+    return next(meant, None), compression
+
+
+def format_of(content: Content) -> Format:
+    """The format of a path or bytes: by the extension if it says one, else by how the content begins."""
+    if isinstance(content, str):
+        said, _ = split_extension(Path(content))
+        if said is not None:
+            return said
+    head = _head(content)
+    for one in FORMATS:
+        if head.startswith(one.first_bytes):
+            return one
+    start = _first_line_of(content).lstrip()
+    if start.startswith("["):
+        name = content if isinstance(content, str) else "The input"
+        raise DataError(f"{name} is a JSON array; write one object a line instead (JSON lines).")
+    return next((one for one in FORMATS if start.startswith(one.first_text)), _OTHER_TEXT)
+
+
+def spark_format_of(path: str) -> tuple[Format, SparkFormat]:
+    """The format of a file or folder in a cluster, by its extension alone, and how Spark reads and writes it."""
+    found = split_extension(PurePosixPath(path.rstrip("/")))[0] or _SPARK_DEFAULT
+    if found.spark is None:
+        known = [one.name for one in FORMATS if one.spark is not None and one is not _SPARK_DEFAULT]
+        raise CallError(f"{path}: Spark reads and writes {', '.join([_SPARK_DEFAULT.name, *known])}.")
+    return found, found.spark

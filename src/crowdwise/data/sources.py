@@ -1,8 +1,6 @@
 """Every file format on the way in, as something to scan: whole, or a batch at a time."""
 
 import glob
-import io
-import json
 import os
 import shutil
 import sys
@@ -16,14 +14,11 @@ import polars as pl
 
 from ..errors import CallError, DataError
 from . import columns
-from .formats import split_extension
+from .formats import Content, Format, format_of, lines_of, split_extension
 from .frames import first_line
 
 Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
-# How an Arrow IPC stream begins, where a file begins with ARROW1.
-_STREAM: Final = b"\xff\xff\xff\xff"
-_DELIMITERS: Final = ",\t;|"
 # Lines to look at when guessing how many there are, and what text shrinks to when it is compressed.
 _LINES: Final = 2000
 _SHRINKS: Final = 8
@@ -37,20 +32,20 @@ class Scan:
         lazy: The columns under our names.
         found: What they are called in the file.
         name: What the file is called in an error.
-        kind: Its format.
+        format: Its format.
         content: Where it is, or what is in it.
     """
 
     lazy: pl.LazyFrame
     found: Mapping[str, str]
     name: str
-    kind: str
-    content: str | bytes
+    format: Format
+    content: Content
 
     @property
     def is_text(self) -> bool:
         """Whether numbers come as text."""
-        return self.kind == "CSV"
+        return self.format.is_text
 
     def collect(self) -> pl.DataFrame:
         """The whole table."""
@@ -64,15 +59,17 @@ class Scan:
             yield from self._checked(self.lazy.collect_batches(chunk_size=rows, maintain_order=True))
 
     def _checked(self, tables: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        """Refuse a file without rows, and a JSON field that is not one type: polars would make it text silently."""
+        """Refuse a file without rows, and a column of several types where the format allows one."""
         empty = True
-        unchecked = dict(self.found) if self.kind == "JSON lines" else {}
+        refuse_mixed = self.format.refuse_mixed
+        unchecked = dict(self.found)
         for table in tables:
             if table.height == 0:
                 continue
             empty = False
-            for role in [role for role in unchecked if _may_be_mixed(table[role])]:
-                _refuse_mixed(self.content, unchecked.pop(role), self.name)
+            if refuse_mixed is not None:
+                for role in [role for role in unchecked if _may_be_mixed(table[role])]:
+                    refuse_mixed(self.content, unchecked.pop(role), self.name)
             yield table
         if empty:
             raise DataError(f"{self.name} has no rows.")
@@ -80,13 +77,13 @@ class Scan:
     def size(self) -> tuple[int, int]:
         """About how many rows there are and how many bytes they are, without reading them."""
         stored = Path(self.content).stat().st_size if isinstance(self.content, str) else len(self.content)
-        if self.kind in ("Parquet", "Arrow IPC"):
+        if self.format.knows_rows:
             with self._reading():
                 return int(self.lazy.select(pl.len()).collect().item()), stored
         packed = isinstance(self.content, str) and split_extension(Path(self.content))[1] != "uncompressed"
         text = stored * (_SHRINKS if packed else 1)
         with self._reading():
-            lines = pl.scan_lines(_readable(self.content)).head(_LINES).collect().to_series()
+            lines = lines_of(self.content).head(_LINES).collect().to_series()
         return round(text / max(float(lines.str.len_bytes().sum()) / max(len(lines), 1) + 1, 2.0)), text
 
     @contextmanager
@@ -94,7 +91,7 @@ class Scan:
         try:
             yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as problem:
-            raise DataError(f"{self.name} does not read as {self.kind}: {first_line(problem)}.") from problem
+            raise DataError(f"{self.name} does not read as {self.format.read_as}: {first_line(problem)}.") from problem
 
 
 def scan(source: Source, given: Mapping[str, str | None], copy: Path | None = None) -> Scan:
@@ -116,16 +113,16 @@ def scan(source: Source, given: Mapping[str, str | None], copy: Path | None = No
         content = os.fspath(content)
     if (Path(content).stat().st_size if isinstance(content, str) else len(content)) == 0:
         raise DataError(f"{name} is empty.")
-    kind = _kind(content)
+    file_format = format_of(content)
     try:
-        lazy = _scan(content, kind)
+        lazy = file_format.read(content)
         found = columns.recognise(lazy.collect_schema().names(), given, name)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as problem:
-        raise DataError(f"{name} does not read as {kind}: {first_line(problem)}.") from problem
+        raise DataError(f"{name} does not read as {file_format.read_as}: {first_line(problem)}.") from problem
     lazy = lazy.select(pl.col(found[role]).alias(role) for role in given)
-    if kind == "CSV":
+    if file_format.is_text:
         lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null()))  # empty lines
-    return Scan(lazy, found, name, kind, content)
+    return Scan(lazy, found, name, file_format, content)
 
 
 def same_types(scans: Sequence[Scan]) -> list[Scan]:
@@ -189,82 +186,9 @@ def name_of(source: Any) -> str:
     return "Standard input" if source == "-" else os.fspath(source)
 
 
-def _kind(content: str | bytes) -> str:
-    """The format, by the extension if it says one, else by the first bytes."""
-    if isinstance(content, str):
-        kind, _ = split_extension(Path(content))
-        if kind is not None:
-            return "CSV" if kind == "TSV" else kind
-    head = _head(content)
-    if head.startswith(b"PAR1"):
-        return "Parquet"
-    if head.startswith((b"ARROW1", _STREAM)):
-        return "Arrow IPC"
-    start = _first_line_of(content).lstrip()
-    if start.startswith("["):
-        raise DataError(f"{name_of(content)} is a JSON array; write one object a line instead (JSON lines).")
-    return "JSON lines" if start.startswith("{") else "CSV"
-
-
-def _readable(content: str | bytes) -> Any:
-    return content if isinstance(content, str) else io.BytesIO(content)
-
-
-def _head(content: str | bytes) -> bytes:
-    """The first bytes."""
-    if isinstance(content, bytes):
-        return content[:8]
-    with Path(content).open("rb") as file:
-        return file.read(8)
-
-
-def _scan(content: str | bytes, kind: str) -> pl.LazyFrame:
-    source = _readable(content)
-    if kind == "Parquet":
-        return pl.scan_parquet(source, glob=False)
-    if kind == "Arrow IPC":
-        if _head(content).startswith(_STREAM):
-            return pl.read_ipc_stream(source).lazy()
-        return pl.scan_ipc(source, glob=False)
-    if kind == "JSON lines":
-        return pl.scan_ndjson(source, infer_schema_length=None)
-    # Everything stays text: a number that polars guesses would lose the zeros in 007.
-    header = _first_line_of(content)
-    delimiter = max(_DELIMITERS, key=header.count)
-    return pl.scan_csv(source, separator=delimiter, infer_schema=False, glob=False)
-
-
-def _first_line_of(content: str | bytes) -> str:
-    """The first line of a text, compressed or not."""
-    source = _readable(content)
-    try:
-        lines = pl.scan_lines(source).head(1).collect().to_series()
-    except (pl.exceptions.PolarsError, OSError) as problem:
-        name = content if isinstance(content, str) else "Standard input"
-        raise DataError(
-            f"{name} is neither text in UTF-8 nor a table that we know: {first_line(problem)}."
-        ) from problem
-    return str(lines[0]) if len(lines) else ""
-
-
 def _may_be_mixed(values: pl.Series) -> bool:
     """Whether text looks as if it had been something else."""
     return values.dtype == pl.String and bool(values.str.contains(r"^(-?\d|true$|false$|\{|\[)").any())
-
-
-def _refuse_mixed(content: str | bytes, column: str, name: str) -> None:
-    """Refuse a JSON field that is text in one line and something else in another."""
-    # Only lines where the field does not seem to start with a quote are worth parsing.
-    bare = rf'"{column}"\s*:\s*[^"\sn]'
-    numbered = pl.scan_lines(_readable(content)).with_row_index("row", 1)
-    for lines in numbered.filter(pl.nth(1).str.contains(bare)).collect_batches(maintain_order=True):
-        for row, line in lines.iter_rows():
-            value = json.loads(line).get(column)
-            if value is not None and not isinstance(value, str):
-                raise DataError(
-                    f"{name} has mixed types in {column!r}: line {row} has {value!r}, which is no text, and other "
-                    "lines have text. Give the field one type."
-                )
 
 
 def _type(dtype: pl.DataType, any_text: bool) -> str:

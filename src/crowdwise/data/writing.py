@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
 from ..errors import CallError, DataError
-from .formats import FORMATS, Compression, split_extension
+from .formats import Compression, Format, extensions, split_extension
 from .frames import first_line
 
 Target = TypeVar("Target", str, Path)
@@ -78,27 +78,19 @@ def _beside(targets: Sequence[Target]) -> Iterator[list[Path]]:
             part.unlink(missing_ok=True)
 
 
-def _target_format(target: Path) -> tuple[str, Compression]:
-    kind, compression = split_extension(target)
-    if kind is None or (compression != "uncompressed" and kind not in ("CSV", "TSV", "JSON lines")):
+def _target_format(target: Path) -> tuple[Format, Compression]:
+    file_format, compression = split_extension(target)
+    if file_format is None or (compression != "uncompressed" and not file_format.compressible):
         raise CallError(
-            f"{target} does not say a format to write: end it in {', '.join(FORMATS)}; "
+            f"{target} does not say a format to write: end it in {', '.join(extensions())}; "
             "text may be compressed, as in .csv.gz or .jsonl.zst."
         )
-    return kind, compression
+    return file_format, compression
 
 
 def _write_one(table: pl.LazyFrame, target: Path, part: Path) -> None:
-    kind, compression = _target_format(target)
-    text: dict[str, Any] = {"compression": compression, "check_extension": False}
+    file_format, compression = _target_format(target)
     try:
-        if kind == "Parquet":
-            table.sink_parquet(part)
-        elif kind == "Arrow IPC":
-            table.sink_ipc(part)
-        elif kind == "JSON lines":
-            table.sink_ndjson(part, **text)
-        else:
-            table.sink_csv(part, separator="\t" if kind == "TSV" else ",", **text)
+        file_format.write(table, part, compression)
     except (OSError, pl.exceptions.ComputeError) as problem:
         raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem

@@ -3,8 +3,6 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import PurePosixPath
-from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -13,11 +11,8 @@ from pyspark.sql import types as t
 from ...errors import CallError, DataError
 from .. import columns
 from ..encoding import INTEGER
-from ..formats import split_extension
+from ..formats import spark_format_of
 from ..frames import first_line
-
-# What Spark calls the formats that it reads and writes.
-_NAMES: Final = {"Parquet": "parquet", "CSV": "csv", "TSV": "csv", "JSON lines": "json"}
 
 
 def connect(master: str | None) -> SparkSession:
@@ -36,33 +31,23 @@ def read(
     session: SparkSession, files: Sequence[str], given: Mapping[str, str | None]
 ) -> tuple[DataFrame, dict[str, str]]:
     """Files of one format as one table of the columns asked for, and what those are called."""
-    kinds = {_kind(path) for path in files}
-    if len(kinds) > 1:
+    formats = {spark_format_of(path) for path in files}
+    if len(formats) > 1:
         raise CallError("On Spark, all files must be of one format.")
-    kind = kinds.pop()
-    options = {"header": True, "sep": "\t" if kind == "TSV" else ","} if kind in ("CSV", "TSV") else {}
+    file_format, spark = formats.pop()
     try:
-        table = session.read.format(_NAMES[kind]).options(**options).load(list(files))
+        table = session.read.format(spark.name).options(**spark.options).load(list(files))
     except Exception as problem:  # whatever the file system of the cluster says
-        raise DataError(f"{', '.join(files)} does not read as {kind}: {first_line(problem)}.") from problem
+        raise DataError(f"{', '.join(files)} does not read as {file_format.name}: {first_line(problem)}.") from problem
     found = columns.recognise(table.columns, given, files[0])
     table = table.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
-    return (_integers(table) if options else table), found
+    return (_integers(table) if file_format.is_text else table), found
 
 
 def write(table: DataFrame, path: str) -> None:
     """Write a table as a folder of files; it has a file _SUCCESS in it once it is whole."""
-    kind = _kind(path)
-    options = {"header": True, "sep": "\t" if kind == "TSV" else ","} if kind in ("CSV", "TSV") else {}
-    table.write.format(_NAMES[kind]).options(**options).mode("overwrite").save(path)
-
-
-def _kind(path: str) -> str:
-    """The format by the extension; a folder without one holds Parquet."""
-    kind = split_extension(PurePosixPath(path.rstrip("/")))[0] or "Parquet"
-    if kind not in _NAMES:
-        raise CallError(f"{path}: Spark reads and writes {', '.join(_NAMES)}.")
-    return kind
+    spark = spark_format_of(path)[1]
+    table.write.format(spark.name).options(**spark.options).mode("overwrite").save(path)
 
 
 def _integers(table: DataFrame) -> DataFrame:
