@@ -11,30 +11,30 @@ from hypothesis import given, settings
 import crowdwise as cw
 from crowdwise.analysis.explanation import Explanation
 from crowdwise.results.contributions import Contributions
+from crowdwise.testing import table
 
-from .cases import CASES, Case
-from .test_contract import EVERY, Rows, crowds, each_method, frame
+from .cases import CASES, EVERY, each_method
+from .crowds import Rows, crowds, fitting
 
 
-def support_of(result: cw.Result, labels: cw.Labels, i: int) -> tuple[Contributions, Any]:
+def contributions_of(result: cw.Result, labels: cw.Labels, i: int) -> tuple[Contributions, Any]:
     one = labels.slice(i, i + 1)
     return result.method.contributions(one, i, result.workers), one.labels.astype(np.int64)
 
 
-def fitted(case: Case, rows: Rows) -> tuple[cw.Labels, cw.Result]:
+def fitted(method: Any, rows: Rows) -> tuple[cw.Labels, cw.Result]:
     """Labels and what the method makes of them; classes beyond those that it takes are merged."""
-    merged = [(i, j, f"c{int(k[1:]) % case.most_classes}") for i, j, k in rows]
-    labels = cw.Labels.from_frame(frame(merged))
-    return labels, case.method.fit(labels)
+    labels = cw.Labels.from_frame(table(fitting(method, rows)))
+    return labels, method.fit(labels)
 
 
 def explains_itself(method: Any) -> bool:
-    return hasattr(method, "support") and not getattr(method, "not_a_sum", "")
+    return not method.unexplained_reason
 
 
 def all_impossible(result: cw.Result, labels: cw.Labels, i: int) -> bool:
-    support, said = support_of(result, labels, i)
-    return not np.isfinite(support.sums(said)).any()
+    added, said = contributions_of(result, labels, i)
+    return not np.isfinite(added.sums(said)).any()
 
 
 def check(why: Explanation, result: cw.Result, labels: cw.Labels, i: int) -> None:
@@ -48,8 +48,8 @@ def check(why: Explanation, result: cw.Result, labels: cw.Labels, i: int) -> Non
         assert why.difference == pytest.approx(np.log(best / second), abs=1e-6)
     else:  # the score of the runner-up has no digits left
         assert why.difference > 100
-    support, said = support_of(result, labels, i)
-    assert support.scores(said) == pytest.approx(result.scores[i], abs=1e-9)
+    sums, said = contributions_of(result, labels, i)
+    assert sums.scores(said) == pytest.approx(result.scores[i], abs=1e-9)
 
 
 @each_method
@@ -85,19 +85,19 @@ def test_a_method_that_cannot_explain_itself_can_say_why() -> None:
 
 def test_votes_for_several_classes_are_one_contribution_each() -> None:
     rows = [("i0", "w0", "c0"), ("i0", "w0", "c1"), ("i0", "w1", "c0"), ("i0", "w2", "c2"), ("i1", "w0", "c1")]
-    labels = cw.Labels.from_frame(frame(rows), duplicates="set")
+    labels = cw.Labels.from_frame(table(rows), duplicates="set")
     result = cw.BWA().fit(labels)
     why = cw.explain(result, labels, "i0")
     assert dict(why.votes.select("worker", "said").iter_rows()) == {"w0": "c0 + c1", "w1": "c0", "w2": "c2"}
     check(why, result, labels, 0)
 
 
-def answers_after(support: Contributions, said: Any, changed: tuple[int, ...], winner: int) -> bool:
+def answers_after(added: Contributions, said: Any, changed: tuple[int, ...], winner: int) -> bool:
     """Whether some way of changing exactly these votes makes another class lead outright."""
-    for new in product(range(len(support.prior)), repeat=len(changed)):
+    for new in product(range(len(added.prior)), repeat=len(changed)):
         trial = said.copy()
         trial[list(changed)] = new
-        scores = support.scores(trial)
+        scores = added.scores(trial)
         if scores.max() > scores[winner] + 1e-6 * abs(scores[winner]) and np.ptp(scores) > 0:
             return True
     return False
@@ -106,27 +106,27 @@ def answers_after(support: Contributions, said: Any, changed: tuple[int, ...], w
 @pytest.mark.parametrize("key", ["mv", "iwmv", "mmsr", "zc", "ds", "lfc", "mace", "loglinear", "bwa"])
 def test_the_smallest_flip_flips_and_nothing_smaller_does(key: str) -> None:
     labels = cw.simulate(40, 12, 3, labels_per_item=4, accuracy=0.5, seed=5).labels
-    result = CASES[key].method.fit(labels)
+    result = CASES[key].fit(labels)
     classes = labels.names.classes.to_list()
     for i, item in enumerate(labels.names.items):
         why = cw.explain(result, labels, item)
-        support, said = support_of(result, labels, i)
+        added, said = contributions_of(result, labels, i)
         winner, workers = int(result.answers[i]), labels.names.workers.gather(labels.slice(i, i + 1).workers).to_list()
         needed = len(said) + 1 if why.flip is None else why.flip.changes.height
         for count in range(1, needed):
-            assert not any(answers_after(support, said, some, winner) for some in combinations(range(len(said)), count))
+            assert not any(answers_after(added, said, some, winner) for some in combinations(range(len(said)), count))
         if why.flip is None:
             continue
         after = said.copy()
         for worker, was, instead in why.flip.changes.iter_rows():
             assert classes[said[workers.index(worker)]] == was != instead
             after[workers.index(worker)] = classes.index(instead)
-        assert classes[int(support.scores(after).argmax())] == why.flip.label != why.label
+        assert classes[int(added.scores(after).argmax())] == why.flip.label != why.label
 
 
 def test_an_impossible_runner_up_is_ruled_out_by_a_vote_and_drawn() -> None:
     rows = [(f"i{i}", f"w{j}", f"c{i % 2}") for i in range(6) for j in range(3)]
-    labels = cw.Labels.from_frame(frame(rows))
+    labels = cw.Labels.from_frame(table(rows))
     why = cw.explain(cw.DawidSkene().fit(labels), labels, "i0")
     assert why.difference == np.inf
     assert why.steps()["end"].is_finite().all()
@@ -135,7 +135,7 @@ def test_an_impossible_runner_up_is_ruled_out_by_a_vote_and_drawn() -> None:
 
 def test_many_votes_are_drawn_as_the_heaviest_and_the_rest() -> None:
     rows = [(f"i{i}", f"w{j}", f"c{(i + (j % 3 == 0)) % 2}") for i in range(6) for j in range(50)]
-    labels = cw.Labels.from_frame(frame(rows))
+    labels = cw.Labels.from_frame(table(rows))
     why = cw.explain(cw.BWA().fit(labels), labels, "i0")
     steps = why.steps(10)
     assert steps["kind"].value_counts().sort("kind").rows() == [("lead", 1), ("prior", 1), ("rest", 1), ("vote", 10)]

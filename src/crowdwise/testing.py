@@ -101,7 +101,9 @@ def ignores_names(method: Any) -> None:
     if method.starts_at_random:
         return
     for rows in _crowds(method):
-        require_same(fit(method, rows), _renamed(fit(method, [(_turn(i), _turn(j), _turn(k)) for i, j, k in rows])))
+        require_same(
+            fit(method, rows), turned_back(fit(method, [(turned(i), turned(j), turned(k)) for i, j, k in rows]))
+        )
 
 
 def gives_finite_scores_and_whole_tables(method: Any) -> None:
@@ -316,7 +318,7 @@ def require_same(one: Result, other: Result) -> None:
 
 
 def require_same_found(found: Inferred, memory: Result) -> None:
-    """Refuse what was found elsewhere if it is not what was found in memory: answers and workers equal, scores to 1e-9."""
+    """Refuse what was found elsewhere if it is not what was found in memory; scores may differ by 1e-9."""
     one, other = found.to_frame(scores=True).sort("item"), memory.to_frame(scores=True).sort("item")
     _require(one.schema == other.schema, f"the table has {one.schema} and in memory {other.schema}")
     same = one.select("item", "label", "votes").equals(other.select("item", "label", "votes"))
@@ -351,15 +353,15 @@ def _crowds(method: Any) -> list[list[tuple[str, str, str]]]:
     return crowds
 
 
-def _turn(name: str) -> str:
+def turned(name: str) -> str:
     """Another name, such that names sort the other way round; turned twice it is the name itself."""
     return f"{name[0]}{9 - int(name[1:])}"
 
 
-def _renamed(result: Result) -> Result:
+def turned_back(result: Result) -> Result:
     """The result under the names before they were turned."""
     names = result.names
-    turned = {name: getattr(names, name).map_elements(_turn, pl.String) for name in ("items", "workers", "classes")}
+    turned = {name: getattr(names, name).map_elements(turned, pl.String) for name in ("items", "workers", "classes")}
     return replace(result, names=replace(names, **turned))
 
 

@@ -25,8 +25,8 @@ def sweep_two_sided(
 ) -> None:
     """Score every item, and count every worker's squared errors by whether it voted for a class: (workers, classes).
 
-    Without weights, scores stay as they are. Adds to `sums` the scores, and how fast each would grow if votes for a class weighed more and votes against it less
-    by the same factor.
+    Without weights, scores stay as they are. Adds to `sums` the scores, and how fast each would grow if votes for a class
+    weighed more and votes against it less by the same factor.
     """
     n_classes = scores.shape[1]
     support, total = np.empty(n_classes), np.empty(n_classes)

@@ -43,9 +43,7 @@ def sweep_confusions(
             *votes, block, n_said, rows, log_prior, negligible, scores, changes, counts, classes
         )
     if block is None:
-        log_likelihood[0] += _sweep_many(
-            *votes, n_said, rows, log_prior, negligible, scores, changes, counts, classes
-        )
+        log_likelihood[0] += _sweep_many(*votes, n_said, rows, log_prior, negligible, scores, changes, counts, classes)
 
 
 @compiled

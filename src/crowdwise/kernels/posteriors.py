@@ -59,9 +59,9 @@ def sweep_coins(
 ) -> None:
     """Score and count where a label of worker j adds `evidence[j]` to the support of its class.
 
-    `against[j]` is added to the log likelihood: what the label would be worth if it were wrong. Without evidence, scores
-    stay as they are. Adds to `right` the
-    probability that each label is right, by worker, and to `classes` the scores by item.
+    `against[j]` is added to the log likelihood: what the label would be worth if it were wrong. Without evidence,
+    scores stay as they are. Adds to `right` the probability that each label is right, by worker, and to `classes` the scores by
+    item.
     """
     n_classes = scores.shape[1]
     support = np.empty(n_classes)

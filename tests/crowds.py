@@ -1,0 +1,23 @@
+"""Small crowds for tests: drawn by Hypothesis, as rows of item, worker and label."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+Rows = list[tuple[str, str, str]]
+
+
+@st.composite
+def crowds(draw: st.DrawFn) -> Rows:
+    """Small crowds in which a worker labels an item at most once."""
+    n_items, n_workers, n_classes = draw(st.integers(1, 8)), draw(st.integers(1, 6)), draw(st.integers(1, 4))
+    pairs = [(i, j) for i in range(n_items) for j in range(n_workers)]
+    chosen = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=len(pairs), unique=True))
+    said = draw(st.lists(st.integers(0, n_classes - 1), min_size=len(chosen), max_size=len(chosen)))
+    return [(f"i{i}", f"w{j}", f"c{k}") for (i, j), k in zip(chosen, said, strict=True)]
+
+
+def fitting(method: Any, rows: Rows) -> Rows:
+    """The same rows with no more classes than the method takes: those beyond are merged."""
+    most = method.most_classes or 1000
+    return [(i, j, f"c{int(k[1:]) % most}") for i, j, k in rows]
