@@ -21,7 +21,7 @@ test-slow: .venv/tested $(COMPILED)/current
 	$(BIN)/pytest -m slow
 
 test-spark: .venv/spark $(COMPILED)/current
-	$(BIN)/pytest -m spark tests/test_spark.py
+	$(BIN)/pytest -m spark tests
 
 bench: .venv/tested $(COMPILED)/current
 	$(BIN)/python -m benchmarks

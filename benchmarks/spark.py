@@ -12,8 +12,8 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 import crowdwise as cw
+from crowdwise.data.cleaning import Rules
 from crowdwise.data.spark.labels import LabelsOnSpark
-from crowdwise.data.spark.partitioning import deal
 
 from . import large_crowd
 from .timing import show
@@ -35,9 +35,8 @@ def main(sizes: list[int]) -> None:
         path = _FOLDER / f"labels-{count}.parquet"
         if not path.is_file():
             large_crowd.write(path, count, count * 4 // 25, max(count * 3 // 1000, 10))
-        found = {"item": "item", "worker": "worker", "label": "label"}
         started = time.perf_counter()
-        labels = LabelsOnSpark(*deal(session.read.parquet(str(path)), found, "error", (), False, None))
+        labels = LabelsOnSpark(session.read.parquet(str(path)), dict.fromkeys(("item", "worker", "label")), Rules())
         reading = time.perf_counter() - started
         cluster = _seconds_per_iteration(method, labels)
         memory = 2 * _seconds_per_iteration(method, cw.read_labels(path))

@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from .engines import Engine, in_memory, on_disk_in, on_spark, start_spark
+
+_IN_SPARK = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.filterwarnings("ignore")])
+
 
 @pytest.fixture(scope="session")
 def data() -> Path:
@@ -54,3 +58,22 @@ def browser() -> Iterator[Any]:
         opened = playwright.chromium.launch(executable_path=found, args=arguments)
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def spark_session() -> Iterator[Any]:
+    """A real Spark on this machine, in which a task may fail twice."""
+    pytest.importorskip("pyspark", reason="the extra spark is not installed")
+    session = start_spark("local[2,3]")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(params=["memory", "disk", _IN_SPARK])
+def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    """Every engine in turn; Spark only where `-m spark` asks for it."""
+    if request.param == "memory":
+        return in_memory()
+    if request.param == "disk":
+        return on_disk_in(tmp_path_factory.mktemp("rows"))
+    return on_spark(request.getfixturevalue("spark_session"))

@@ -3,8 +3,6 @@
 import gzip
 import io
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,76 +15,32 @@ from rich.console import Console
 
 import crowdwise as cw
 from crowdwise.cli.terminal import Terminal
-from crowdwise.data.disk.labels import LabelsOnDisk
 from crowdwise.parallel import thread_count
+from crowdwise.testing import require_same_found
 
-from .cases import CASES, VARIANTS
+from .cases import EVERY
+from .engines import on_disk, run
 
 pytestmark = pytest.mark.usefixtures("workdir")
-EVERY = CASES | VARIANTS
-# These keep something for every item or label, or draw items at random: they say that they need all labels in memory.
-IN_MEMORY_ONLY = {
-    *("glad", "minimax", "loglinear", "kos", "mmsr", "la", "la one pass", "ebcc", "ibcc", "bwa restarts"),
-}
-LOOPED = sorted(set(EVERY) - IN_MEMORY_ONLY)
+SWEEPING = [key for key, method in EVERY.items() if "disk" in method.places()]
 PAPER = [
     *("CF", "CF_amt", "MS", "SP", "SP_amt", "ZC_all", "ZC_in", "ZC_us", "adult", "bird", "dog", "face", "fact", "prod"),
     *("rte", "trec", "tweet", "web"),
 ]
 
 
-def on_disk(source: Any, **more: Any) -> LabelsOnDisk:
-    """Read into dozens of parts."""
-    labels: LabelsOnDisk = cw.read_labels(source, **{"engine": "disk", "memory": "20KB", **more})
-    return labels
-
-
-def assert_same_result(disk: Any, memory: cw.Result) -> None:
-    """The same answers and workers; scores to 1e-9."""
-    one, other = disk.to_frame(scores=True).sort("item"), memory.to_frame(scores=True).sort("item")
-    exact = ["item", "label", "votes", "runner_up"]
-    assert one.columns == other.columns
-    assert one.schema == other.schema
-    tied = pl.Series(memory.names.items.filter(pl.Series(memory.ties)))
-    assert one.select("item", "label", "votes").equals(other.select("item", "label", "votes"))
-    untied = ~one["item"].is_in(tied.implode())
-    assert one.filter(untied).select(exact).equals(other.filter(untied).select(exact))
-    numbers = [name for name in one.columns if name.startswith("score")]
-    assert one.select(numbers).to_numpy() == pytest.approx(other.select(numbers).to_numpy(), rel=1e-9, abs=1e-9)
-    assert disk.tie_count == memory.tie_count
-    assert disk.scale == memory.scale
-    workers, expected = disk.workers_frame(), memory.workers_frame()
-    assert workers.select("worker", "labels", "agreement").equals(expected.select("worker", "labels", "agreement"))
-    columns = ["quality", "quality_low", "quality_high"]
-    assert workers.select(columns).to_numpy() == pytest.approx(
-        expected.select(columns).to_numpy(), rel=1e-7, abs=1e-9, nan_ok=True
-    )
-    assert disk.convergence.iterations == memory.convergence.iterations
-
-
-@pytest.mark.parametrize("key", LOOPED)
-def test_every_looped_method_finds_the_same(key: str, tmp_path: Path) -> None:
-    path = tmp_path / "votes.parquet"
-    cw.simulate(400, 20, 3, seed=2).rows.sample(fraction=1, shuffle=True, seed=1).write_parquet(path)
-    labels = on_disk(path, memory=30_000 * thread_count())
-    assert labels.n_parts >= 24
-    elsewhere, in_memory = EVERY[key].method.fit(labels), EVERY[key].method.fit(cw.read_labels(path))
-    assert_same_result(elsewhere, in_memory)
-    assert elsewhere.method == in_memory.method == EVERY[key].method
-
-
 @pytest.mark.data
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PAPER)
-def test_every_looped_method_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
+def test_every_sweeping_method_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
     path = data / "paper" / name / "label.csv"
     for duplicates in ("first", "set"):
         memory = cw.read_labels(path, duplicates=duplicates)
         disk = on_disk(path, duplicates=duplicates, memory=memory.report.rows * 15 * thread_count())
         assert disk.n_parts >= 24
         assert disk.report == memory.report
-        for key in LOOPED if duplicates == "first" or not memory.set_valued else ["bwa"]:
-            assert_same_result(EVERY[key].method.fit(disk), EVERY[key].method.fit(memory))
+        for key in SWEEPING if duplicates == "first" or not memory.set_valued else ["bwa"]:
+            require_same_found(EVERY[key].fit(disk), EVERY[key].fit(memory))
 
 
 @pytest.mark.data
@@ -95,7 +49,7 @@ def test_bwa_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
     path = data / "paper" / name / "label.csv"
     memory = cw.read_labels(path, duplicates="set")
     disk = on_disk(path, duplicates="set", memory=memory.n_labels * 10 * thread_count())
-    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))
+    require_same_found(cw.BWA().fit(disk), cw.BWA().fit(memory))
 
 
 Cell = tuple[str, str, str]
@@ -154,7 +108,7 @@ def test_every_format_is_read_alike(name: str, tmp_path: Path, monkeypatch: pyte
     else:
         cw.write({path: rows})
     disk = on_disk("-" if name == "-" else path)
-    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(cw.Labels.from_frame(rows)))
+    require_same_found(cw.BWA().fit(disk), cw.BWA().fit(cw.Labels.from_frame(rows)))
 
 
 def test_mixed_json_and_broken_files_are_said_as_in_memory(tmp_path: Path) -> None:
@@ -184,21 +138,11 @@ def test_results_are_the_same_to_the_bit_for_any_number_of_threads(
         assert workers.equals(tables[0][1])
 
 
-def test_accuracy_needs_only_the_items_with_a_truth(tmp_path: Path) -> None:
-    crowd = cw.simulate(300, 10, 3, seed=6)
-    crowd.rows.write_parquet(tmp_path / "votes.parquet")
-    disk, memory = cw.BWA().fit(on_disk(tmp_path / "votes.parquet")), cw.BWA().fit(crowd.labels)
-    known = crowd.truth.sample(20, seed=1)
-    assert cw.accuracy(disk, known) == cw.accuracy(memory, known)
-    with pytest.raises(cw.DataError, match="The truth shares no item with the labels"):
-        cw.accuracy(disk, {"nothing": "c1"})
-
-
 @pytest.mark.parametrize(
     ("more", "message"),
     [
         ({"memory": "lots"}, "memory='lots' is no size; write it as 4GB"),
-        ({"engine": "tape"}, "engine='tape' is not one of 'memory', 'disk', 'auto'"),
+        ({"engine": "tape"}, "engine='tape' is not one of 'memory', 'disk', 'auto', 'spark'"),
         ({"workdir": "/no/such/folder"}, "There is no folder /no/such/folder to work in"),
     ],
 )
@@ -214,11 +158,6 @@ def test_memory_that_would_make_parts_useless_is_refused(tmp_path: Path, workdir
     with pytest.raises(cw.CallError, match=r"about 2,000 rows, .* at least 0.002 MB \(--memory\), a byte a row"):
         on_disk(path, memory="1KB")
     assert not list(workdir.iterdir())
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "crowdwise", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_the_command_line_chooses_the_disk_by_itself_and_says_so(tmp_path: Path, workdir: Path) -> None:
@@ -247,7 +186,7 @@ def test_a_large_item_and_an_empty_part_do_no_harm(tmp_path: Path) -> None:
     pl.DataFrame({"item": [7] * count, "worker": np.arange(count), "label": np.arange(count) % 3}).write_parquet(path)
     disk, memory = on_disk(path), cw.read_labels(path)
     assert disk.n_parts == 1
-    assert_same_result(cw.BWA().fit(disk), cw.BWA().fit(memory))
+    require_same_found(cw.BWA().fit(disk), cw.BWA().fit(memory))
 
 
 def test_phases_draw_a_bar_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,8 +53,8 @@ def test_few_classes_are_swept_as_many_are(negligible: float, scored: bool) -> N
         scores, changes = np.full((200, 3), 0.25), np.zeros(3)
         counts = np.zeros((5, 3, 3)), np.zeros(3), np.zeros(1)
         prior = np.log([0.5, 0.3, 0.2])
-        given = (evidence.reshape(-1, 3), prior) if scored else (None, None)
-        kernels.sweep_confusions(starts, workers, labels, block, *given, negligible, scores, changes, *counts)
+        given = (evidence.reshape(-1, 3), prior) if scored else None
+        kernels.sweep_confusions(starts, workers, labels, block, given, negligible, scores, changes, *counts)
         swept.append((scores, changes, *counts))
     for few, many in zip(*swept, strict=True):
         np.testing.assert_allclose(few, many, rtol=1e-13)

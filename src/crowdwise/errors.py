@@ -11,6 +11,8 @@ from typing import Final
 
 # What would not fit a laptop beside the labels is refused.
 _MOST_BYTES: Final = 8 * 2**30
+# The packages behind each extra.
+_EXTRAS: Final = {"report": ("altair", "jinja2", "vl_convert"), "spark": ("pyspark", "pyarrow")}
 
 
 class DataError(ValueError):
@@ -44,8 +46,13 @@ def require_room(size: int, needs: str, instead: str) -> None:
         raise DataError(f"{needs} would take {size / 2**30:,.0f} GB. {instead}")
 
 
-def require_report(what: str) -> None:
-    """Refuse to make `what` where the extra `report` is not installed."""
-    missing = [name for name in ("altair", "jinja2", "vl_convert") if find_spec(name) is None]
+def require_extra(extra: str, what: str) -> None:
+    """Refuse what only some installations have, where the extra that it needs is not installed.
+
+    Args:
+        extra: The name of the extra.
+        what: The beginning of the sentence: what needs it.
+    """
+    missing = [name for name in _EXTRAS[extra] if find_spec(name) is None]
     if missing:
-        raise CallError(f"{what} needs {', '.join(missing)}: pip install 'crowdwise[report]'")
+        raise CallError(f"{what} needs {', '.join(missing)}: pip install 'crowdwise[{extra}]'")

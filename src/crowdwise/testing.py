@@ -76,7 +76,8 @@ def is_a_value(method: Any) -> None:
 
 def refuses_parameters_that_make_no_sense(method: Any) -> None:
     """A parameter of the wrong type, or outside its bounds, is refused by name."""
-    for name, declared in parameters_of(type(method)).items():
+    kind: Any = type(method)
+    for name, declared in parameters_of(kind).items():
         _require(declared.meaning != "", f"{name} does not say what it means: declare it by `parameter`")
         for value in (object(), float("nan"), float("inf"), -(10.0**9), "no such choice"):
             if declared.accepts(value):
@@ -101,9 +102,8 @@ def ignores_names(method: Any) -> None:
     if method.starts_at_random:
         return
     for rows in _crowds(method):
-        require_same(
-            fit(method, rows), turned_back(fit(method, [(turned(i), turned(j), turned(k)) for i, j, k in rows]))
-        )
+        renamed = fit(method, [(turned(i), turned(j), turned(k)) for i, j, k in rows])
+        require_same(fit(method, rows), turned_back(renamed))
 
 
 def gives_finite_scores_and_whole_tables(method: Any) -> None:
@@ -143,7 +143,7 @@ def manages_small_and_odd_crowds(method: Any) -> None:
     for name, rows in crowds.items():
         labels = Labels.from_frame(table(rows))
         if labels.n_classes > _most_classes(method):
-            _require_refused(lambda labels=labels: method.fit(labels), f"classes, and here are {labels.n_classes}")
+            _require_refused(method, labels, f"classes, and here are {labels.n_classes}")
             continue
         result = method.fit(labels)
         _require(bool(np.isfinite(result.scores).all()), f"a score is not finite with {name}")
@@ -170,7 +170,7 @@ def takes_or_refuses_votes_for_several_classes(method: Any) -> None:
     rows = [("i0", "w0", "c0"), ("i0", "w0", "c1"), ("i0", "w1", "c0")]
     labels = Labels.from_frame(table(rows), duplicates="set")
     if not method.takes_sets:
-        _require_refused(lambda: method.fit(labels), 'duplicates="first", "last", "all" or "drop"')
+        _require_refused(method, labels, 'duplicates="first", "last", "all" or "drop"')
         return
     result = method.fit(labels)
     _require(result.votes.tolist() == [2], "a vote for two classes does not count as one vote")
@@ -387,9 +387,9 @@ def _require_close(one: Array, other: Array, tolerance: float, sentence: str) ->
         raise AssertionError(f"{sentence}: by up to {away:.2g}")
 
 
-def _require_refused(call: Callable[[], Any], words: str) -> None:
+def _require_refused(method: Any, labels: Labels, words: str) -> None:
     try:
-        call()
+        method.fit(labels)
     except DataError as refusal:
         _require(words in str(refusal), f"a refusal does not say {words!r}: {refusal}")
         return

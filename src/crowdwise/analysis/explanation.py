@@ -8,7 +8,7 @@ import polars as pl
 
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..errors import CallError, require_report
+from ..errors import CallError, require_extra
 from ..kernels import Array
 from ..results.contributions import Contributions
 from ..results.result import Result
@@ -51,7 +51,7 @@ class Explanation:
 
     def chart(self) -> Any:
         """The waterfall as an Altair chart; needs the extra `report`."""
-        require_report("A chart")
+        require_extra("report", "A chart")
         from . import charts  # needs the extra
 
         return charts.waterfall(self.steps(), self.axis, charts.PLAIN)

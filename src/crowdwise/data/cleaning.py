@@ -1,14 +1,31 @@
 """Rows that cannot be used: without a label they are dropped and counted, without an item or a worker refused."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
 from ..errors import DataError
+from .encoding import Duplicates
 
 
-class Hygiene:
+@dataclass(frozen=True)
+class Rules:
+    """What to do with rows that cannot be used as they are.
+
+    Attributes:
+        duplicates: What to do where one worker gave one item several different labels.
+        missing: Values that mean "no label" besides null, NaN and empty text.
+        strict: Whether to refuse the rows instead of repairing them.
+    """
+
+    duplicates: Duplicates = "error"
+    missing: Sequence[Any] = ()
+    strict: bool = False
+
+
+class Cleaning:
     """What is wrong with the rows of a table, read as a whole or piece by piece.
 
     Args:

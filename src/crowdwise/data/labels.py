@@ -12,7 +12,7 @@ from ..errors import DataError
 from ..kernels import Array
 from ..parallel import Sum, Threads
 from . import columns, encoding
-from .cleaning import Hygiene
+from .cleaning import Cleaning, Rules
 from .crowd import Place, describe
 from .encoding import Duplicates
 from .frames import as_series, as_table
@@ -93,9 +93,7 @@ class Labels:
         found = columns.recognise(there or table.columns, given, "The table")
         picked = table.select(pl.col(found[role]).alias(role) for role in given)
         picked = picked.collect() if isinstance(picked, pl.LazyFrame) else picked
-        return cls.from_columns(
-            picked, found, duplicates=duplicates, missing=missing, strict=strict, integers_in_text=False
-        )
+        return cls.from_columns(picked, found, Rules(duplicates, missing, strict))
 
     @classmethod
     def from_arrays(
@@ -118,43 +116,36 @@ class Labels:
         lengths = {role: len(values) for role, values in series.items()}
         if len(set(lengths.values())) > 1:
             raise DataError(f"item, worker and label differ in length: {lengths}.")
-        return cls.from_columns(
-            pl.DataFrame(series),
-            {role: role for role in given},
-            duplicates=duplicates,
-            missing=missing,
-            strict=strict,
-            integers_in_text=False,
-        )
+        found = {role: role for role in given}
+        return cls.from_columns(pl.DataFrame(series), found, Rules(duplicates, missing, strict))
 
     @classmethod
     def from_columns(
-        cls,
-        table: pl.DataFrame,
-        found: dict[str, str],
-        *,
-        duplicates: Duplicates,
-        missing: Sequence[Any],
-        strict: bool,
-        integers_in_text: bool,
+        cls, table: pl.DataFrame, found: dict[str, str], rules: Rules, *, integers_in_text: bool = False
     ) -> "Labels":
-        """The one way in: columns `item`, `worker` and `label`, with the names they had in `found`.
+        """The one way in: columns `item`, `worker` and `label`, cleaned, encoded and sorted.
 
-        `integers_in_text` is for formats that have only text (CSV): a column of nothing but integers becomes one.
+        Args:
+            table: The columns.
+            found: What each was called where it comes from.
+            rules: What to do with rows that cannot be used as they are.
+            integers_in_text: Whether a column of text that holds nothing but integers becomes integers, as for formats
+                that have only text, such as CSV.
         """
-        encoding.check_policy(duplicates)
-        hygiene = Hygiene(found, missing)
-        there = hygiene.labelled(table)
-        hygiene.check(strict)
+        encoding.check_policy(rules.duplicates)
+        cleaning = Cleaning(found, rules.missing)
+        there = cleaning.labelled(table)
+        cleaning.check(rules.strict)
         given = table if there is None else table.filter(there)
         item, worker, label = encoding.encode_columns([given[role] for role in found], integers_in_text)
         label = encoding.order_classes(label)
-        grouped = encoding.group(item.codes, worker.codes, label.codes, len(item.names), len(worker.names), duplicates)
-        if grouped.conflict is not None and duplicates == "error":
+        codes = item.codes, worker.codes, label.codes
+        grouped = encoding.group(*codes, len(item.names), len(worker.names), rules.duplicates)
+        if grouped.conflict is not None and rules.duplicates == "error":
             first = grouped.conflict
             said = label.names.gather(list(first.labels))
             encoding.refuse_conflicts(grouped.conflicts, item.names[first.item], worker.names[first.worker], said)
-        if strict:
+        if rules.strict:
             encoding.refuse_repeats(grouped.repeated)
         unlabelled = len(item.names) - len(grouped.items)
         if there is not None:
@@ -168,11 +159,11 @@ class Labels:
             grouped.labels,
             Names(names.alias("item"), worker.names.alias("worker"), label.names.alias("label")),
             ReadingReport(
-                hygiene.rows,
-                hygiene.unlabelled,
+                cleaning.rows,
+                cleaning.unlabelled,
                 grouped.repeated,
                 grouped.conflicts,
-                duplicates,
+                rules.duplicates,
                 unlabelled,
                 found,
             ),

@@ -6,11 +6,12 @@ from typing import Any, Literal, overload
 
 import polars as pl
 
-from ..errors import CallError, DataError
+from ..errors import CallError, DataError, require_extra
 from . import columns
+from .cleaning import Rules
 from .disk.labels import LabelsOnDisk, fits
-from .disk.partitioning import Phases, Rules
-from .disk.workspace import Workplace
+from .disk.partitioning import Phases
+from .disk.workspace import Workspace
 from .encoding import Duplicates, check_policy
 from .frames import as_table
 from .labels import Labels
@@ -44,6 +45,7 @@ def read_labels(
     engine: str,
     memory: str | int | None = ...,
     workdir: str | os.PathLike[str] | None = ...,
+    master: str | None = ...,
     method: Any = ...,
     phases: Phases = ...,
 ) -> Any: ...
@@ -61,6 +63,7 @@ def read_labels(
     engine: str = "memory",
     memory: str | int | None = None,
     workdir: str | os.PathLike[str] | None = None,
+    master: str | None = None,
     method: Any = None,
     phases: Phases = lambda _phase, _share: None,
 ) -> Any:
@@ -77,12 +80,13 @@ def read_labels(
         missing: Values that mean "no label" besides null, NaN and empty text.
         strict: Refuse the data instead of repairing them.
         engine: "memory" for `Labels`; "disk" for `LabelsOnDisk`, which may be larger than memory; "auto" for memory
-            if they fit. What has no path, such as standard input, fits.
+            if they fit (what has no path, such as standard input, fits); "spark" for labels that a Spark cluster
+            reads, which needs the extra `spark` and Java 17.
         memory: What may be taken, such as "4GB"; None for what is free.
         workdir: Where "disk" works; None for the system's place for large temporary files. What is put there is
             removed when the labels are closed or forgotten.
-        method: What is to be fitted, if that is known: one that cannot run on disk is refused before anything is read
-            to there.
+        master: The master of the Spark cluster; this machine if None.
+        method: What is to be fitted, if that is known: one that cannot run there is refused before anything is read.
         phases: Called with the name of a phase and the share of it that is done, where labels are on disk.
 
     >>> import tempfile
@@ -93,9 +97,12 @@ def read_labels(
     ['007']
     """
     given = {"item": item, "worker": worker, "label": label}
-    if engine not in ("memory", "disk", "auto"):
-        raise CallError(f"engine={engine!r} is not one of 'memory', 'disk', 'auto'.")
+    if engine not in ("memory", "disk", "auto", "spark"):
+        raise CallError(f"engine={engine!r} is not one of 'memory', 'disk', 'auto', 'spark'.")
     check_policy(duplicates)
+    rules = Rules(duplicates, missing, strict)
+    if engine == "spark":
+        return _read_in_cluster(source, given, rules, master, method)
     sources = expand(source)
     place = _on_disk(workdir, method) if engine == "disk" else None
     copies = [None if place is None else place.path / f"input-{number}" for number in range(len(sources))]
@@ -103,24 +110,37 @@ def read_labels(
     if engine == "auto" and all(isinstance(one.content, str) for one in scans) and not fits(scans, memory):
         place = _on_disk(workdir, method)
     found = {role: " or ".join(dict.fromkeys(one.found[role] for one in scans)) for role in given}
-    text = any(one.is_text for one in scans)
     if place is not None:
-        return LabelsOnDisk.read(scans, found, Rules(duplicates, missing, strict, text), memory, place, phases)
-    return Labels.from_columns(
-        pl.concat([one.collect() for one in scans]),
-        found,
-        duplicates=duplicates,
-        missing=missing,
-        strict=strict,
-        integers_in_text=text,
-    )
+        return LabelsOnDisk.read(scans, found, rules, memory, place, phases)
+    table = pl.concat([one.collect() for one in scans])
+    return Labels.from_columns(table, found, rules, integers_in_text=any(one.is_text for one in scans))
 
 
-def _on_disk(workdir: str | os.PathLike[str] | None, method: Any) -> Workplace:
+def _on_disk(workdir: str | os.PathLike[str] | None, method: Any) -> Workspace:
     """Where to work on disk, for a method that can."""
     if method is not None:
         method.require_place("disk")
-    return Workplace(workdir)
+    return Workspace(workdir)
+
+
+def _read_in_cluster(
+    source: Source | Sequence[Source],
+    given: Mapping[str, str | None],
+    rules: Rules,
+    master: str | None,
+    method: Any,
+) -> Any:
+    """Labels that a Spark cluster reads, wherever it can reach them, for a method that can run there."""
+    require_extra("spark", "engine='spark'")
+    if method is not None:
+        method.require_place("spark")
+    from .spark.labels import LabelsOnSpark  # needs the extra
+
+    given_paths = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
+    paths = [os.fspath(path) for path in given_paths if isinstance(path, str | os.PathLike) and path != "-"]
+    if len(paths) < len(given_paths):
+        raise CallError("A cluster reads files by their paths or addresses, and no standard input or open files.")
+    return LabelsOnSpark.read(paths, given, rules, master)
 
 
 def read_truth(source: Any, *, item: str | None = None, truth: str | None = None) -> pl.DataFrame:

@@ -20,12 +20,11 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from ..data import columns
+from ..data.cleaning import Rules
 from ..data.encoding import Duplicates
 from ..data.labels import Labels
 from ..data.reading_report import ReadingReport
 from ..data.spark.labels import LabelsOnSpark, send
-from ..data.spark.partitioning import deal
 from ..data.spark.writing import write_folders
 from ..kernels import Array
 from ..results.in_parts import ResultInParts
@@ -71,8 +70,8 @@ def fit(
         One row per item and one per worker, with the columns that `Result.to_frame` and `workers_frame` have.
     """
     method.require_place("spark")
-    found = columns.recognise(votes.columns, {"item": item, "worker": worker, "label": label}, "The table")
-    labels = LabelsOnSpark(*deal(votes, found, duplicates, missing, strict, partitions))
+    given = {"item": item, "worker": worker, "label": label}
+    labels = LabelsOnSpark(votes, given, Rules(duplicates, missing, strict), partitions)
     result = method.fit(labels, progress=progress)
     return result.truth(scores), result.workers_table()
 

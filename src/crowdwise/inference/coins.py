@@ -60,14 +60,12 @@ class CoinMethod(IterativeMethod[Coins, CoinCounts]):
     def sweep(self, labels: Labels, scores: Array, workers: Coins | None, counts: CoinCounts) -> Array:
         """Posterior probabilities of the classes, and right answers counted by them."""
         changes = np.zeros(labels.n_classes)
-        evidence, against = (None, None) if workers is None else _evidence(workers.accuracy, labels.n_classes)
+        coins = None if workers is None else (*_evidence(workers.accuracy, labels.n_classes), workers.log_prior)
         kernels.sweep_coins(
             labels.item_starts,
             labels.workers,
             labels.labels,
-            evidence,
-            against,
-            None if workers is None else workers.log_prior,
+            coins,
             scores,
             changes,
             counts.right,

@@ -82,8 +82,7 @@ class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
             labels.workers,
             labels.labels,
             in_registers(labels.n_classes),
-            None if workers is None else workers.evidence.reshape(-1, labels.n_classes),
-            None if workers is None else workers.log_prior,
+            None if workers is None else (workers.evidence.reshape(-1, labels.n_classes), workers.log_prior),
             np.inf,  # without smoothing, a class with next to no probability still shapes a matrix
             scores,
             changes,

@@ -30,9 +30,8 @@ def sweep_averages(
     labels: Array,
     continued: Array | None,
     block: tuple[int, ...],
-    weight: Array | None,
+    weights: tuple[Array, Array] | None,
     prior_weight: float,
-    prior_mean: Array | None,
     floor: float,
     mirrored: bool,
     scores: Array,
@@ -42,10 +41,10 @@ def sweep_averages(
 ) -> None:
     """Score the classes in `block` and count the errors, item by item: nothing is read from memory twice.
 
-    A score is the average vote, each worker's with its `weight` (workers, lanes) and the `prior_mean` (1, lanes) with
-    `prior_weight`. Overwrites the classes' columns of `scores`, and of `changes` (1, classes) by the largest change
-    there, relative to the new score plus `floor`; if `mirrored`, class 1 gets what is missing to one in class 0.
-    Without weights, scores stay as they are.
+    A score is the average vote. `weights` is two arrays: what each worker's vote weighs (workers, lanes), and the prior
+    mean (1, lanes), which weighs `prior_weight`. Overwrites the classes' columns of `scores`, and of `changes` (1,
+    classes) by the largest change there, relative to the new score plus `floor`; if `mirrored`, class 1 gets what is
+    missing to one in class 0. Without weights, scores stay as they are.
 
     Adds to `errors` (workers, lanes) the squares of (score - vote), and to `sums` (2, lanes) the scores and their
     squares.
@@ -54,14 +53,15 @@ def sweep_averages(
     nothing = spread(0.0, block)
     prior_total = spread(prior_weight, block)
     prior_favour = nothing
-    if prior_mean is not None:
+    if weights is not None:
+        weight, prior_mean = weights
         prior_favour = prior_total * load(prior_mean, _U(0), block)
     floors, change, mirrored_change = spread(floor, block), nothing, 0.0
     total_score, total_square = load(sums, _U(0), block), load(sums, _U(1), block)
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         score = gather(scores, i, block)
-        if weight is not None:
+        if weights is not None:
             total, favour = prior_total, prior_favour
             for e in range(low, high):
                 given = load(weight, _U(workers[e]), block)

@@ -12,10 +12,8 @@ def sweep_two_sided(
     item_starts: Array,
     workers: Array,
     labels: Array,
-    weight_for: Array | None,
-    weight_against: Array | None,
+    weights: tuple[Array, Array, Array] | None,
     mean_weight: float,
-    mean: Array | None,
     change_floor: float,
     scores: Array,
     changes: Array,
@@ -25,14 +23,17 @@ def sweep_two_sided(
 ) -> None:
     """Score every item, and count every worker's squared errors by whether it voted for a class: (workers, classes).
 
-    Without weights, scores stay as they are. Adds to `sums` the scores, and how fast each would grow if votes for a class
-    weighed more and votes against it less by the same factor.
+    `weights` is three arrays: what a vote for each class and a vote against it weighs, by worker, and the mean score of
+    each class, which weighs `mean_weight`. Without weights, scores stay as they are. Adds to `sums` the scores, and how
+    fast each would grow if votes for a class weighed more and votes against it less by the same factor.
     """
     n_classes = scores.shape[1]
     support, total = np.empty(n_classes), np.empty(n_classes)
+    if weights is not None:
+        weight_for, weight_against, mean = weights
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
-        if weight_for is not None:
+        if weights is not None:
             for k in range(n_classes):
                 support[k] = mean_weight * mean[k]
                 total[k] = mean_weight

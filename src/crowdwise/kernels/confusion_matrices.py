@@ -1,10 +1,11 @@
 """Workers with confusion matrices: score and count item by item.
 
-`rows` has a row for every worker and class said, the classes of a worker one after the other: what that label adds to
-the support of each true class. A sweep overwrites `scores` and the largest change of each class, unless there are no
-rows yet. It adds to `confusion` (workers, said class, true class) the probabilities of the true classes by worker and
-label, to `classes` those by item, and the log likelihood. Classes that are `negligible` nats behind the best get no
-probability; supports are as in `posteriors`.
+`beliefs` is two arrays. `rows` has a row for every worker and class said, the classes of a worker one after the other:
+what that label adds to the support of each true class. `log_prior` is the support of each class before any label. A
+sweep overwrites `scores` and the largest change of each class, unless there are no beliefs yet. It adds to `confusion`
+(workers, said class, true class) the probabilities of the true classes by worker and label, to `classes` those by item,
+and the log likelihood. Classes that are `negligible` nats behind the best get no probability; supports are as in
+`posteriors`.
 """
 
 import numpy as np
@@ -26,8 +27,7 @@ def sweep_confusions(
     workers: Array,
     labels: Array,
     block: tuple[int, ...] | None,
-    rows: Array | None,
-    log_prior: Array | None,
+    beliefs: tuple[Array, Array] | None,
     negligible: float,
     scores: Array,
     changes: Array,
@@ -39,11 +39,9 @@ def sweep_confusions(
     n_said, counts = confusion.shape[1], confusion.reshape(-1, scores.shape[1])
     votes = (item_starts, workers, labels)
     if block is not None:
-        log_likelihood[0] += _sweep_few(
-            *votes, block, n_said, rows, log_prior, negligible, scores, changes, counts, classes
-        )
+        log_likelihood[0] += _sweep_few(*votes, block, n_said, beliefs, negligible, scores, changes, counts, classes)
     if block is None:
-        log_likelihood[0] += _sweep_many(*votes, n_said, rows, log_prior, negligible, scores, changes, counts, classes)
+        log_likelihood[0] += _sweep_many(*votes, n_said, beliefs, negligible, scores, changes, counts, classes)
 
 
 @compiled
@@ -53,8 +51,7 @@ def _sweep_few(
     labels: Array,
     block: tuple[int, ...],
     n_said: int,
-    rows: Array | None,
-    log_prior: Array | None,
+    beliefs: tuple[Array, Array] | None,
     negligible: float,
     scores: Array,
     changes: Array,
@@ -64,7 +61,8 @@ def _sweep_few(
     """All classes of an item in one register."""
     width, row_of_classes, row_of_changes = _U(n_said), classes.reshape(1, -1), changes.reshape(1, -1)
     prior = spread(0.0, block)
-    if log_prior is not None:
+    if beliefs is not None:
+        rows, log_prior = beliefs
         prior = load(log_prior.reshape(1, -1), _U(0), block)
     by_class, moved = load(row_of_classes, _U(0), block), load(row_of_changes, _U(0), block)
     ones, nothing, threshold = spread(1.0, block), spread(0.0, block), spread(-negligible, block)
@@ -73,7 +71,7 @@ def _sweep_few(
     for i in range(_U(item_starts.size - 1)):
         low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
         score = load(scores, i, block)
-        if rows is not None:
+        if beliefs is not None:
             support = prior
             for e in range(low, high):
                 ahead = min(e + _AHEAD, last)
@@ -111,8 +109,7 @@ def _sweep_many(
     workers: Array,
     labels: Array,
     n_said: int,
-    rows: Array | None,
-    log_prior: Array | None,
+    beliefs: tuple[Array, Array] | None,
     negligible: float,
     scores: Array,
     changes: Array,
@@ -123,9 +120,11 @@ def _sweep_many(
     n_classes, width = _U(scores.shape[1]), _U(n_said)
     support, possible = np.empty(n_classes), np.empty(n_classes, np.uint64)
     log_total = 0.0
+    if beliefs is not None:
+        rows, log_prior = beliefs
     for i in range(_U(item_starts.size - 1)):
         low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
-        if rows is not None:
+        if beliefs is not None:
             for k in range(n_classes):
                 support[k] = log_prior[k]
             for e in range(low, high):

@@ -48,26 +48,28 @@ def sweep_coins(
     item_starts: Array,
     workers: Array,
     labels: Array,
-    evidence: Array | None,
-    against: Array | None,
-    log_prior: Array | None,
+    coins: tuple[Array, Array, Array] | None,
     scores: Array,
     changes: Array,
     right: Array,
     classes: Array,
     log_likelihood: Array,
 ) -> None:
-    """Score and count where a label of worker j adds `evidence[j]` to the support of its class.
+    """Score and count where every worker is right with a probability of its own.
 
-    `against[j]` is added to the log likelihood: what the label would be worth if it were wrong. Without evidence,
-    scores stay as they are. Adds to `right` the probability that each label is right, by worker, and to `classes` the scores by
-    item.
+    `coins` is three arrays: `evidence[j]`, what a label of worker j adds to the support of its class; `against[j]`, what
+    the label would be worth if it were wrong, added to the log likelihood; and `log_prior[k]`, the support of class k
+    before any label. Without coins, scores stay as they are.
+
+    Adds to `right` the probability that each label is right, by worker, and to `classes` the scores by item.
     """
     n_classes = scores.shape[1]
     support = np.empty(n_classes)
+    if coins is not None:
+        evidence, against, log_prior = coins
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
-        if evidence is not None:
+        if coins is not None:
             wrong = 0.0
             for k in range(n_classes):
                 support[k] = log_prior[k]

@@ -13,9 +13,8 @@ def sweep_prototypes(
     item_starts: Array,
     workers: Array,
     labels: Array,
-    log_mixture: Array | None,
     log_matrix: Array,
-    log_prior: Array | None,
+    mixtures: tuple[Array, Array] | None,
     scores: Array,
     changes: Array,
     mixture: Array,
@@ -26,9 +25,10 @@ def sweep_prototypes(
 ) -> None:
     """Which prototype each label comes from, given the scores; new scores from that; and counts of both.
 
-    `log_mixture` is (workers, prototypes), `log_matrix` (prototypes, said class, true class); counts have the same
-    shapes. Without mixtures, scores stay, the shares of the prototypes are linear in `log_matrix`, which then holds
-    probabilities, and their unnormalised sums go to the raw counts.
+    `log_matrix` is (prototypes, said class, true class). `mixtures` is two arrays: the logarithms of every worker's
+    mixture (workers, prototypes) and of the classes' probabilities. Counts have the same shapes. Without mixtures,
+    scores stay, the shares of the prototypes are linear in `log_matrix`, which then holds probabilities, and their
+    unnormalised sums go to the raw counts.
     """
     n_prototypes, n_classes = log_matrix.shape[0], scores.shape[1]
     most = 0
@@ -36,9 +36,11 @@ def sweep_prototypes(
         most = max(most, item_starts[i + 1] - item_starts[i])
     share = np.empty((most, n_prototypes))
     support = np.zeros(n_classes)
+    if mixtures is not None:
+        log_mixture, log_prior = mixtures
     for i in range(item_starts.size - 1):
         low, high = item_starts[i], item_starts[i + 1]
-        if log_prior is not None:
+        if mixtures is not None:
             for k in range(n_classes):
                 support[k] = log_prior[k]
         for e in range(low, high):
@@ -48,14 +50,14 @@ def sweep_prototypes(
                 value = 0.0
                 for k in range(n_classes):
                     value += scores[i, k] * log_matrix[s, y, k]
-                if log_mixture is not None:
+                if mixtures is not None:
                     value += log_mixture[j, s]
                 share[e - low, s] = value
                 highest = max(highest, share[e - low, s])
             for s in range(n_prototypes):
-                if log_mixture is not None:
+                if mixtures is not None:
                     share[e - low, s] = np.exp(share[e - low, s] - highest)
-                if log_mixture is None:
+                if mixtures is None:
                     raw_mixture[j, s] += share[e - low, s]
                     for k in range(n_classes):
                         raw_matrix[s, y, k] += share[e - low, s] * scores[i, k]
@@ -65,7 +67,7 @@ def sweep_prototypes(
                 mixture[j, s] += share[e - low, s]
                 for k in range(n_classes):
                     support[k] += share[e - low, s] * log_matrix[s, y, k]
-        if log_mixture is not None:
+        if mixtures is not None:
             _normalise(support, scores, i, changes)
         for k in range(n_classes):
             classes[k] += scores[i, k]

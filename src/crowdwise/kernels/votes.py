@@ -167,8 +167,8 @@ def sweep_votes(
     """Score by weighted votes and count by whom the winners were named.
 
     Overwrites `scores` by the sums of the weights of the votes, and `changes` by the largest change of each class;
-    without weights, both stay as they are. Adds to `given` the votes of every worker and to `agreed` those that name the
-    winner; of tied classes, each is a part of the winner.
+    without weights, both stay as they are. Adds to `given` the votes of every worker and to `agreed` those that name
+    the winner; of tied classes, each is a part of the winner.
     """
     n_classes = scores.shape[1]
     total = np.zeros(n_classes)

@@ -168,8 +168,7 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
             labels.workers,
             labels.labels,
             None,  # states are too many for registers
-            None if workers is None else workers.evidence.reshape(-1, scores.shape[1]),
-            None if workers is None else workers.log_prior,
+            None if workers is None else (workers.evidence.reshape(-1, scores.shape[1]), workers.log_prior),
             _NEGLIGIBLE,
             scores,
             changes,

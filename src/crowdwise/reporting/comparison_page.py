@@ -8,7 +8,7 @@ import polars as pl
 
 from ..data.labels import Labels
 from ..data.writing import check_page, write_text
-from ..errors import require_report
+from ..errors import require_extra
 from .page import render
 
 
@@ -21,7 +21,7 @@ def comparison_page(labels: Labels, rows: Sequence[dict[str, Any]], path: str | 
         path: Where to write it; ends in .html.
         command: How to make it again.
     """
-    require_report("A page")
+    require_extra("report", "A page")
     check_page(path)
     from .. import __version__  # charts need the extra
     from ..analysis import charts  # charts need the extra

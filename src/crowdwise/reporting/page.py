@@ -11,7 +11,7 @@ from ..analysis.explanation import require_same
 from ..data.labels import Labels, shares
 from ..data.reading import read_truth
 from ..data.writing import check_page, write_text
-from ..errors import require_report
+from ..errors import require_extra
 from ..methods.mv import MajorityVote
 from ..results.convergence import Convergence
 from ..results.learned import Learned
@@ -48,7 +48,7 @@ def report(
     >>> path.read_text(encoding="utf-8").startswith("<!doctype html>")
     True
     """
-    require_report("A report")
+    require_extra("report", "A report")
     check_page(path)
     require_same(result, labels)
     known = None if truth is None else read_truth(truth)

@@ -7,14 +7,15 @@ from typing import Any, Final, TypeVar
 
 from ...errors import CallError
 from ...parallel import Sum, Threads
+from ..cleaning import Rules
 from ..crowd import describe
 from ..labels import Labels
 from ..names import Names
 from ..reading_report import ReadingReport
 from ..sources import Scan
 from .part_files import Parts
-from .partitioning import Phases, Rules, deal
-from .workspace import Workplace, available_memory, parse_size, show_size
+from .partitioning import Phases, partition
+from .workspace import Workspace, available_memory, parse_size, show_size
 
 Done = TypeVar("Done")
 
@@ -74,7 +75,7 @@ class LabelsOnDisk:
         found: dict[str, str],
         rules: Rules,
         memory: str | int | None,
-        place: Workplace,
+        place: Workspace,
         phases: Phases,
     ) -> "LabelsOnDisk":
         """Read files into parts; `memory` is what may be taken while working, half of what is free if it is None."""
@@ -83,7 +84,7 @@ class LabelsOnDisk:
             rows = sum(one.size()[0] for one in scans)
             _require_useful(limit, rows)
             place.require(rows * _ROW)
-            return cls(*deal(scans, found, rules, place, limit, rows, phases), phases)
+            return cls(*partition(scans, found, rules, place, limit, rows, phases), phases)
         except BaseException:
             place.close()
             raise
@@ -94,9 +95,10 @@ class LabelsOnDisk:
         return os.fspath(self.parts.place.path)
 
     @property
-    def abandoned(self) -> list[str]:
-        """Folders beside it that killed runs left behind."""
-        return [os.fspath(path) for path in self.parts.place.abandoned()]
+    def remarks(self) -> list[str]:
+        """Where the parts are, and which folders beside theirs killed runs left behind."""
+        abandoned = [f"A run that was killed left {path} behind; remove it." for path in self.parts.place.abandoned()]
+        return [f"Working on disk: {self.n_parts:,} parts in {self.folder}.", *abandoned]
 
     @property
     def n_parts(self) -> int:

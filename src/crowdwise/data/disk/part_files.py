@@ -13,7 +13,7 @@ from ..encoding import Grouped
 from ..labels import Labels
 from ..names import Names
 from ..reading_report import ReadingReport
-from .workspace import Workplace
+from .workspace import Workspace
 
 _NO_REPORT: Final = ReadingReport(0)
 
@@ -79,7 +79,7 @@ class Parts:
         memory: What may be taken while working on them.
     """
 
-    place: Workplace
+    place: Workspace
     parts: list[Part]
     names: Names
     dtype: Any

@@ -17,14 +17,14 @@ from ...errors import DataError
 from ...kernels import Array
 from ...parallel import Threads, thread_count
 from .. import encoding
-from ..cleaning import Hygiene
+from ..cleaning import Cleaning, Rules
 from ..encoding import Dictionary, Duplicates, Grouped
 from ..labels import NOTHING_LEFT
 from ..names import Names
 from ..reading_report import ReadingReport
 from ..sources import Scan
 from .part_files import Part, Parts
-from .workspace import Workplace
+from .workspace import Workspace
 
 # Called with the name of a phase and the share of it that is done.
 Phases = Callable[[str, float], None]
@@ -34,16 +34,6 @@ _SORTING: Final = 160
 _WAITING: Final = 64
 _BATCH: Final = 1_000_000
 _MOST_PARTS: Final = 4096
-
-
-@dataclass(frozen=True)
-class Rules:
-    """How rows are to be read: see `Labels.from_frame`."""
-
-    duplicates: Duplicates
-    missing: Sequence[Any]
-    strict: bool
-    integers_in_text: bool
 
 
 @dataclass(frozen=True)
@@ -58,24 +48,26 @@ class _Sorted:
     integers: bool
 
 
-def deal(
-    scans: Sequence[Scan], found: dict[str, str], rules: Rules, place: Workplace, memory: int, rows: int, phases: Phases
+def partition(
+    scans: Sequence[Scan], found: dict[str, str], rules: Rules, place: Workspace, memory: int, rows: int, phases: Phases
 ) -> tuple[Parts, ReadingReport]:
     """Read about so many `rows` into parts that take about a third of `memory` while they are worked on."""
     encoding.check_policy(rules.duplicates)
+    # A format that has only text, such as CSV, writes integers as text.
+    integers_in_text = any(one.is_text for one in scans)
     wanted = 3 * rows * _SORTING * thread_count() / memory
     bits = math.ceil(math.log2(min(max(wanted, 4), _MOST_PARTS)))
-    hygiene, workers, classes = Hygiene(found, rules.missing), Dictionary(), Dictionary()
+    cleaning, workers, classes = Cleaning(found, rules.missing), Dictionary(), Dictionary()
     heaps = _Heaps(place, 1 << bits, memory // (8 * _WAITING))
     for batch in _batches(scans, min(_BATCH, max(memory // (8 * _WAITING), 1000))):
-        there = hygiene.labelled(batch)
-        if hygiene.sound:  # else it will be refused, and the rest is only counted
+        there = cleaning.labelled(batch)
+        if cleaning.sound:  # else it will be refused, and the rest is only counted
             heaps.add(*_dealt(batch, there, workers, classes, bits))
-        phases("reading", min(hygiene.rows / max(rows, 1), 1.0))
-    hygiene.check(rules.strict)
+        phases("reading", min(cleaning.rows / max(rows, 1), 1.0))
+    cleaning.check(rules.strict)
     heaps.flush()
-    worker_names = encoding.typed(workers.names, rules.integers_in_text)
-    class_names = encoding.typed(classes.names, rules.integers_in_text)
+    worker_names = encoding.typed(workers.names, integers_in_text)
+    class_names = encoding.typed(classes.names, integers_in_text)
     ranks = encoding.rank(class_names)
     outcomes: list[_Sorted] = []
 
@@ -84,9 +76,11 @@ def deal(
         phases("sorting", len(outcomes) / (1 << bits))
 
     with Threads(1 << bits) as threads:
-        threads.run(lambda number: _sort(heaps, number, ranks, len(worker_names), rules), use)
+        threads.run(
+            lambda number: _sort(heaps, number, ranks, len(worker_names), rules.duplicates, integers_in_text), use
+        )
     conflicts = sum(outcome.conflicts for outcome in outcomes)
-    integers = rules.integers_in_text and all(outcome.integers for outcome in outcomes if outcome.part.items)
+    integers = integers_in_text and all(outcome.integers for outcome in outcomes if outcome.part.items)
     ordered = class_names.sort()
     if conflicts and rules.duplicates == "error":
         _refuse_first(scans, rules, outcomes, conflicts, integers, worker_names, ordered)
@@ -97,7 +91,7 @@ def deal(
     if not filled:
         raise DataError(NOTHING_LEFT)
     unlabelled = sum(outcome.unlabelled for outcome in outcomes)
-    report = ReadingReport(hygiene.rows, hygiene.unlabelled, repeated, conflicts, rules.duplicates, unlabelled, found)
+    report = ReadingReport(cleaning.rows, cleaning.unlabelled, repeated, conflicts, rules.duplicates, unlabelled, found)
     names = Names(pl.Series("item", [], pl.Int64), worker_names.alias("worker"), ordered.alias("label"))
     if rules.duplicates == "set" and conflicts:
         filled = [replace(part, continued=True) for part in filled]
@@ -129,7 +123,7 @@ def _dealt(
 class _Heaps:
     """Rows that wait to be written, by part, and what was written of each."""
 
-    def __init__(self, place: Workplace, parts: int, most: int) -> None:
+    def __init__(self, place: Workspace, parts: int, most: int) -> None:
         self._place = place
         self._waiting: list[list[pl.DataFrame]] = [[] for _ in range(parts)]
         self._most = most
@@ -164,18 +158,20 @@ class _Heaps:
         return pl.concat(tables, rechunk=True) if tables else None
 
     @property
-    def place(self) -> Workplace:
+    def place(self) -> Workspace:
         """Where the parts are to be."""
         return self._place
 
 
-def _sort(heaps: _Heaps, number: int, ranks: Array, n_workers: int, rules: Rules) -> _Sorted:
+def _sort(
+    heaps: _Heaps, number: int, ranks: Array, n_workers: int, duplicates: Duplicates, integers_in_text: bool
+) -> _Sorted:
     """Bring one part into the three arrays that `Labels` has, and write them."""
     table = heaps.take(number)
     part = Part(heaps.place.path, number, 0, 0, False)
     if table is None:
         return _Sorted(part, 0, 0, None, 0, True)
-    found = arrange(table, ranks, n_workers, rules.duplicates)
+    found = arrange(table, ranks, n_workers, duplicates)
     grouped, names = found.grouped, found.items
     part = replace(part, items=len(names), labels=len(grouped.workers), continued=grouped.continued is not None)
     with heaps.place.writing():
@@ -187,7 +183,7 @@ def _sort(heaps: _Heaps, number: int, ranks: Array, n_workers: int, rules: Rules
         grouped.conflicts,
         None if first is None else (found.conflicting, first.worker, first.labels),
         found.unlabelled,
-        rules.integers_in_text and encoding.typed(names, True).dtype == pl.Int64,
+        integers_in_text and encoding.typed(names, True).dtype == pl.Int64,
     )
 
 
@@ -226,7 +222,7 @@ def _refuse_first(
     """Refuse conflicts, naming the one whose item comes first: every part knows its own, so the rows are read again."""
     firsts: Mapping[Any, Any] = {one.conflict[0]: one.conflict for one in outcomes if one.conflict is not None}
     for batch in _batches(scans, _BATCH):
-        there = Hygiene({}, rules.missing).labelled(batch)
+        there = Cleaning({}, rules.missing).labelled(batch)
         given = batch if there is None else batch.filter(there)
         hits = given["item"].filter(given["item"].is_in(list(firsts)))
         if len(hits):

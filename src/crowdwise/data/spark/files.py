@@ -27,27 +27,25 @@ def connect(master: str | None) -> SparkSession:
     return session
 
 
-def read(
-    session: SparkSession, files: Sequence[str], given: Mapping[str, str | None]
-) -> tuple[DataFrame, dict[str, str]]:
-    """Files of one format as one table of the columns asked for, and what those are called."""
-    formats = {spark_format_of(path) for path in files}
+def read(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | None]) -> DataFrame:
+    """Files of one format as one table; where the format has only text, whole numbers become numbers.
+
+    Args:
+        session: Where to read them.
+        paths: What the cluster can reach: files, folders, patterns or addresses.
+        given: The columns that are named, to be looked at for numbers; those that are recognised are, too.
+    """
+    formats = {spark_format_of(path) for path in paths}
     if len(formats) > 1:
         raise CallError("On Spark, all files must be of one format.")
     file_format, spark = formats.pop()
     try:
-        table = session.read.format(spark.name).options(**spark.options).load(list(files))
+        table = session.read.format(spark.name).options(**spark.options).load(list(paths))
     except Exception as problem:  # whatever the file system of the cluster says
-        raise DataError(f"{', '.join(files)} does not read as {file_format.name}: {first_line(problem)}.") from problem
-    found = columns.recognise(table.columns, given, files[0])
-    table = table.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
-    return (_integers(table) if file_format.is_text else table), found
-
-
-def write(table: DataFrame, path: str) -> None:
-    """Write a table as a folder of files; it has a file _SUCCESS in it once it is whole."""
-    spark = spark_format_of(path)[1]
-    table.write.format(spark.name).options(**spark.options).mode("overwrite").save(path)
+        raise DataError(f"{', '.join(paths)} does not read as {file_format.name}: {first_line(problem)}.") from problem
+    found = columns.recognise(table.columns, given, paths[0])
+    picked = table.select(*(f.col(f"`{name}`") for name in found.values()))
+    return _integers(picked) if file_format.is_text else picked
 
 
 def _integers(table: DataFrame) -> DataFrame:

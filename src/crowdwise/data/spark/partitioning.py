@@ -2,9 +2,8 @@
 
 import math
 import pickle
-from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -16,40 +15,34 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from ...errors import DataError
 from .. import encoding
-from ..cleaning import Hygiene
-from ..encoding import Duplicates
+from ..cleaning import Cleaning, Rules
 from ..labels import NOTHING_LEFT
 from ..reading_report import ReadingReport
-from . import parts as tasks
+from .parts import PART, About, sort_part
 
 # Rows of a part, unless told: a second of sorting, and small beside an executor's memory.
 _ROWS: Final = 2_000_000
 
 
-def deal(
-    votes: DataFrame,
-    found: dict[str, str],
-    duplicates: Duplicates,
-    missing: Sequence[Any],
-    strict: bool,
-    partitions: int | None,
-) -> tuple[DataFrame, DataFrame, tasks.About, ReadingReport, tuple[int, int, int]]:
+def partition(
+    votes: DataFrame, found: dict[str, str], rules: Rules, partitions: int | None
+) -> tuple[DataFrame, DataFrame, About, ReadingReport, tuple[int, int, int]]:
     """Encode, sort and check on the cluster; only names of workers and classes come to the driver.
 
     Returns:
         The columns that were found, the parts, what they need to know of the whole, what was repaired, and how many
         parts with items, items and labels there are.
     """
-    encoding.check_policy(duplicates)
+    encoding.check_policy(rules.duplicates)
     session = votes.sparkSession
     picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
     rows = picked.withColumn("row", f.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
     there = _given(picked, "label")
-    for value in missing:
+    for value in rules.missing:
         there = there & (f.col("label").cast("string") != str(value))
-    hygiene = Hygiene(found, missing)
-    _count(hygiene, picked, rows, there)
-    hygiene.check(strict)
+    cleaning = Cleaning(found, rules.missing)
+    _count(cleaning, picked, rows, there)
+    cleaning.check(rules.strict)
     given = rows.filter(there)
     workers, classes = (_distinct(given, role) for role in ("worker", "label"))
     ordered = classes.sort()
@@ -65,24 +58,24 @@ def deal(
             f.when(f.col("there"), f.col("label_code")).otherwise(-1).cast("int").alias("label"),
         )
     )
-    count = partitions or max(math.ceil(hygiene.rows / _ROWS), session.sparkContext.defaultParallelism)
-    sort = partial(tasks.sort_part, n_workers=len(workers), ranks=ranks, duplicates=duplicates)
-    parts = coded.repartition(count, "item").mapInArrow(sort, tasks.PART).persist(StorageLevel.MEMORY_AND_DISK)
+    count = partitions or max(math.ceil(cleaning.rows / _ROWS), session.sparkContext.defaultParallelism)
+    sort = partial(sort_part, n_workers=len(workers), ranks=ranks, duplicates=rules.duplicates)
+    parts = coded.repartition(count, "item").mapInArrow(sort, PART).persist(StorageLevel.MEMORY_AND_DISK)
     summary = parts.select("items", "labels", "repeated", "conflicts", "unlabelled", "conflict").collect()
     rows.unpersist()
     total = {name: sum(one[name] for one in summary) for name in ("items", "labels", "repeated", "conflicts")}
-    if total["conflicts"] and duplicates == "error":
+    if total["conflicts"] and rules.duplicates == "error":
         firsts = [pickle.loads(one["conflict"]) for one in summary if one["conflict"] is not None]
         _, item, worker, said = min(firsts, key=lambda first: int(first[0]))
         encoding.refuse_conflicts(total["conflicts"], item, workers[worker], ordered.gather(list(said)))
-    if strict:
+    if rules.strict:
         encoding.refuse_repeats(total["repeated"])
     if not total["items"]:
         raise DataError(NOTHING_LEFT)
-    set_valued = duplicates == "set" and total["conflicts"] > 0
-    about = tasks.About(workers.alias("worker"), ordered.alias("label"), ranks.dtype, set_valued)
+    set_valued = rules.duplicates == "set" and total["conflicts"] > 0
+    about = About(workers.alias("worker"), ordered.alias("label"), ranks.dtype, set_valued)
     unlabelled = sum(one["unlabelled"] for one in summary)
-    counted = (hygiene.rows, hygiene.unlabelled, total["repeated"], total["conflicts"], duplicates, unlabelled)
+    counted = (cleaning.rows, cleaning.unlabelled, total["repeated"], total["conflicts"], rules.duplicates, unlabelled)
     sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]
     return picked, parts, about, ReadingReport(*counted, found), sizes
 
@@ -98,7 +91,7 @@ def _given(table: DataFrame, role: str) -> Column:
     return there
 
 
-def _count(hygiene: Hygiene, table: DataFrame, rows: DataFrame, there: Column) -> None:
+def _count(cleaning: Cleaning, table: DataFrame, rows: DataFrame, there: Column) -> None:
     """Count rows that cannot be used, and find the first without an item or a worker."""
     conditions = {"silent": _given(table, "label"), "unlabelled": there}
     conditions |= {role: _given(table, role) for role in ("item", "worker")}
@@ -111,7 +104,7 @@ def _count(hygiene: Hygiene, table: DataFrame, rows: DataFrame, there: Column) -
             number = rows.filter(f.col("row") < first["row"]).count() + 1 if first is not None else 0
             rest = [f"{name} {first[name]!r}" for name in ("item", "worker", "label") if first and name != role]
             absent[role] = counts[role], f"row {number} ({', '.join(rest)})"
-    hygiene.take(counts["rows"], counts["silent"] or 0, counts["unlabelled"] or 0, absent)
+    cleaning.take(counts["rows"], counts["silent"] or 0, counts["unlabelled"] or 0, absent)
 
 
 def _distinct(given: DataFrame, role: str) -> pl.Series:

@@ -177,9 +177,8 @@ class BWA(IterativeMethod[Weights, Errors]):
             kernels.sweep_averages(
                 *_arrays(labels),
                 block,
-                None if workers is None else workers.weight_blocks[b],
+                None if workers is None else (workers.weight_blocks[b], workers.mean[None, block]),
                 self.mean_weight,
-                None if workers is None else workers.mean[None, block],
                 self.change_floor,
                 workers is not None and workers.mirrored,
                 scores,

@@ -98,10 +98,8 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
         arrays = (labels.item_starts, labels.workers, labels.labels)
         kernels.sweep_two_sided(
             *arrays,
-            None if workers is None else workers.weight_for,
-            None if workers is None else workers.weight_against,
+            None if workers is None else (workers.weight_for, workers.weight_against, workers.mean_share),
             self.mean_weight,
-            None if workers is None else workers.mean_share,
             self.change_floor,
             scores,
             changes,

@@ -7,20 +7,9 @@ import pytest
 
 import crowdwise as cw
 
-from .test_disk import EVERY, IN_MEMORY_ONLY, on_disk, run
+from .engines import run
 
 pytestmark = pytest.mark.usefixtures("workdir")
-
-
-@pytest.mark.parametrize("key", sorted(IN_MEMORY_ONLY))
-def test_others_are_refused_in_one_sentence(key: str, tmp_path: Path) -> None:
-    path = tmp_path / "votes.csv"
-    cw.simulate(50, 5, 2, seed=2).rows.write_csv(path)
-    method = EVERY[key].method
-    with pytest.raises(cw.CallError, match="all labels in memory"):
-        method.fit(on_disk(path))
-    with pytest.raises(cw.CallError, match=f"^{type(method).__name__} needs all labels in memory"):
-        on_disk(path, method=method)
 
 
 @pytest.mark.parametrize("engine", ["disk", "auto"])

@@ -1,0 +1,159 @@
+"""One test body for every engine: in memory, on disk and in Spark, labels are read, fitted, asked and written alike.
+
+`make test` runs them in memory and on disk, `make test-spark` in Spark.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import crowdwise as cw
+from crowdwise.testing import require_same_found
+
+from .cases import EVERY
+from .engines import Engine, run
+
+pytestmark = pytest.mark.usefixtures("workdir")
+
+
+def test_every_method_finds_what_it_finds_in_memory(engine: Engine) -> None:
+    rows = cw.simulate(150, 12, 3, seed=2).rows.sample(fraction=1, shuffle=True, seed=1)
+    labels, memory = engine.read(rows), cw.Labels.from_frame(rows)
+    for method in EVERY.values():
+        suited = engine.suited(method)
+        if engine.name in method.places() and (method.most_classes or 3) >= 3:
+            require_same_found(suited.fit(labels), suited.fit(memory))
+
+
+def test_what_cannot_run_there_is_refused_by_name(engine: Engine) -> None:
+    labels = engine.read(cw.simulate(20, 5, 2, seed=2).rows)
+    for method in EVERY.values():
+        if engine.name not in method.places():
+            expected = rf"^{type(method).__name__} needs (all labels in memory|the scores of the iteration before)"
+            with pytest.raises(cw.CallError, match=expected):
+                method.fit(labels)
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_bwa_settles_class_by_class_as_in_memory(classes: int, engine: Engine) -> None:
+    """Past the point where some classes have settled and are no longer swept."""
+    rows = cw.simulate(200, 10, classes, seed=5).rows
+    # On Spark, so many parts that they are added up on the executors first.
+    labels = engine.read(rows, partitions=20) if engine.name == "spark" else engine.read(rows)
+    require_same_found(cw.BWA().fit(labels), cw.BWA().fit(cw.Labels.from_frame(rows)))
+
+
+ROWS = [
+    *[("i1", "a", "x"), ("i1", "b", "y"), ("i1", "b", "x"), ("i2", "a", "x"), ("i2", "a", "x"), ("i2", "b", "NA")],
+    *[("i3", "c", None), ("i4", "c", ""), ("i4", "b", "x"), ("i5", "a", "y"), ("i5", "a", "x"), ("i5", "b", "y")],
+]
+
+
+@pytest.mark.parametrize("duplicates", ["first", "last", "all", "set", "drop", "error"])
+def test_repairs_and_messages_are_those_of_memory(duplicates: Any, engine: Engine) -> None:
+    rows = pl.DataFrame(ROWS, schema=["item", "worker", "label"], orient="row")
+    asked: dict[str, Any] = {"duplicates": duplicates, "missing": ["NA"]}
+    if duplicates == "error":
+        with pytest.raises(cw.DataError) as one:
+            cw.Labels.from_frame(rows, **asked)
+        with pytest.raises(cw.DataError) as other:
+            engine.read(rows, **asked)
+        assert str(one.value) == str(other.value)
+        return
+    memory, labels = cw.Labels.from_frame(rows, **asked), engine.read(rows, **asked)
+    assert labels.report == memory.report
+    require_same_found(cw.BWA().fit(labels), cw.BWA().fit(memory))
+
+
+@pytest.mark.parametrize(
+    ("rows", "strict"),
+    [
+        ([(1, "a", "x"), (None, "b", "y"), (None, "c", "y")], False),
+        ([(1, "a", "x"), (2, "", "y")], False),
+        ([(1, "a", None)], False),
+        ([(1, "a", "x"), (2, "b", None)], True),
+        ([(1, "a", "x"), (1, "a", "x")], True),
+    ],
+)
+def test_bad_rows_get_the_sentence_of_memory(rows: Any, strict: bool, engine: Engine) -> None:
+    schema = {"item": pl.Int64, "worker": pl.String, "label": pl.String}
+    table = pl.DataFrame(rows, schema=schema, orient="row")
+    with pytest.raises(cw.DataError) as one:
+        cw.Labels.from_frame(table, strict=strict)
+    with pytest.raises(cw.DataError) as other:
+        engine.read(table, strict=strict)
+    assert str(one.value) == str(other.value)
+
+
+def test_a_result_answers_the_same_questions(engine: Engine, tmp_path: Path) -> None:
+    crowd = cw.simulate(80, 10, 3, seed=6)
+    labels, method = engine.read(crowd.rows), engine.suited(cw.DawidSkene())
+    found, memory = method.fit(labels), method.fit(crowd.labels)
+    known = crowd.truth.sample(20, seed=1)
+    assert cw.accuracy(found, known) == cw.accuracy(memory, known)
+    with pytest.raises(cw.DataError, match="The truth shares no item with the labels"):
+        cw.accuracy(found, {"nothing": "c1"})
+    assert found.disputed(4)["item"].to_list() == memory.disputed(4)["item"].to_list()
+    assert found.lazy().head(3).collect().columns == memory.to_frame().columns
+    assert found.confusion("w03").columns == memory.confusion("w03").columns
+    assert found.convergence.iterations == memory.convergence.iterations
+    found.write(tmp_path / "truth.parquet", tmp_path / "workers.csv", scores=True)
+    written = pl.read_parquet(_file(tmp_path / "truth.parquet")).sort("item")
+    assert written["label"].equals(memory.to_frame().sort("item")["label"])
+    assert [name for name in written.columns if name.startswith("score_")] == ["score_c1", "score_c2", "score_c3"]
+    assert pl.read_csv(_file(tmp_path / "workers.csv")).height == 10
+    labels.close()
+
+
+def _file(path: Path) -> str:
+    """What polars reads of a table that a cluster may have written as a folder."""
+    return f"{path}/*{path.suffix}" if path.is_dir() else str(path)
+
+
+def test_the_command_line_goes_one_way_for_all(engine: Engine, tmp_path: Path) -> None:
+    crowd = cw.simulate(60, 8, 3, seed=4)
+    rows = crowd.rows.with_columns(pl.col("item").str.slice(1).cast(pl.Int64) + 7)
+    truth = crowd.truth.with_columns(pl.col("item").str.slice(1).cast(pl.Int64) + 7)
+    cw.write({tmp_path / "votes.csv": rows, tmp_path / "gold.csv": truth})
+    inputs = (tmp_path / "votes.csv", "--truth", tmp_path / "gold.csv", "-m", "one_coin", "--set", "max_iterations=2")
+    outputs = ("-o", tmp_path / "truth.parquet", "--workers", tmp_path / "workers.csv")
+    done = run("aggregate", *inputs, *outputs, "--json", *engine.options)
+    assert done.returncode == 0, done.stderr
+    assert "Read 300 rows: item = 'item', worker = 'worker', label = 'label'." in done.stderr
+    assert "one_coin ran out of iterations after 2 iterations" in " ".join(done.stderr.split())
+    expected = cw.OneCoin(max_iterations=2).fit(cw.Labels.from_frame(rows))
+    told = json.loads(done.stdout)
+    assert told["accuracy"] == {
+        "one_coin": cw.accuracy(expected, truth),
+        "mv": cw.accuracy(cw.MajorityVote().fit(cw.Labels.from_frame(rows)), truth),
+    }
+    assert told["iterations"] == 2
+    assert not told["converged"]
+    written = pl.read_parquet(_file(tmp_path / "truth.parquet")).sort("item")
+    assert written.drop("score", "runner_up_score").equals(
+        expected.to_frame().sort("item").drop("score", "runner_up_score")
+    )
+    assert pl.read_csv(_file(tmp_path / "workers.csv")).height == 8
+    assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]
+
+
+@pytest.mark.parametrize("target", ["votes.csv", "gold.csv"])
+def test_an_output_that_is_an_input_is_refused(target: str, engine: Engine, tmp_path: Path) -> None:
+    crowd = cw.simulate(10, 4, 2, seed=4)
+    cw.write({tmp_path / "votes.csv": crowd.rows, tmp_path / "gold.csv": crowd.truth})
+    before = (tmp_path / target).read_bytes()
+    inputs = (tmp_path / "votes.csv", "--truth", tmp_path / "gold.csv")
+    done = run("aggregate", *inputs, "-o", tmp_path / target, *engine.options)
+    assert done.returncode == 2
+    assert f"{tmp_path / target} is an input; write to another" in done.stderr.replace("\n", " ")
+    assert (tmp_path / target).read_bytes() == before
+
+
+def test_a_missing_file_is_one_sentence(engine: Engine, tmp_path: Path) -> None:
+    done = run("aggregate", tmp_path / "none.csv", "-o", tmp_path / "truth.csv", *engine.options)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: ")
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,240 @@
+"""Where labels on disk are worked on: its room is asked for, and nothing is left behind there, whatever happens."""
+
+import ctypes
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+import crowdwise as cw
+from crowdwise.data.disk import workspace
+from crowdwise.data.disk.workspace import Workspace
+
+from .engines import on_disk, run
+
+pytestmark = pytest.mark.usefixtures("workdir")
+
+# What a program does first to find as little of Unix as it would on Windows.
+NO_LOCKS = "import os, sys; sys.modules.update(fcntl=None, resource=None, pwd=None, grp=None, termios=None); "
+NO_UNIX = NO_LOCKS + "del os.sysconf, os.sched_getaffinity; "
+# Locks as Windows has them, on top of those of Unix; used before these are taken away.
+LOCKS_OF_WINDOWS = """
+import fcntl, sys, types
+def locking(opened, mode, count):
+    assert count == 1
+    fcntl.flock(opened, fcntl.LOCK_EX | (fcntl.LOCK_NB if mode == 2 else 0))
+sys.modules["msvcrt"] = types.SimpleNamespace(locking=locking, LK_LOCK=1, LK_NBLCK=2)
+"""
+
+
+def test_long_ids_do_not_fill_the_disk(tmp_path: Path) -> None:
+    """A part must not hold the text of all others: pieces of a polars column share their text until it is copied."""
+    count = 20_000
+    names = [f"a very long name of an item that no view of sixteen bytes can hold, number {i}" for i in range(count)]
+    path = tmp_path / "votes.parquet"
+    pl.DataFrame({"item": names, "worker": ["w"] * count, "label": ["x"] * count}).write_parquet(path)
+    labels = on_disk(path, memory="1MB")
+    written = sum(file.stat().st_size for file in Path(labels.folder).iterdir())
+    assert written < 200 * count
+    result = cw.MajorityVote().fit(labels)
+    assert sorted(result.to_frame()["item"]) == sorted(names)
+
+
+def test_the_folder_is_removed_when_labels_are_closed_forgotten_or_refused(tmp_path: Path, workdir: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_text("item,worker,label\n1,a,x\n1,b,y\n")
+    with on_disk(path, workdir=workdir):
+        assert len(list(workdir.iterdir())) == 1
+    labels = on_disk(path)
+    result = cw.BWA().fit(labels)
+    del labels
+    assert result.to_frame().height == 1
+    assert len(list(workdir.iterdir())) == 1
+    del result
+    assert not list(workdir.iterdir())
+    path.write_text("item,worker,label\n1,a,x\n1,a,y\n")
+    with pytest.raises(cw.DataError, match="1 \\(item, worker\\) pair has more than one label"):
+        on_disk(path)
+    assert not list(workdir.iterdir())
+
+
+def test_a_disk_without_room_is_refused_before_work_begins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cw.simulate(1000, 10, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1000))
+    with pytest.raises(cw.DataError, match=r"is too small: about 0.3 MB are needed there .* 0.001 MB are free"):
+        on_disk(tmp_path / "votes.csv")
+
+
+def test_a_disk_that_fills_up_is_one_sentence(tmp_path: Path) -> None:
+    small = tmp_path / "small"
+    small.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small], check=False).returncode:
+        pytest.skip("only root can mount a small disk")
+    try:
+        cw.simulate(3000, 10, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
+        before = Workspace.require
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Workspace, "require", lambda self, needed: setattr(self, "_needed", needed))
+            with pytest.raises(cw.DataError, match=r"is too small: about 0\.9 MB are needed there"):
+                on_disk(tmp_path / "votes.csv", workdir=small)
+        assert Workspace.require is before
+        assert not list(small.iterdir())
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
+def test_what_a_killed_run_left_behind_is_said(tmp_path: Path, workdir: Path) -> None:
+    cw.simulate(50, 5, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
+    killed = "import os, signal; from crowdwise.data.disk.workspace import Workspace; place = Workspace(None); "
+    subprocess.run([sys.executable, "-c", killed + "os.kill(os.getpid(), signal.SIGKILL)"], check=False)
+    (left,) = workdir.iterdir()
+    (workdir / "crowdwise-notes").mkdir()  # somebody's own
+    (workdir / "crowdwise-begun").mkdir()  # another process has just made it, and has not locked the marker yet
+    (workdir / "crowdwise-begun" / ".crowdwise-workspace").touch()
+    with on_disk(tmp_path / "votes.csv") as alive:
+        done = run("aggregate", tmp_path / "votes.csv", "--engine", "disk", "--workdir", workdir)
+        said = done.stderr.replace("\n", "")
+        assert f"A run that was killed left {left} behind" in said
+        assert said.count("A run that was killed left") == 1
+        assert alive.folder not in said
+        assert alive.remarks[1:] == [f"A run that was killed left {left} behind; remove it."]
+
+
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_nothing_is_left_after_an_interrupt(sent: int, code: int, tmp_path: Path, workdir: Path) -> None:
+    labels, truth = tmp_path / "votes.parquet", tmp_path / "truth.parquet"
+    cw.simulate(20_000, 100, 5, seed=1).rows.write_parquet(labels)
+    endless = ("--set", "tolerance=1e-300", "--set", "max_iterations=1000000", "--engine", "disk", "--memory", "5MB")
+    command = [sys.executable, "-m", "crowdwise", "aggregate", str(labels), "-o", str(truth), *endless]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 120
+        while not list(workdir.glob("*/scores-*/*")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(sent)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == code
+    assert "Traceback" not in said
+    assert not list(workdir.iterdir())
+    assert [path.name for path in tmp_path.iterdir()] == ["votes.parquet"]
+
+
+def run_code(*lines: str) -> str:
+    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_the_memory_engine_needs_nothing_that_only_unix_has(tmp_path: Path) -> None:
+    labels, truth = tmp_path / "votes.csv", tmp_path / "truth.csv"
+    crowd = cw.simulate(50, 5, 2, seed=1)
+    crowd.rows.write_csv(labels)
+    run_code(
+        NO_UNIX + "import crowdwise as cw",
+        f"result = cw.BWA().fit(cw.read_labels({str(labels)!r}))",
+        f"cw.write({{{str(truth)!r}: result.to_frame()}})",
+    )
+    expected = cw.BWA().fit(cw.read_labels(labels)).to_frame()
+    assert pl.read_csv(truth)["label"].cast(str).to_list() == expected["label"].cast(str).to_list()
+
+
+def test_without_locks_labels_are_still_read_to_disk_and_no_folder_is_named(tmp_path: Path, workdir: Path) -> None:
+    labels = tmp_path / "votes.csv"
+    cw.simulate(50, 5, 2, seed=1).rows.write_csv(labels)
+    left = workdir / "crowdwise-left"
+    left.mkdir()
+    (left / ".crowdwise-workspace").write_text("somebody was here")
+    read = f"labels = cw.read_labels({str(labels)!r}, engine='disk')"
+    for before in (NO_LOCKS, NO_UNIX):
+        said = run_code(
+            before + "import crowdwise as cw",
+            read,
+            "assert cw.BWA().fit(labels).to_frame().height == 50",
+            # What could not be locked has no marker either, or others would take it for a folder left behind.
+            "print(labels.abandoned, '.crowdwise-workspace' in os.listdir(labels.folder))",
+        )
+        assert said == "[] False"
+        assert list(workdir.iterdir()) == [left]
+    assert Workspace(None).abandoned() == [left]
+
+
+def test_locks_of_windows_do_as_those_of_unix(workdir: Path) -> None:
+    imports = "from crowdwise.data.disk.workspace import Workspace"  # first: Python's own modules look for msvcrt too
+    begin = "\n".join([imports, LOCKS_OF_WINDOWS, NO_LOCKS, "place = Workspace(None)"])
+    run_code(begin, "assert '.crowdwise-workspace' in os.listdir(place.path)", "place.close()")
+    assert not list(workdir.iterdir())
+    run_code(begin, "os._exit(0)")  # nothing is tidied up
+    (left,) = workdir.iterdir()
+    alive = Workspace(None)
+    assert run_code(begin, "print(*place.abandoned())") == str(left)
+    assert alive.abandoned() == [left]
+
+
+def test_a_marker_that_cannot_be_removed_while_it_is_open_is_removed_after_that(
+    workdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows: an open file stays, and so does the folder that it is in."""
+    opened: set[str] = {".crowdwise-workspace", "mapped"}
+
+    def remove(folder: Path, ignore_errors: bool) -> None:
+        assert ignore_errors
+        for path in folder.iterdir():
+            if path.name not in opened:
+                path.unlink()
+        if not list(folder.iterdir()):
+            folder.rmdir()
+
+    real_close = os.close
+
+    def close(number: int) -> None:
+        real_close(number)
+        opened.discard(".crowdwise-workspace")
+
+    monkeypatch.setattr("shutil.rmtree", remove)
+    monkeypatch.setattr("os.close", close)
+    place = Workspace(None)
+    (place.path / "rows").write_bytes(b"")
+    place.close()
+    assert not list(workdir.iterdir())
+    opened.add(".crowdwise-workspace")
+    place = Workspace(None)
+    (place.path / "mapped").write_bytes(b"")
+    place.close()
+    monkeypatch.undo()
+    assert sorted(path.name for path in place.path.iterdir()) == [".crowdwise-workspace", "mapped"]
+    assert Workspace(workdir).abandoned() == [place.path]
+
+
+def test_available_memory_is_asked_of_whatever_the_system_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = {"/proc/meminfo": "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n"}
+    monkeypatch.setattr(workspace, "_text_of", lambda path: files.get(path, ""))
+    assert workspace.available_memory() == 5_120_000
+    for folder, limit, used in (("", "max", "current"), ("memory/", "limit_in_bytes", "usage_in_bytes")):
+        container = {f"/sys/fs/cgroup/{folder}memory.{limit}": "3000\n", f"/sys/fs/cgroup/{folder}memory.{used}": "1\n"}
+        files.update(container)
+        assert workspace.available_memory() == 2999
+        files.update(dict.fromkeys(container, "max\n"))
+        assert workspace.available_memory() == 5_120_000
+    files.clear()
+    monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 100}.__getitem__)
+    assert workspace.available_memory() == 409_600
+    monkeypatch.delattr("os.sysconf")
+    assert workspace.available_memory() == 1 << 30
+
+    def answer(asked: Any) -> int:
+        assert struct.unpack_from("=L", asked.raw) == (64,) == (len(asked),)
+        struct.pack_into("=2Q", asked, 8, 7000, 6000)
+        return 1
+
+    windows = SimpleNamespace(kernel32=SimpleNamespace(GlobalMemoryStatusEx=answer))
+    monkeypatch.setattr(ctypes, "windll", windows, raising=False)
+    assert workspace.available_memory() == 6000
+    windows.kernel32.GlobalMemoryStatusEx = lambda _: 0
+    assert workspace.available_memory() == 1 << 30
