@@ -142,7 +142,7 @@ def test_the_command_line_goes_one_way_for_all(engine: Engine, tmp_path: Path) -
 
 @pytest.mark.parametrize("target", ["votes.csv", "gold.csv"])
 def test_an_output_that_is_an_input_is_refused(target: str, engine: Engine, tmp_path: Path) -> None:
-    crowd = cw.simulate(10, 4, 2, seed=4)
+    crowd = cw.simulate(10, 5, 2, seed=4)
     cw.write({tmp_path / "votes.csv": crowd.rows, tmp_path / "gold.csv": crowd.truth})
     before = (tmp_path / target).read_bytes()
     inputs = (tmp_path / "votes.csv", "--truth", tmp_path / "gold.csv")

@@ -220,7 +220,7 @@ def test_difficulties_are_recovered_by_glad() -> None:
 def test_the_log_likelihood_never_falls() -> None:
     rows, _, _ = confused(2)
     labels = cw.Labels.from_frame(rows.head(8000))
-    for method in (cw.DawidSkene(), cw.OneCoin(), cw.ZenCrowd()):
+    for method in (cw.DawidSkene(), cw.OneCoin(), cw.ZenCrowd(), cw.GLAD()):
         objective = np.array(method.fit(labels).convergence.objective[2:])
         assert (np.diff(objective) <= 1e-6).all(), method
 

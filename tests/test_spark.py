@@ -100,7 +100,7 @@ def test_an_executor_that_dies_changes_nothing() -> None:
         session.stop()
 
 
-class Interrupted(Exception):
+class StoppedError(Exception):
     """Stands for whatever ends a program in the middle of its work."""
 
 
@@ -116,17 +116,17 @@ def test_an_interrupted_write_leaves_the_target_as_it_was(
     def interrupted(table: Any, path: str, part: str) -> None:
         write(table, path, part)
         if path == second:
-            raise Interrupted
+            raise StoppedError
 
     monkeypatch.setattr(writing, "_write", interrupted)
-    with pytest.raises(Interrupted):
+    with pytest.raises(StoppedError):
         writing.write_folders({first: table, second: table})
     assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before
     assert (tmp_path / "truth.parquet" / "_SUCCESS").is_file()
 
 
 def test_a_folder_that_spark_did_not_write_is_never_replaced(tmp_path: Path) -> None:
-    cw.simulate(10, 4, 2, seed=4).rows.write_csv(tmp_path / "votes.csv")
+    cw.simulate(10, 5, 2, seed=4).rows.write_csv(tmp_path / "votes.csv")
     (tmp_path / "mine.parquet").mkdir()
     (tmp_path / "mine.parquet" / "notes.txt").write_text("mine")
     inputs = (tmp_path / "votes.csv", "--engine", "spark", "--master", "local[2]")

@@ -24,7 +24,7 @@ from .encoding import (
     make_slots,
     resolve_repeats,
 )
-from .glad import ability_objective, score_abilities
+from .glad import ability_objective, marginal_objective, score_abilities
 from .ibcc import sweep_messages
 from .kos import pass_messages, reply_messages
 from .la import stream_votes
@@ -61,6 +61,7 @@ __all__ = [
     "fit_matrices",
     "group_by_item",
     "make_slots",
+    "marginal_objective",
     "pair_counts",
     "pass_messages",
     "reply_messages",

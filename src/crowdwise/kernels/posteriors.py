@@ -57,9 +57,9 @@ def sweep_coins(
 ) -> None:
     """Score and count where every worker is right with a probability of its own.
 
-    `coins` is three arrays: `evidence[j]`, what a label of worker j adds to the support of its class; `against[j]`, what
-    the label would be worth if it were wrong, added to the log likelihood; and `log_prior[k]`, the support of class k
-    before any label. Without coins, scores stay as they are.
+    `coins` is three arrays: `evidence[j]`, what a label of worker j adds to the support of its class; `against[j]`,
+    what the label would be worth if it were wrong, added to the log likelihood; and `log_prior[k]`, the support of
+    class k before any label. Without coins, scores stay as they are.
 
     Adds to `right` the probability that each label is right, by worker, and to `classes` the scores by item.
     """

@@ -1,0 +1,5 @@
+"""Abilities of workers and difficulties of items."""
+
+from .method import GLAD
+
+__all__ = ["GLAD"]
