@@ -2,30 +2,44 @@
 
 import html
 import re
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+import polars as pl
 import pytest
 
 import crowdwise as cw
+from crowdwise.analysis import charts
 from crowdwise.analysis.comparison import compare
-from crowdwise.reporting import comparison_page, page
-from crowdwise.reporting.sections.suspects import habits, suspects, words
+from crowdwise.inference.parameters import parameters_of
+from crowdwise.reporting import blocks, comparison_page, sections
+from crowdwise.reporting.rendering import render
+from crowdwise.reporting.report_data import ReportData
+from crowdwise.reporting.report_page import gather, report_text
+from crowdwise.reporting.sections.unusual_workers import habits, reasons_in_words, unusual_workers
+from crowdwise.testing import table
 
-from .cases import CASES
-from .test_contract import EVERY, each_method, frame
+from .cases import CASES, EVERY, each_method
+
+Kind = TypeVar("Kind", bound=blocks.Block)
 
 
-def gathered(labels: cw.Labels, result: cw.Result, truth: Any = None) -> dict[str, Any]:
-    return page.gather(labels, result, truth, "the command")
+def about(labels: cw.Labels, result: cw.Result, truth: Any = None) -> ReportData:
+    return ReportData(labels, result, None if truth is None else cw.read_truth(truth), "the command")
 
 
-def specs(content: dict[str, Any]) -> list[dict[str, Any]]:
+def found(kind: type[Kind], shown: blocks.Blocks) -> list[Kind]:
+    """All blocks of a kind, also those inside of others."""
+    here = [block for block in shown if isinstance(block, kind)]
+    inside = [block.blocks for block in shown if isinstance(block, blocks.SideBySide | blocks.Stack)]
+    return here + [block for inner in inside for block in found(kind, inner)]
+
+
+def specs(gathered: list[blocks.Section]) -> list[dict[str, Any]]:
     """The specification of every chart; making one validates it."""
-    figures = [*content["classes"].figures, *content["workers"].figures, content["items"].figure]
-    figures += content["items"].explained + (content["truth"].figures if content["truth"] else [])
-    return [figure.spec for figure in figures + ([content["crowd"].figure] if content["crowd"].figure else [])]
+    return [figure.spec for section in gathered for figure in found(blocks.Figure, section.blocks)]
 
 
 def visible(text: str) -> str:
@@ -47,22 +61,89 @@ def one_waterfall(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @each_method
 def test_every_method_makes_every_section(key: str, crowd: Any) -> None:
-    if EVERY[key].most_classes < crowd.labels.n_classes:
+    if EVERY[key].most_classes is not None:
         crowd = cw.simulate(300, 20, EVERY[key].most_classes, labels_per_item=4.5, accuracy=0.6, seed=1)
-    result = EVERY[key].method.fit(crowd.labels)
-    content = gathered(crowd.labels, result, crowd.truth)
-    assert all(spec for spec in specs(content))
-    titles = [figure.title for figure in content["truth"].figures]
+    result = EVERY[key].fit(crowd.labels)
+    gathered = gather(about(crowd.labels, result, crowd.truth))
+    assert all(spec for spec in specs(gathered))
+    shown = {section.id: section.blocks for section in gathered}
+    assert list(shown) == ["glance", "classes", "workers", "items", "truth", "made"]
+    titles = [figure.title for figure in found(blocks.Figure, shown["truth"])]
     assert ("Do probabilities keep their word?" in titles) == (result.scale == "probability")
-    assert (len(content["items"].explained) == 1) != bool(content["items"].unexplained)
-    assert [one.name for one in content["made"].parameters] == list(getattr(type(result.method), "__match_args__", ()))
-    assert all(one.meaning for one in content["made"].parameters)
-    assert "http" in content["made"].reference
+    explained = [figure for figure in found(blocks.Figure, shown["items"]) if figure.title.startswith("Item ")]
+    refusals = [one for one in found(blocks.Paragraph, shown["items"]) if one.style == "note"]
+    assert len(explained) + len(refusals) == 1
+    weighed = "How much a worker's vote weighs" in [one.title for one in found(blocks.Figure, shown["workers"])]
+    assert weighed == (result.workers.trust() is not None)
+    columns = found(blocks.Table, shown["classes"])[0].columns
+    assert ("#Prior" in columns) == (result.workers.class_prior is not None)
+
+
+@each_method
+def test_the_method_tells_what_it_is(key: str, crowd: Any) -> None:
+    method: Any = EVERY[key]
+    result = replace(cw.MajorityVote().fit(crowd.labels), method=method)
+    shown = sections.provenance.gather(about(crowd.labels, result))
+    texts = [paragraph.text for paragraph in found(blocks.Paragraph, shown)]
+    assert texts[:2] == [method.summary, f"{method.paper}."]
+    rows = [row for table in found(blocks.Parameters, shown) for row in table.rows]
+    assert [(row.name, row.value) for row in rows] == [(name, str(getattr(method, name))) for name in vars(method)]
+    kind: Any = type(method)
+    assert [row.meaning for row in rows] == [one.meaning for one in parameters_of(kind).values()]
+    assert all(row.meaning for row in rows)
+    assert [code.text for code in found(blocks.Code, shown)] == ["the command"]
+
+
+def test_a_section_is_a_function_and_a_row(crowd: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def toy(data: ReportData) -> list[blocks.Block]:
+        return [blocks.Paragraph(f"There are {data.labels.n_items} items & <b>toys</b>.")]
+
+    rows = [
+        sections.SectionRow("toy", "Toys", "About toys", toy),
+        sections.SectionRow("nothing", "Nothing", "About nothing", lambda data: None),
+    ]
+    monkeypatch.setattr(sections, "SECTIONS", (*sections.SECTIONS, *rows))
+    cw.report(crowd.labels, cw.MajorityVote().fit(crowd.labels), path=tmp_path / "report.html")
+    written = (tmp_path / "report.html").read_text(encoding="utf-8")
+    navigation = re.findall(r'<a href="#(\w+)">(.*?)</a>', written.partition("<nav")[2].partition("</nav>")[0])
+    assert [name for name, _ in navigation] == ["glance", "classes", "workers", "items", "made", "toy"]
+    assert navigation[-1] == ("toy", "Toys")
+    assert re.findall(r'<section id="(\w+)">', written) == [name for name, _ in navigation]
+    section = written.partition('<section id="toy">')[2].partition("</section>")[0]
+    assert " ".join(visible(section).split()) == "About toys There are 300 items & <b>toys</b>."
+
+
+def test_every_kind_of_block_is_drawn_and_escaped() -> None:
+    text = "<i>&"
+    cell = blocks.Cell("", picture=blocks.HeatMap(1, [(1, text)], text))
+    simple: list[blocks.Block] = [
+        blocks.Heading(text),
+        blocks.Paragraph([text, blocks.Keyword(text)], "warning"),
+        blocks.Paragraph(text, links=True),
+        blocks.Bullets([text]),
+        blocks.Code(text),
+        blocks.Tiles([blocks.Tile(text, text, text)]),
+        blocks.Figure(text, charts.bars(pl.DataFrame({"value": [text], "count": [1]}), text, text, charts.PAGE), text),
+        blocks.Table(text, [text], [[blocks.Cell(text)], [cell]], text),
+        blocks.Parameters([blocks.ParameterRow(text, text, text)]),
+    ]
+    shown = [blocks.SideBySide([blocks.Stack(simple)])]
+    assert {type(block) for block in found(blocks.Block, shown)} == set(blocks.Block.__subclasses__())
+    written = render(text, text, text, [blocks.Section("all", text, shown, text)])
+    drawn = re.sub(r"<script>.*?</script>|<style>.*?</style>", "", written, flags=re.DOTALL)
+    assert text not in drawn
+    assert drawn.count(html.escape(text)) == 27
+
+
+def test_a_paragraph_links_addresses_only_where_told() -> None:
+    address = "https://example.org/paper"
+    shown = [blocks.Paragraph(address), blocks.Paragraph(address, links=True)]
+    assert render("", "", "", [blocks.Section("one", "", shown)]).count(f'<a href="{address}"') == 1
 
 
 @pytest.mark.parametrize("key", ["bwa", "iwmv"])
 def test_a_method_without_probabilities_shows_none(key: str, crowd: Any, tmp_path: Path) -> None:
-    cw.report(crowd.labels, CASES[key].method.fit(crowd.labels), crowd.truth, tmp_path / "report.html")
+    cw.report(crowd.labels, CASES[key].fit(crowd.labels), crowd.truth, tmp_path / "report.html")
     shown, _, made = (tmp_path / "report.html").read_text(encoding="utf-8").partition('<section id="made">')
     assert made  # what a parameter means may well speak of probabilities
     assert "probab" not in visible(shown).lower()
@@ -100,21 +181,21 @@ def test_the_same_data_give_the_same_page(crowd: Any, tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("key", ["ds", "bwa"])
 def test_odd_crowds_have_a_page(rows: Any, key: str) -> None:
-    labels = cw.Labels.from_frame(frame(rows))
-    content = gathered(labels, CASES[key].method.fit(labels), {"i0": "c0"})
-    assert specs(content)
-    assert page.render("report.html.j2", content).count("<section") == 6
+    labels = cw.Labels.from_frame(table(rows))
+    data = about(labels, CASES[key].fit(labels), {"i0": "c0"})
+    assert specs(gather(data))
+    assert report_text(data).count("<section") == 6
 
 
 def test_votes_for_several_classes_have_a_page() -> None:
     rows = [("i0", "w0", "c0"), ("i0", "w0", "c1"), ("i0", "w1", "c0"), ("i1", "w1", "c1"), ("i1", "w0", "c1")]
-    labels = cw.Labels.from_frame(frame(rows), duplicates="set")
-    assert specs(gathered(labels, cw.BWA().fit(labels), {"i0": "c0"}))
+    labels = cw.Labels.from_frame(table(rows), duplicates="set")
+    assert specs(gather(about(labels, cw.BWA().fit(labels), {"i0": "c0"})))
 
 
 def test_what_was_repaired_and_what_did_not_converge_is_said(tmp_path: Path) -> None:
-    rows = frame([("i0", "w0", "c0"), ("i0", "w0", "c0"), ("i0", "w1", "c1"), ("i1", "w0", "c1"), ("i1", "w1", "c1")])
-    labels = cw.Labels.from_frame(rows)
+    rows = table([("i0", "w0", "c0"), ("i0", "w0", "c0"), ("i0", "w1", "c1"), ("i1", "w0", "c1"), ("i1", "w1", "c1")])
+    labels = cw.Labels.from_table(rows)
     cw.report(labels, cw.BWA(max_iterations=1).fit(labels), path=tmp_path / "report.html", command="crowdwise report x")
     text = visible((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "1 row that repeats an earlier one exactly was dropped." in text
@@ -123,7 +204,7 @@ def test_what_was_repaired_and_what_did_not_converge_is_said(tmp_path: Path) -> 
     assert "Against the truth" not in text
 
 
-def test_suspects_have_a_reason_in_words() -> None:
+def test_unusual_workers_have_a_reason_in_words() -> None:
     random = np.random.default_rng(1)
     classes = np.array(["a", "b", "c"])
     truth = classes[random.choice(3, 400, p=[0.5, 0.3, 0.2])]
@@ -136,10 +217,10 @@ def test_suspects_have_a_reason_in_words() -> None:
     rows += [(f"i{i}", "guesser", random.choice(classes, p=[0.5, 0.3, 0.2])) for i in range(150)]
     rows += [(f"i{i}", "contrary", random.choice(classes[classes != truth[i]])) for i in range(150)]
     rows += [(f"i{i}", "newcomer", truth[i]) for i in range(3)]
-    labels = cw.Labels.from_frame(frame(rows))
+    labels = cw.Labels.from_frame(table(rows))
     for method in (cw.MajorityVote(), cw.BWA(), cw.DawidSkene()):
-        found = suspects(habits(labels, method.fit(labels)), labels.names.classes)
-        told = {row["worker"]: " ".join(words(row, "a")) for row in found.iter_rows(named=True)}
+        unusual = unusual_workers(habits(labels, method.fit(labels)), labels.names.classes)
+        told = {row["worker"]: " ".join(reasons_in_words(row, "a")) for row in unusual.iter_rows(named=True)}
         assert set(told) == {"same", "guesser", "contrary", "newcomer"}
         assert "Always the same answer: said a all 100 times" in told["same"]
         assert "No better than chance" in told["guesser"]
@@ -179,7 +260,7 @@ def test_mistakes_leave_nothing_behind(crowd: Any, tmp_path: Path, monkeypatch: 
 
 
 def test_methods_side_by_side_have_a_page(crowd: Any, tmp_path: Path) -> None:
-    methods = {key: CASES[key].method for key in ("mv", "bwa")}
+    methods = {key: CASES[key] for key in ("mv", "bwa")}
     for name, truth in (("with.html", crowd.truth), ("without.html", None)):
         rows = compare(crowd.labels, methods, truth)
         comparison_page(crowd.labels, rows, tmp_path / name, "crowdwise compare x")

@@ -2,6 +2,6 @@
 
 from ..data.writing import check_page
 from .comparison_page import comparison_page
-from .page import report
+from .report_page import report
 
 __all__ = ["check_page", "comparison_page", "report"]

@@ -1,15 +1,21 @@
-"""Methods side by side on a page in the same style."""
+"""`comparison_page`: methods side by side on a page in the style of the report."""
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
+from .. import __version__
 from ..data.labels import Labels
 from ..data.writing import check_page, write_text
 from ..errors import require_extra
-from .page import render
+from .blocks import Code, Figure, Paragraph, Section, SideBySide, Table
+from .cells import number, text
+from .rendering import render
+
+# How the numbers of each column are written; other columns hold text.
+_FORMATS: Final = {"accuracy": ".4f", "low": ".4f", "high": ".4f", "seconds": ".3f", "iterations": ",", "ties": ","}
 
 
 def comparison_page(labels: Labels, rows: Sequence[dict[str, Any]], path: str | PathLike[str], command: str) -> None:
@@ -23,9 +29,18 @@ def comparison_page(labels: Labels, rows: Sequence[dict[str, Any]], path: str | 
     """
     require_extra("report", "A page")
     check_page(path)
-    from .. import __version__  # charts need the extra
-    from ..analysis import charts  # charts need the extra
-    from .widgets import Cell, Figure, Table, number, text
+    lead = (
+        f"{labels.n_labels:,} labels of {labels.n_items:,} items by {labels.n_workers:,} workers in "
+        f"{labels.n_classes:,} classes."
+    )
+    methods = Section("methods", "Side by side", [SideBySide(_figures(rows)), _table(rows)])
+    made = Section("made", "How it was made", [Code(command), Paragraph(f"crowdwise {__version__}.", "note")])
+    write_text(path, render("Methods compared", "Methods compared", lead, [methods, made]))
+
+
+def _figures(rows: Sequence[dict[str, Any]]) -> list[Figure]:
+    """How right and how fast the methods are; of those that ran, and how right only where there is a truth."""
+    from ..analysis import charts  # needs the extra
 
     ran = [row for row in rows if row["seconds"] is not None]
     figures = []
@@ -37,17 +52,14 @@ def comparison_page(labels: Labels, rows: Sequence[dict[str, Any]], path: str | 
         fastest = pl.DataFrame(ran).select("method", "seconds").sort("seconds")
         chart = charts.times(fastest, charts.PAGE)
         figures.append(Figure("Time", chart, "Fastest first, on a logarithmic axis; without compilation."))
-    formats = {"accuracy": ".4f", "low": ".4f", "high": ".4f", "seconds": ".3f", "iterations": ",", "ties": ","}
-    columns = [f"#{name.capitalize()}" if name in formats else name.capitalize() for name in rows[0]]
-    cells: list[list[Cell]] = [
-        [number(value, formats[name]) if name in formats else text(value) for name, value in row.items()]
+    return figures
+
+
+def _table(rows: Sequence[dict[str, Any]]) -> Table:
+    """Everything that was measured."""
+    columns = [f"#{name.capitalize()}" if name in _FORMATS else name.capitalize() for name in rows[0]]
+    cells = [
+        [number(value, _FORMATS[name]) if name in _FORMATS else text(value) for name, value in row.items()]
         for row in rows
     ]
-    content = {
-        "figures": figures,
-        "table_of_methods": Table("methods", columns, cells),
-        "labels": labels,
-        "command": command,
-        "version": __version__,
-    }
-    write_text(path, render("comparison.html.j2", content))
+    return Table("methods", columns, cells)

@@ -1,7 +1,6 @@
 """Classes: how common each is, and which are taken for which."""
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -10,28 +9,91 @@ from ...analysis import charts
 from ...data.labels import Labels
 from ...kernels import Array
 from ...results.result import Result
-from ..widgets import Figure, Table, left_out, most, names, number, text
+from ..blocks import Block, Figure, Paragraph, SideBySide, Table
+from ..cells import names_as_text, number, text
+from ..condensing import left_out, most_common
+from ..report_data import ReportData
 
-_BARS: Final = 20
-_CELLS: Final = 20
+# How many classes a chart and the table show at most.
+_CHARTED: Final = 20
 _ROWS: Final = 200
 
 
-@dataclass(frozen=True)
-class Classes:
-    """The second section."""
-
-    table: Table
-    figures: list[Figure]
-    left_out: str
-
-
-def classes(labels: Labels, result: Result) -> Classes:
-    """Gather it."""
-    answers = np.bincount(result.answers, minlength=labels.n_classes)
+def gather(data: ReportData) -> list[Block]:
+    """How common each class is beside what is taken for what, and the numbers of every class."""
+    labels, prior = data.labels, data.learned.class_prior
+    answers = np.bincount(data.result.answers, minlength=labels.n_classes)
     said = np.bincount(labels.labels, minlength=labels.n_classes)
-    prior = class_prior(result.workers, labels.n_classes)
-    called = names(labels.names.classes)
+    charted = most_common(answers, _CHARTED)
+    note = left_out(len(charted), labels.n_classes, "The charts show the classes with the most answers:")
+    return [
+        SideBySide([_shares(labels, answers, said, prior, charted), _confusions(labels, data.result, charted)]),
+        *([Paragraph(note, "note")] if note else []),
+        _table(labels, answers, said, prior),
+    ]
+
+
+def _shares(labels: Labels, answers: Array, said: Array, prior: Array | None, charted: Array) -> Figure:
+    """The share of each class among the answers, among the labels and in the method's prior, if it has one."""
+    shares = {"answers": answers / answers.sum(), "labels": said / said.sum()}
+    counts = {"answers": answers, "labels": said}
+    if prior is not None:
+        shares["prior"], counts["prior"] = prior, prior * labels.n_items
+    bars = pl.concat(
+        pl.DataFrame(
+            {
+                "class": names_as_text(labels.names.classes).gather(charted),
+                "source": [source] * len(charted),
+                "share": share[charted].astype(float),
+                "count": counts[source][charted].astype(float),
+            }
+        )
+        for source, share in shares.items()
+    )
+    expected = " and of what the method expects before any vote (prior)" if prior is not None else ""
+    return Figure(
+        "How common each class is",
+        charts.class_shares(bars, charts.PAGE),
+        f"Bars: share of the answers. Marks: share of the labels{expected}.",
+    )
+
+
+def _confusions(labels: Labels, result: Result, charted: Array) -> Figure:
+    """What is said where each class is the answer, over all workers."""
+    called = names_as_text(labels.names.classes)
+    answer_of = np.repeat(result.answers, np.diff(labels.item_starts))
+    counts = _counts(labels.labels, answer_of, charted, labels.n_classes)
+    given = np.bincount(answer_of, minlength=labels.n_classes)[charted]
+    share = counts / np.maximum(given, 1)[:, None]
+    row, column = np.indices(counts.shape)
+    table = pl.DataFrame(
+        {
+            "truth": called.gather(charted[row.ravel()]),
+            "said": called.gather(charted[column.ravel()]),
+            "share": share.ravel(),
+            "count": counts.ravel(),
+        }
+    )
+    return Figure(
+        "Which classes are taken for which",
+        charts.heat_map(table, charts.PAGE),
+        "Of all labels on items with this answer (row), the share that said each class (column). A strong "
+        "cell beside the diagonal is a common confusion. Measured against the inferred answers.",
+    )
+
+
+def _counts(said: Array, answers: Array, charted: Array, n_classes: int) -> Array:
+    """(answer, said class) over the classes charted: how many labels."""
+    place = np.full(n_classes, -1)
+    place[charted] = np.arange(len(charted))
+    row, column = place[answers], place[said]
+    both = (row >= 0) & (column >= 0)
+    cells = np.bincount(row[both] * len(charted) + column[both], minlength=len(charted) ** 2)
+    return cells.reshape(len(charted), len(charted))
+
+
+def _table(labels: Labels, answers: Array, said: Array, prior: Array | None) -> Table:
+    called = names_as_text(labels.names.classes)
     rows = [
         [
             text(called[k]),
@@ -40,75 +102,7 @@ def classes(labels: Labels, result: Result) -> Classes:
             number(answers[k] / labels.n_items, ".1%"),
             *([] if prior is None else [number(float(prior[k]), ".1%")]),
         ]
-        for k in most(answers, _ROWS).tolist()
-    ]
-    shown = most(answers, _BARS)
-    shares = {"answers": answers / answers.sum(), "labels": said / said.sum()}
-    counts = {"answers": answers, "labels": said}
-    if prior is not None:
-        shares["prior"], counts["prior"] = prior, prior * labels.n_items
-    bars = pl.concat(
-        pl.DataFrame(
-            {
-                "class": called.gather(shown),
-                "source": [source] * len(shown),
-                "share": share[shown].astype(float),
-                "count": counts[source][shown].astype(float),
-            }
-        )
-        for source, share in shares.items()
-    )
-    expected = " and of what the method expects before any vote (prior)" if prior is not None else ""
-    figures = [
-        Figure(
-            "How common each class is",
-            charts.class_shares(bars, charts.PAGE),
-            f"Bars: share of the answers. Marks: share of the labels{expected}.",
-        ),
-        Figure(
-            "Which classes are taken for which",
-            charts.heat_map(_confusion(labels, result, most(answers, _CELLS), called), charts.PAGE),
-            "Of all labels on items with this answer (row), the share that said each class (column). A strong "
-            "cell beside the diagonal is a common confusion. Measured against the inferred answers.",
-        ),
+        for k in most_common(answers, _ROWS).tolist()
     ]
     columns = ["Class", "#Labels", "#Answers", "#Share of answers"] + (["#Prior"] if prior is not None else [])
-    note = left_out(len(shown), labels.n_classes, "The charts show the classes with the most answers:")
-    table_note = left_out(len(rows), labels.n_classes, "The classes with the most answers:")
-    return Classes(Table("classes", columns, rows, table_note), figures, note)
-
-
-def class_prior(workers: Any, n_classes: int) -> Array | None:
-    """The share of each class that a method expects before any vote; None where it expects nothing in particular."""
-    for name in ("log_prior", "mean"):
-        values = getattr(workers, name, None)
-        if values is not None and values.shape == (n_classes,):  # some priors are of finer things than classes
-            chance = np.exp(values - values.max()) if name == "log_prior" else values
-            return np.asarray(chance / chance.sum())
-    return None
-
-
-def confusion_counts(said: Array, answers: Array, shown: Array, n_classes: int) -> Array:
-    """(answer, said class) over the classes shown: how many labels."""
-    place = np.full(n_classes, -1)
-    place[shown] = np.arange(len(shown))
-    row, column = place[answers], place[said]
-    both = (row >= 0) & (column >= 0)
-    cells = np.bincount(row[both] * len(shown) + column[both], minlength=len(shown) ** 2)
-    return cells.reshape(len(shown), len(shown))
-
-
-def _confusion(labels: Labels, result: Result, shown: Array, called: pl.Series) -> pl.DataFrame:
-    answer_of = np.repeat(result.answers, np.diff(labels.item_starts))
-    counts = confusion_counts(labels.labels, answer_of, shown, labels.n_classes)
-    given = np.bincount(answer_of, minlength=labels.n_classes)[shown]
-    share = counts / np.maximum(given, 1)[:, None]
-    row, column = np.indices(counts.shape)
-    return pl.DataFrame(
-        {
-            "truth": called.gather(shown[row.ravel()]),
-            "said": called.gather(shown[column.ravel()]),
-            "share": share.ravel(),
-            "count": counts.ravel(),
-        }
-    )
+    return Table("classes", columns, rows, left_out(len(rows), labels.n_classes, "The classes with the most answers:"))

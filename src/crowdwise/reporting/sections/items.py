@@ -1,7 +1,6 @@
-"""Items: how sure the answers are, and the ones that are disputed."""
+"""Items: how sure the answers are, which are disputed, and why those have the answers they have."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -12,73 +11,71 @@ from ...data.labels import Labels
 from ...errors import CallError
 from ...kernels import Array
 from ...results.result import Result
-from ..widgets import Cell, Figure, Table, bins, left_out, listed, names, number, text
+from ..blocks import Block, Cell, Figure, Heading, Paragraph, SideBySide, Table, Tile, Tiles
+from ..cells import number, text
+from ..condensing import bins, left_out
+from ..report_data import ReportData
+from .votes_in_words import votes_in_words
 
 _ROWS: Final = 300
 _EXPLAINED: Final = 6
 # Votes of one item that are drawn by themselves.
 _STEPS: Final = 12
-# Classes named in a cell of votes.
-_NAMED: Final = 6
+_HOW_TO_READ_EXPLANATIONS: Final = (
+    "A bar is a vote: blue speaks for the answer, orange for the runner-up. Together with what was expected before any "
+    "vote, they add up to the lead at the bottom. What would change an answer is worked out with the "
+    "workers\N{RIGHT SINGLE QUOTATION MARK} weights held fixed."
+)
 
 
-@dataclass(frozen=True)
-class Items:
-    """The fourth section."""
-
-    figure: Figure
-    ties: int
-    single: int
-    unanimous: int
-    table: Table
-    explained: list[Figure]
-    unexplained: str
-
-
-def items(labels: Labels, result: Result) -> Items:
-    """Gather it."""
-    scale = {
-        "probability": "Probability of the answer",
-        "weight": "Score of the answer",
-        "margin": "Score of the answer",
-    }
-    scores = result.confidence
-    low, high = (
-        (0.0, 1.0) if result.scale != "margin" else (float(scores.min()), float(max(scores.max(), scores.min() + 1)))
-    )
-    chart = charts.histogram(bins(scores, low, high), scale[result.scale], "Items", charts.PAGE)
+def gather(data: ReportData) -> list[Block]:
+    """How sure the answers are, explanations of the most disputed ones, and a table of those that are disputed."""
+    labels, result = data.labels, data.result
     disputed = _disputed(result)
-    explained: list[Figure] = []
-    unexplained = ""
-    try:
-        refuse_unexplained(result)
-        explained = list(_explained(labels, result, disputed[:_EXPLAINED]))
-    except CallError as refusal:
-        unexplained = str(refusal)
-    rows = [_row(labels, result, i) for i in disputed]
-    return Items(
-        figure=Figure("How the scores of the answers are spread", chart, _reading(result)),
-        ties=int(result.ties.sum()),
-        single=int((result.votes == 1).sum()),
-        unanimous=_unanimous(labels),
-        table=Table(
-            "disputed items",
-            ["Item", "Answer", "#Score", "Runner-up", "#Its score", "#Lead", "#Votes", "What was said"],
-            rows,
-            left_out(len(rows), labels.n_items, "The items whose best two classes are closest:"),
-        ),
-        explained=explained,
-        unexplained=unexplained,
-    )
+    table = _table(labels, result, disputed)
+    return [
+        SideBySide([_scores(result), _counts(labels, result)]),
+        *_explanations(labels, result, disputed[:_EXPLAINED]),
+        *([Heading("Disputed items"), table] if table.rows else []),
+    ]
 
 
-def said_on(labels: Labels, i: int) -> str:
-    """What was said about an item, most frequent first."""
-    classes, counts = np.unique(labels.labels[labels.item_starts[i] : labels.item_starts[i + 1]], return_counts=True)
-    order = np.argsort(-counts, kind="stable")
-    called = names(labels.names.classes.gather(classes[order[:_NAMED]]))
-    told = [f"{count}\N{MULTIPLICATION SIGN} {name}" for name, count in zip(called, counts[order], strict=False)]
-    return listed(told if len(order) <= _NAMED else [*told, f"{len(order) - _NAMED} more classes"])
+def _scores(result: Result) -> Figure:
+    """How the scores of the answers are spread, and what a score says."""
+    scores = result.confidence
+    low, high = 0.0, 1.0
+    if result.scale == "probability":
+        axis = "Probability of the answer"
+        caption = "How probable the method calls its answers: the further right, the surer."
+    elif result.scale == "weight":
+        axis = "Score of the answer"
+        caption = (
+            "The answer's share of the weighted votes, between 0 and 1: the further right, the clearer. It ranks "
+            "answers by how clear they are and does not say how many are right."
+        )
+    else:
+        axis = "Score of the answer"
+        caption = (
+            "The sum of the weights of the votes for the answer: the further right, the clearer. It has no upper end."
+        )
+        low = float(scores.min())
+        high = float(max(scores.max(), low + 1))
+    chart = charts.histogram(bins(scores, low, high), axis, "Items", charts.PAGE)
+    return Figure("How the scores of the answers are spread", chart, caption)
+
+
+def _counts(labels: Labels, result: Result) -> Tiles:
+    """How many items are tied, have a single vote, or have votes for a single class."""
+    starts = labels.item_starts[:-1]
+    same = np.minimum.reduceat(labels.labels, starts) == np.maximum.reduceat(labels.labels, starts)
+    unanimous = int((same & (np.diff(labels.item_starts) > 1)).sum())
+    single = int((result.votes == 1).sum())
+    tiles = [
+        Tile("Ties", f"{int(result.ties.sum()):,}", "The best two classes have the same score"),
+        Tile("Items with a single vote", f"{single:,}", "Nobody could disagree"),
+        Tile("Items without dissent", f"{unanimous:,}", "Several votes, all for one class"),
+    ]
+    return Tiles(tiles, narrow=True)
 
 
 def _disputed(result: Result) -> Array:
@@ -93,54 +90,59 @@ def _disputed(result: Result) -> Array:
     return np.asarray(among[np.lexsort((among, -result.votes[among], lead[among]))][:count])
 
 
-def _row(labels: Labels, result: Result, i: int) -> list[Cell]:
-    best, second = result.ranking[0][i], result.ranking[1][i]
-    high, low = result.scores[i, best], result.scores[i, second]
-    called = labels.names.classes
-    return [
-        text(labels.names.items[int(i)]),
-        text(called[int(best)]),
-        number(high, ".3f"),
-        text(called[int(second)]),
-        number(low, ".3f"),
-        Cell("tie", 0.0) if result.ties[i] else number(high - low, ".4f"),
-        number(int(result.votes[i])),
-        Cell(said_on(labels, int(i))),
-    ]
+def _explanations(labels: Labels, result: Result, codes: Array) -> list[Block]:
+    """Why these items have their answers; for a method that cannot explain its answers, a sentence that says why."""
+    try:
+        refuse_unexplained(result)
+    except CallError as refusal:
+        return [Paragraph(str(refusal), "note")]
+    figures = list(_waterfalls(labels, result, codes))
+    if not figures:
+        return []
+    heading = Heading("Why these labels? The most disputed items")
+    return [heading, Paragraph(_HOW_TO_READ_EXPLANATIONS, "intro"), SideBySide(figures)]
 
 
-def _explained(labels: Labels, result: Result, codes: Array) -> Iterable[Figure]:
+def _waterfalls(labels: Labels, result: Result, codes: Array) -> Iterable[Figure]:
+    """What every vote on an item adds to its answer, drawn step by step."""
     for i in codes:
         try:
             why = explain_code(result, labels, int(i))
         except CallError:  # an item for which every class is impossible has nothing to add up
             continue
         chart = charts.waterfall(why.steps(_STEPS), why.axis, charts.PAGE)
-        yield Figure(f"Item {why.item}: {_outcome(why)}", chart, f"{_scores(why)} {why.remedy}")
+        yield Figure(f"Item {why.item}: {_outcome(why)}", chart, f"{_both_scores(why)} {why.remedy}")
 
 
 def _outcome(why: Explanation) -> str:
     return f"{why.label} and {why.runner_up} are tied" if why.tied else f"{why.label}, not {why.runner_up}"
 
 
-def _scores(why: Explanation) -> str:
+def _both_scores(why: Explanation) -> str:
     ends = "" if why.interval is None else f" (95% interval {why.interval[0]:.3f} to {why.interval[1]:.3f})"
     return f"Score {why.score:.3f}{ends} against {why.runner_up_score:.3f}."
 
 
-def _unanimous(labels: Labels) -> int:
-    """How many items with several labels have only one class said."""
-    starts = labels.item_starts[:-1]
-    same = np.minimum.reduceat(labels.labels, starts) == np.maximum.reduceat(labels.labels, starts)
-    return int((same & (np.diff(labels.item_starts) > 1)).sum())
+def _table(labels: Labels, result: Result, disputed: Array) -> Table:
+    return Table(
+        "disputed items",
+        ["Item", "Answer", "#Score", "Runner-up", "#Its score", "#Lead", "#Votes", "What was said"],
+        [_row(labels, result, int(i)) for i in disputed],
+        left_out(len(disputed), labels.n_items, "The items whose best two classes are closest:"),
+    )
 
 
-def _reading(result: Result) -> str:
-    if result.scale == "probability":
-        return "How probable the method calls its answers: the further right, the surer."
-    if result.scale == "weight":
-        return (
-            "The answer's share of the weighted votes, between 0 and 1: the further right, the clearer. It ranks "
-            "answers by how clear they are and does not say how many are right."
-        )
-    return "The sum of the weights of the votes for the answer: the further right, the clearer. It has no upper end."
+def _row(labels: Labels, result: Result, i: int) -> list[Cell]:
+    best, second = result.ranking[0][i], result.ranking[1][i]
+    high, low = result.scores[i, best], result.scores[i, second]
+    called = labels.names.classes
+    return [
+        text(labels.names.items[i]),
+        text(called[int(best)]),
+        number(high, ".3f"),
+        text(called[int(second)]),
+        number(low, ".3f"),
+        Cell("tie", 0.0) if result.ties[i] else number(high - low, ".4f"),
+        number(int(result.votes[i])),
+        text(votes_in_words(labels, i)),
+    ]

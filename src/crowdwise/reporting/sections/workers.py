@@ -1,7 +1,6 @@
 """Workers: how good each is, what its vote weighs, what it takes for what, and who is worth a look."""
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import polars as pl
@@ -10,50 +9,79 @@ from ...analysis import charts
 from ...data.labels import Labels
 from ...kernels import Array
 from ...results.result import Result
-from ..widgets import Cell, Figure, Table, bins, left_out, most, names, number, text
-from .suspects import habits, suspects, words
+from ..blocks import Block, Cell, Figure, Heading, HeatMap, Paragraph, SideBySide, Table
+from ..cells import names_as_text, number, text
+from ..condensing import bins, left_out, most_common
+from ..report_data import ReportData
+from .unusual_workers import habits, reasons_in_words, unusual_workers
 
+# How many rows the tables of all workers and of those worth a look have at most.
 _ROWS: Final = 300
-_SUSPECTS: Final = 100
+_UNUSUAL: Final = 100
 # More points than this are drawn as a density.
 _POINTS: Final = 1000
-_MINI_CLASSES: Final = 8
+# How many classes a worker's small heat map shows at most, in how many shades.
+_PICTURED_CLASSES: Final = 8
 _SHADES: Final = 6
 
 
-@dataclass(frozen=True)
-class Workers:
-    """The third section."""
-
-    figures: list[Figure]
-    suspects: Table
-    reasons: int
-    few: int
-    table: Table
-    intervals: bool
-    pictured: str
-
-
-def workers(labels: Labels, result: Result) -> Workers:
-    """Gather it."""
+def gather(data: ReportData) -> list[Block]:
+    """How good the workers are and what their votes weigh, who is worth a look, and a table of all workers."""
+    labels, result = data.labels, data.result
     table = habits(labels, result)
-    worth = suspects(table, labels.names.classes)
-    reasons = worth.filter(pl.any_horizontal("always", "guessing", "alone")).height
-    called = names(labels.names.classes)
-    suspect_rows = [
-        [text(row["worker"]), number(row["labels"]), number(row["quality"], ".3f"), Cell("\n".join(told))]
-        for row in worth.head(_SUSPECTS).iter_rows(named=True)
-        for told in [words(row, called[row["usual"]])]
-    ]
     intervals = bool(table["low"].is_not_null().any())
+    interval = ", with an interval that holds it 95% of the time" if intervals else ""
+    return [
+        Paragraph(f"Quality is how often a worker is right, as far as the crowd can tell{interval}.", "intro"),
+        SideBySide([_qualities(table, intervals), *_trust(data)]),
+        Heading("Worth a look"),
+        *_worth_a_look(labels, table),
+        Heading("All workers"),
+        _all_workers(labels, result, table, intervals),
+        Paragraph(_how_to_read_confusion(labels), "note"),
+    ]
+
+
+def _worth_a_look(labels: Labels, table: pl.DataFrame) -> list[Block]:
+    """The workers with something unusual, with the reasons in words; or a sentence that there are none."""
+    unusual = unusual_workers(table, labels.names.classes)
+    if not unusual.height:
+        nobody = (
+            "Nobody stands out: no one repeats a single answer, guesses, contradicts everyone or has very few labels."
+        )
+        return [Paragraph(nobody, "intro")]
+    called = names_as_text(labels.names.classes)
+    rows = [
+        [
+            text(row["worker"]),
+            number(row["labels"]),
+            number(row["quality"], ".3f"),
+            text("\n".join(reasons_in_words(row, called[row["usual"]]))),
+        ]
+        for row in unusual.head(_UNUSUAL).iter_rows(named=True)
+    ]
+    with_reason = unusual.filter(pl.any_horizontal("always", "guessing", "alone")).height
+    intro = (
+        f"{with_reason:,} with something unusual, {unusual.height - with_reason:,} with too few labels to say. These "
+        "are reasons to look, not verdicts: hard items, a misread instruction or plain bad luck can look the same."
+    )
+    left = left_out(len(rows), unusual.height, "Those with the most reasons and labels:")
+    columns = ["Worker", "#Labels", "#Quality", "Why"]
+    return [Paragraph(intro, "intro"), Table("workers worth a look", columns, rows, left)]
+
+
+def _all_workers(labels: Labels, result: Result, table: pl.DataFrame, intervals: bool) -> Table:
+    """The workers with the most labels: how good each is, how far in line with others, what it takes for what."""
     shown = table.sort("labels", "code", descending=[True, False]).head(_ROWS)
-    pictures = _pictures(labels, result, shown["code"].to_numpy())
+    pictures = _confusions(labels, result, shown["code"].to_numpy())
     columns = [
         "Worker",
         "#Labels",
         "#Quality",
         *(["#95% low", "#95% high"] if intervals else []),
         "#Agrees with answers",
+        "#Agrees with others",
+        "Confusion",
     ]
     rows = [
         [
@@ -67,28 +95,19 @@ def workers(labels: Labels, result: Result) -> Workers:
         ]
         for row, picture in zip(shown.iter_rows(named=True), pictures, strict=True)
     ]
-    return Workers(
-        figures=[_scatter(table, intervals), *_weights(result)],
-        suspects=Table(
-            "workers worth a look",
-            ["Worker", "#Labels", "#Quality", "Why"],
-            suspect_rows,
-            left_out(len(suspect_rows), worth.height, "Those with the most reasons and labels:"),
-        ),
-        reasons=reasons,
-        few=worth.height - reasons,
-        table=Table(
-            "workers",
-            [*columns, "#Agrees with others", "Confusion"],
-            rows,
-            left_out(len(rows), table.height, "The workers with the most labels:"),
-        ),
-        intervals=intervals,
-        pictured=left_out(min(labels.n_classes, _MINI_CLASSES), labels.n_classes, "Classes with the most answers:"),
-    )
+    return Table("workers", columns, rows, left_out(len(rows), table.height, "The workers with the most labels:"))
 
 
-def _scatter(table: pl.DataFrame, intervals: bool) -> Figure:
+def _how_to_read_confusion(labels: Labels) -> str:
+    shown = min(labels.n_classes, _PICTURED_CLASSES)
+    return (
+        "Confusion: rows are the answers, columns what the worker said, both in the order of the classes; strong cells "
+        "on the diagonal are right labels. " + left_out(shown, labels.n_classes, "Classes with the most answers:")
+    ).rstrip()
+
+
+def _qualities(table: pl.DataFrame, intervals: bool) -> Figure:
+    """A point per worker; of a large crowd, how many workers there are at each place."""
     title = "Quality against number of labels"
     if table.height <= _POINTS:
         points = table.select("worker", "labels", "quality", "low", "high")
@@ -116,16 +135,16 @@ def _scatter(table: pl.DataFrame, intervals: bool) -> Figure:
     return Figure(title, charts.worker_density(cells, charts.PAGE), caption)
 
 
-def _weights(result: Result) -> list[Figure]:
-    found = worker_weights(result.workers)
-    if found is None:
+def _trust(data: ReportData) -> list[Figure]:
+    """How far the method trusts the workers; no figure where it has no such number."""
+    trust = data.learned.trust()
+    if trust is None:
         return []
-    values, what = found
-    values = values[result.worker_votes > 0]
+    values = trust.value[data.result.worker_votes > 0]
     low, high = float(values.min()), float(values.max())
     if not high > low:
         low, high = low - 0.5, high + 0.5
-    chart = charts.histogram(bins(values, low, high), what, "Workers", charts.PAGE)
+    chart = charts.histogram(bins(values, low, high), trust.meaning, "Workers", charts.PAGE)
     return [
         Figure(
             "How much a worker's vote weighs",
@@ -135,30 +154,9 @@ def _weights(result: Result) -> list[Figure]:
     ]
 
 
-def worker_weights(parameters: Any) -> tuple[Array, str] | None:
-    """One number per worker that says how much the method trusts it, and what it is; None where it has none."""
-    for name, what in (
-        ("weight", "Weight of a vote"),
-        ("accuracy", "Accuracy"),
-        ("ability", "Ability"),
-        ("reliability", "Reliability"),
-        ("confusion", "Share right, mean over classes"),
-        ("mixture", "Share of the good prototype"),
-    ):
-        values = getattr(parameters, name, None)
-        if values is None:
-            continue
-        if name == "confusion":
-            return np.diagonal(values, axis1=1, axis2=2).mean(axis=1), what
-        if name == "mixture":
-            return values[:, 0], what
-        return (values.mean(axis=1), f"{what}, mean over classes") if values.ndim == 2 else (values, what)
-    return None
-
-
-def _pictures(labels: Labels, result: Result, codes: Array) -> list[Cell]:
+def _confusions(labels: Labels, result: Result, codes: Array) -> list[Cell]:
     """A small heat map for each of these workers: rows are answers, columns what it said."""
-    shown = most(np.bincount(result.answers, minlength=labels.n_classes), _MINI_CLASSES)
+    shown = most_common(np.bincount(result.answers, minlength=labels.n_classes), _PICTURED_CLASSES)
     place = np.full(labels.n_workers, -1)
     place[codes] = np.arange(len(codes))
     class_place = np.full(labels.n_classes, -1)
@@ -170,11 +168,12 @@ def _pictures(labels: Labels, result: Result, codes: Array) -> list[Cell]:
     there = (worker >= 0) & (answer >= 0) & (said >= 0)
     cells = (worker[there] * size + answer[there]) * size + said[there]
     counts = np.bincount(cells, minlength=len(codes) * size**2).reshape(len(codes), size, size)
-    called = names(labels.names.classes).gather(shown).to_list()
-    return [_picture(counts[place], called) for place in range(len(codes))]
+    called = names_as_text(labels.names.classes).gather(shown).to_list()
+    return [_confusion(counts[place], called) for place in range(len(codes))]
 
 
-def _picture(counts: Array, called: list[str]) -> Cell:
+def _confusion(counts: Array, called: list[str]) -> Cell:
+    """One heat map, from how often each class (column) was said where each is the answer (row)."""
     given = counts.sum(axis=1)
     share = counts / np.maximum(given, 1)[:, None]
     shades = np.ceil(share * _SHADES).astype(int)
@@ -184,4 +183,5 @@ def _picture(counts: Array, called: list[str]) -> Cell:
         if (shades == shade).any()
     ]
     right = ", ".join(f"{name} {share[k, k]:.0%}" for k, name in enumerate(called) if given[k])
-    return Cell("", float(np.trace(counts) / max(given.sum(), 1)), (len(called), paths, f"Says the answer: {right}"))
+    agreement = float(np.trace(counts) / max(given.sum(), 1))
+    return Cell("", agreement, HeatMap(len(called), paths, f"Says the answer: {right}"))

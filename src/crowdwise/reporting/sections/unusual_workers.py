@@ -1,4 +1,8 @@
-"""Workers worth a look, with the reason in words. A reason is never a verdict: there may be an innocent one."""
+"""Workers worth a look, with the reasons in words. A reason is never a verdict: it may well be an innocent one.
+
+The report's section about workers is the only one to use this: `habits` measures, `unusual_workers` picks, and
+`reasons_in_words` says why.
+"""
 
 from typing import Any, Final
 
@@ -9,7 +13,7 @@ from ... import kernels
 from ...analysis.evaluation import wilson
 from ...data.labels import Labels
 from ...results.result import Result
-from ..widgets import names
+from ..cells import names_as_text
 
 # Fewer labels than this say nothing about a worker.
 _FEW: Final = 5
@@ -22,8 +26,15 @@ _UNLIKELY: Final = 0.01
 def habits(labels: Labels, result: Result) -> pl.DataFrame:
     """One row per worker with labels: how good, how far in line with the others, and what guessing would give.
 
-    Guessing means naming each class as often as the worker does, without a look at the item. `least` and `most` are the
-    ends of the quality's interval; where the method has none, of the agreement's with the answers.
+    Guessing means naming each class as often as the worker does, without a look at the item.
+
+    Returns:
+        A table with these columns. code, worker: the worker's number and name. labels: how many it gave. quality, low,
+        high: how good it is, with the method's interval, null where the method has none. least, most: the ends of that
+        interval, and where there is none, of the interval of its agreement with the answers. agreement: how often it
+        says the answer. compared, others: how many comparisons with other workers there are, and how often those say
+        the same. distinct, usual: how many classes it ever said, and the number of the one it says most often.
+        guessed_answers, guessed_others: what agreement with the answers, and with others, guessing would give.
     """
     compared, agreed = kernels.agreements_with_others(
         labels.item_starts, labels.workers, labels.labels, labels.n_workers, labels.n_classes
@@ -51,7 +62,7 @@ def habits(labels: Labels, result: Result) -> pl.DataFrame:
     table = pl.DataFrame(
         {
             "code": np.arange(labels.n_workers, dtype=np.int32),
-            "worker": names(labels.names.workers),
+            "worker": names_as_text(labels.names.workers),
             "labels": given,
             "quality": quality.value,
             "low": absent if quality.low is None else quality.low,
@@ -66,8 +77,16 @@ def habits(labels: Labels, result: Result) -> pl.DataFrame:
     return table.join(guesses, on="code", how="inner", maintain_order="left")
 
 
-def suspects(table: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:
-    """The rows of `habits` for which there is a reason, those with most reasons and then most labels first."""
+def unusual_workers(table: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:
+    """The workers worth a look: those with most reasons and then most labels first.
+
+    Args:
+        table: What `habits` gives.
+        classes: The names of the classes; with a single one, nobody can be unusual.
+
+    Returns:
+        The rows of these workers, with a column of booleans for each reason: always, guessing, alone, few.
+    """
     labels, guessed = pl.col("labels"), pl.col("guessed_answers")
     compared, by_chance = pl.col("compared"), pl.col("guessed_others")
     flagged = table.with_columns(
@@ -82,8 +101,13 @@ def suspects(table: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:
     return worth.sort(reasons, labels, "code", descending=[True, True, False])
 
 
-def words(row: dict[str, Any], usual: str) -> list[str]:
-    """The reasons for a row of `suspects`, whose worker says `usual` most often."""
+def reasons_in_words(row: dict[str, Any], usual: str) -> list[str]:
+    """The reasons why a worker is worth a look, a sentence each.
+
+    Args:
+        row: A row of what `unusual_workers` gives.
+        usual: The name of the class that the worker says most often.
+    """
     reasons = []
     if row["always"]:
         reasons.append(
