@@ -195,7 +195,7 @@ def test_votes_for_several_classes_have_a_page() -> None:
 
 def test_what_was_repaired_and_what_did_not_converge_is_said(tmp_path: Path) -> None:
     rows = table([("i0", "w0", "c0"), ("i0", "w0", "c0"), ("i0", "w1", "c1"), ("i1", "w0", "c1"), ("i1", "w1", "c1")])
-    labels = cw.Labels.from_table(rows)
+    labels = cw.Labels.from_frame(rows)
     cw.report(labels, cw.BWA(max_iterations=1).fit(labels), path=tmp_path / "report.html", command="crowdwise report x")
     text = visible((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "1 row that repeats an earlier one exactly was dropped." in text

@@ -158,7 +158,7 @@ def test_without_locks_labels_are_still_read_to_disk_and_no_folder_is_named(tmp_
             read,
             "assert cw.BWA().fit(labels).to_frame().height == 50",
             # What could not be locked has no marker either, or others would take it for a folder left behind.
-            "print(labels.abandoned, '.crowdwise-workspace' in os.listdir(labels.folder))",
+            "print(labels.remarks[1:], '.crowdwise-workspace' in os.listdir(labels.folder))",
         )
         assert said == "[] False"
         assert list(workdir.iterdir()) == [left]

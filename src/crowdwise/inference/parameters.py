@@ -90,12 +90,12 @@ class Parameter:
             value = _from_text(kind, text)
             if value is not _NOTHING and self._fits(kind, value):
                 return value
-        raise CallError(f"{self.name}={text} is not {self.allowed}.{self._guess(text)}")
+        raise CallError(f"{self.name}={text} is not {self.allowed}.{self._hint(text)}")
 
     def require(self, value: Any) -> None:
         """Refuse a value that it does not take."""
         if not self.accepts(value):
-            raise CallError(f"{self.name}={value!r} is not {self.allowed}.{self._guess(value)}")
+            raise CallError(f"{self.name}={value!r} is not {self.allowed}.{self._hint(value)}")
 
     def _fits(self, kind: Any, value: Any) -> bool:
         if kind is type(None):
@@ -116,7 +116,10 @@ class Parameter:
             return "True or False"
         return f"a {'whole ' if kind is int else ''}number {self.bounds}".strip()
 
-    def _guess(self, value: Any) -> str:
+    def _hint(self, value: Any) -> str:
+        """What more to say about a value that it does not take."""
+        if isinstance(value, float) and not math.isfinite(value):
+            return " It must be finite."
         choices = [choice for kind in _alternatives(self.kind) for choice in get_args(kind) if isinstance(choice, str)]
         return did_you_mean(str(value), choices)
 
@@ -159,7 +162,7 @@ def check(method: Any) -> None:
         declared.require(getattr(method, name))
 
 
-def parse(method: type, settings: Sequence[str]) -> dict[str, Any]:
+def parse(method: Any, settings: Sequence[str]) -> dict[str, Any]:
     """The parameters that texts of the form "name=value" stand for."""
     known = parameters_of(method)
     values = {}
@@ -168,7 +171,8 @@ def parse(method: type, settings: Sequence[str]) -> dict[str, Any]:
         if not separator or name not in known:
             names = ", ".join(known) or "none"
             raise CallError(
-                f"--set {setting}: it takes name=value with one of these names: {names}.{did_you_mean(name, known)}"
+                f"--set {setting}: {method.key} takes name=value with one of these names: {names}."
+                f"{did_you_mean(name, known)}"
             )
         try:
             values[name] = known[name].parse(text)
