@@ -165,7 +165,7 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
         (
             ["aggregate", "{labels}", "-m", "ibcc", "--set", "diagonal=x"],
             2,
-            "diagonal=x is not a number above 0 or None",
+            "diagonal=x is not a number above 0",
         ),
         (["aggregate", "{labels}", "-m", "ds", "--set", "start_from=majorty"], 2, "Did you mean 'majority'?"),
         (["aggregate"], 2, "Missing argument"),

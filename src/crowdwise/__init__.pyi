@@ -1,8 +1,8 @@
 # The public names, for editors and type checkers; written by tools/generate.py.
 
 from . import datasets as datasets
-from .analysis.evaluation import accuracy as accuracy
-from .analysis.explanation import explain as explain
+from .analysis import accuracy as accuracy
+from .analysis import explain as explain
 from .data.labels import Labels as Labels
 from .data.reading import read_labels as read_labels
 from .data.reading import read_truth as read_truth

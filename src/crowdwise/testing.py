@@ -20,7 +20,7 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 
-from .analysis.evaluation import accuracy
+from .analysis import accuracy
 from .data.crowd import Crowd
 from .data.labels import Labels
 from .data.reading import read_labels

@@ -31,7 +31,7 @@ def aggregate(
     as_json: options.Json = False,
 ) -> None:
     """Infer the label of every item and the quality of every worker."""
-    from ..analysis.evaluation import accuracy
+    from ..analysis import accuracy
     from ..data.targets import check_targets
     from ..methods import METHODS
     from . import session, summary

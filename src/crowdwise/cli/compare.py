@@ -23,7 +23,7 @@ def compare(
     as_json: options.Json = False,
 ) -> None:
     """Run methods side by side: accuracy with split ties, seconds, iterations."""
-    from ..analysis.comparison import compare as compare_methods
+    from ..analysis import compare as compare_methods
     from ..data.targets import check_targets
     from ..methods import METHODS, choose
     from ..reporting import check_page, comparison_page

@@ -23,7 +23,7 @@ def explain(
     as_json: options.Json = False,
 ) -> None:
     """Say why an item has its label: who said what, what each vote added, and what would change the answer."""
-    from ..analysis.explanation import explain as explain_item
+    from ..analysis import explain as explain_item
     from . import session
     from .terminal import Terminal
 

@@ -134,7 +134,7 @@ def _read_in_cluster(
     require_extra("spark", "engine='spark'")
     if method is not None:
         method.require_place("spark")
-    from .spark.labels import LabelsOnSpark  # needs the extra
+    from .spark import LabelsOnSpark  # needs the extra
 
     given_paths = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
     paths = [os.fspath(path) for path in given_paths if isinstance(path, str | os.PathLike) and path != "-"]

@@ -24,8 +24,7 @@ from ..data.cleaning import Rules
 from ..data.encoding import Duplicates
 from ..data.labels import Labels
 from ..data.reading_report import ReadingReport
-from ..data.spark.labels import LabelsOnSpark, send
-from ..data.spark.writing import write_folders
+from ..data.spark import LabelsOnSpark, send, write_folders
 from ..kernels import Array
 from ..results.in_parts import ResultInParts
 from ..results.result import Ending

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 
 from ..data.labels import Labels
-from ..data.spark.parts import labelled_parts
+from ..data.spark import labelled_parts
 from ..kernels import Array
 from ..parallel import Sum
 from ..results.in_parts import part_result

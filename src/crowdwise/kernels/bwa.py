@@ -10,7 +10,7 @@ because Numba looks for negative ones otherwise. Whether a vote continues is ask
 import numpy as np
 
 from .compilation import Array, compiled
-from .simd.lanes import any_larger, distance, gather, larger, load, scatter, spread, store
+from .simd import any_larger, distance, gather, larger, load, scatter, spread, store
 
 _U = np.uint64
 

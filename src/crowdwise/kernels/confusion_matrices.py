@@ -12,8 +12,7 @@ import numpy as np
 
 from .compilation import Array, compiled
 from .posteriors import _normalise
-from .simd.exponential import exponential
-from .simd.lanes import distance, fetch, larger, largest, load, spread, store, total, where_larger
+from .simd import distance, exponential, fetch, larger, largest, load, spread, store, total, where_larger
 
 _U = np.uint64
 _LARGE = 1e300

@@ -1,1 +1,7 @@
-"""Labels in a Spark cluster: parts on its executors. Needs the extra `spark`."""
+"""Labels in a Spark cluster: parts on its executors, and files in and out. Needs the extra `spark`."""
+
+from .labels import LabelsOnSpark, send
+from .parts import labelled_parts
+from .writing import write_folders
+
+__all__ = ["LabelsOnSpark", "labelled_parts", "send", "write_folders"]

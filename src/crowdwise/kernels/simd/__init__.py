@@ -1,1 +1,33 @@
-"""Several numbers in one register of the processor, and their exponential."""
+"""Several floating point numbers in one register of the processor: the operations on them, and their exponential."""
+
+from .exponential import exponential
+from .lanes import (
+    any_larger,
+    distance,
+    fetch,
+    gather,
+    larger,
+    largest,
+    load,
+    scatter,
+    spread,
+    store,
+    total,
+    where_larger,
+)
+
+__all__ = [
+    "any_larger",
+    "distance",
+    "exponential",
+    "fetch",
+    "gather",
+    "larger",
+    "largest",
+    "load",
+    "scatter",
+    "spread",
+    "store",
+    "total",
+    "where_larger",
+]

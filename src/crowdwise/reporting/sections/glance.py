@@ -5,8 +5,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ...analysis import charts
-from ...analysis.agreement import Agreement, krippendorff
+from ...analysis import Agreement, charts, krippendorff
 from ...data.labels import Labels
 from ...data.reading_report import several
 from ...kernels import Array
