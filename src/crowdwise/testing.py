@@ -361,8 +361,8 @@ def turned(name: str) -> str:
 def turned_back(result: Result) -> Result:
     """The result under the names before they were turned."""
     names = result.names
-    turned = {name: getattr(names, name).map_elements(turned, pl.String) for name in ("items", "workers", "classes")}
-    return replace(result, names=replace(names, **turned))
+    before = {role: getattr(names, role).map_elements(turned, pl.String) for role in ("items", "workers", "classes")}
+    return replace(result, names=replace(names, **before))
 
 
 def _scores_by_name(result: Result) -> dict[tuple[Any, Any], float]:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data.labels import Labels
+from ..data.labels import Labels, shares
 from ..engines.base import Engine
 from ..inference.loop import SweepingMethod
 from ..inference.method import Progress, Reference
@@ -52,6 +52,10 @@ class MajorityVote(SweepingMethod):
     def sweep(self, labels: Labels, scores: Array, workers: None, counts: tuple[()]) -> Array:
         """Scores stay as they started: as the shares of the votes."""
         return np.zeros(labels.n_classes)
+
+    def rescore(self, labels: Labels, workers: Learned) -> Array:
+        """The shares of the votes, whatever else is known."""
+        return shares(labels)
 
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
         """There is nothing to iterate: the start is the answer."""
