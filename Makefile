@@ -3,19 +3,23 @@ PYTHON ?= python3
 BIN := .venv/bin
 COMPILED := src/crowdwise/kernels/__pycache__
 
-.PHONY: demo kernels test test-slow test-spark bench bench-scale bench-spark bench-peers reproduce screenshots clean
+.PHONY: demo generated kernels test test-slow test-spark bench bench-scale bench-spark bench-peers reproduce screenshots clean
 
 demo: .venv/installed $(COMPILED)/current
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
 	$(BIN)/crowdwise aggregate demo/labels.csv --truth demo/truth.csv -o demo/inferred.csv --workers demo/quality.csv
 	$(BIN)/crowdwise report demo/labels.csv --truth demo/truth.csv -o demo/report.html
 
-test: .venv/tested $(COMPILED)/current
+test: .venv/tested $(COMPILED)/current generated
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest -n 2
+
+# What follows from the code: the public names' stub, the listing in docs/design.md, docs/methods.md.
+generated: .venv/tested $(COMPILED)/current
+	$(BIN)/python -m tools.generate
 
 test-slow: .venv/tested $(COMPILED)/current
 	$(BIN)/pytest -m slow

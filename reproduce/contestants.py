@@ -1,12 +1,14 @@
-"""The methods that are compared: one row each. Adding a method is adding a row."""
+"""The methods that are compared: a row for each that runs in a way of its own; all others follow by themselves."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal
+from functools import partial
+from typing import Any, Final, Literal
 
 import crowdwise as cw
 from crowdwise.data.encoding import Duplicates
 from crowdwise.inference.method import Method
+from crowdwise.inference.parameters import parameters_of
 
 from . import random_ties
 
@@ -39,7 +41,13 @@ def _since(name: str, method: Method, duplicates: Duplicates = "all") -> Contest
     return Contestant(name, "since", lambda seed: method, duplicates)
 
 
-_ROWS: Final = [
+def _seeded(method: Any, seed: int) -> Method:
+    """A method with its defaults, and this seed if it has one."""
+    made: Method = method(seed=seed) if "seed" in parameters_of(method) else method()
+    return made
+
+
+DECLARED: Final = [
     _paper("MV", cw.MajorityVote()),
     _paper("ZC", cw.ZenCrowd.released()),
     _paper("GLAD", cw.GLAD.released()),
@@ -74,4 +82,12 @@ _ROWS: Final = [
     _since("Log-linear", cw.LogLinear()),
 ]
 
-CONTESTANTS: Final = {row.name: row for row in _ROWS}
+# Methods that are in no row above, such as new ones, run with their defaults; those that start at random, ten times.
+_MADE: Final = {type(row.make(0)) for row in DECLARED}
+_OTHERS: Final = [
+    Contestant(method.__name__, "since", partial(_seeded, method), seeds=10 if method().starts_at_random else 1)
+    for method in cw.METHODS.values()
+    if not any(issubclass(one, method) for one in _MADE)
+]
+
+CONTESTANTS: Final = {row.name: row for row in (*DECLARED, *_OTHERS)}
