@@ -1,7 +1,8 @@
-"""What can go wrong, in two kinds: with the data, or with the call.
+"""The exceptions `DataError` and `CallError`, and checks that several modules use.
 
-A message says what is wrong, how many times, the first case, and what to do. Both are `ValueError`s, so that
-code which catches those keeps working; the command line turns them into one sentence and an exit code.
+An error message says what is wrong, how many times, what the first case is, and what to do. Both exceptions are
+`ValueError`s, so that code which catches `ValueError` also catches them. The command line prints the message and
+ends with an exit code.
 """
 
 from collections.abc import Iterable
@@ -9,9 +10,9 @@ from difflib import get_close_matches
 from importlib.util import find_spec
 from typing import Final
 
-# What would not fit a laptop beside the labels is refused.
+# The largest size that is allowed: what a laptop has room for in addition to the labels.
 _MOST_BYTES: Final = 8 * 2**30
-# The packages behind each extra.
+# The packages that each extra installs.
 _EXTRAS: Final = {"report": ("altair", "jinja2", "vl_convert"), "spark": ("pyspark", "pyarrow")}
 
 
@@ -20,11 +21,15 @@ class DataError(ValueError):
 
 
 class CallError(ValueError):
-    """The call asks for something that does not exist (exit code 2 on the command line)."""
+    """The arguments of a call are not allowed (exit code 2 on the command line)."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """The end of a message about a name that does not exist: the closest one that does, if any is close.
+    """Return the end of a message about a name that does not exist: a similar name that does, or nothing.
+
+    Args:
+        name: The name that does not exist.
+        known: The names that exist.
 
     >>> did_you_mean("BAW", ["bwa", "ds"])
     " Did you mean 'bwa'?"
@@ -35,23 +40,23 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def require_room(size: int, needs: str, instead: str) -> None:
-    """Refuse what would take more than fits, before any of it is made.
+    """Raise `DataError` if something would need too much memory; call this before it is created.
 
     Args:
-        size: How many bytes.
-        needs: The beginning of the sentence: what takes them.
-        instead: What to do about it.
+        size: How many bytes it would need.
+        needs: The beginning of the message: what needs the memory.
+        instead: The end of the message: what to do about it.
     """
     if size > _MOST_BYTES:
         raise DataError(f"{needs} would take {size / 2**30:,.0f} GB. {instead}")
 
 
 def require_extra(extra: str, what: str) -> None:
-    """Refuse what only some installations have, where the extra that it needs is not installed.
+    """Raise `CallError` if an optional dependency group (extra) of crowdwise is not installed.
 
     Args:
         extra: The name of the extra.
-        what: The beginning of the sentence: what needs it.
+        what: The beginning of the message: what needs it.
     """
     missing = [name for name in _EXTRAS[extra] if find_spec(name) is None]
     if missing:

@@ -1,6 +1,7 @@
-"""Slices of the items on threads: cut by the data alone, their sums added in order.
+"""Work on slices of the items in threads, with the same result for any number of threads.
 
-So a result is the same to the bit for any number of threads.
+How the items are split into slices depends only on the data, and the sums of the slices are added in order. So results
+are identical to the last bit, however many threads there are.
 """
 
 import math
@@ -16,24 +17,39 @@ from .kernels import Array
 
 Done = TypeVar("Done")
 
-# Labels in a slice: handing one to a thread costs as much as working on ten thousand labels.
+# The least number of labels in a slice. Giving a slice to a thread takes as long as working on ten thousand labels.
 _SLICE: Final = 1 << 16
 
 
 def slices(starts: Array, parameters: int) -> list[tuple[int, int]]:
-    """First and last item of every slice, where what is counted into has so many `parameters`.
+    """Split the items into slices, one for each task of a thread.
 
-    A slice has eight times as many labels at least, so that making and adding counts costs little beside counting.
+    A slice has about eight labels or more for each value that is counted. So creating and adding the counts of slices
+    takes little time compared with counting.
+
+    Args:
+        starts: Where the labels of each item start; one entry more than there are items.
+        parameters: The number of values that are counted in each slice.
+
+    Returns:
+        The first item of each slice, and the item after its last one.
     """
     return list(runs(starts, max(_SLICE, 8 * parameters)))
 
 
 def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:
-    """Cut groups of labels into runs of about `size` labels: first and last group of each.
+    """Split groups of labels into runs of about `size` labels.
 
-    Group g has the labels from `starts[g]` up to `starts[g + 1]`. All runs are about equally long and their number is
-    even, to keep two, four or eight threads equally busy; less than four are not worth a thread. The cuts depend on
-    nothing but the labels.
+    Group g has the labels from `starts[g]` up to, but not including, `starts[g + 1]`. All runs are about equally long.
+    Up to `4 * size` labels are one run, because threads would not save time. More labels are an even number of runs, so
+    that two threads are equally busy. The runs depend only on the labels, not on the number of threads.
+
+    Args:
+        starts: Where the labels of each group start; one entry more than there are groups.
+        size: The number of labels to aim for.
+
+    Yields:
+        The first group of each run, and the group after its last one.
     """
     total = int(starts[-1])
     count = 1 if total <= 4 * size else 2 * math.ceil(total / (2 * size))
@@ -44,12 +60,16 @@ def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:
 
 
 class Sum:
-    """A sum of tuples of arrays; the first one becomes the sum, the others are added to it in place."""
+    """A sum of tuples of arrays. The first tuple becomes the sum, and the others are added to it in place.
+
+    Attributes:
+        value: The sum so far; None before the first tuple.
+    """
 
     value: Any = None
 
     def add(self, counts: tuple[Any, ...]) -> None:
-        """Add what was counted in one more part."""
+        """Add one more tuple of arrays."""
         if self.value is None:
             self.value = counts
             return
@@ -58,7 +78,7 @@ class Sum:
 
 
 def thread_count() -> int:
-    """How many threads to use: CROWDWISE_THREADS, or the cores that this process may use."""
+    """Return how many threads to use: CROWDWISE_THREADS if it is set, else the cores that this process may use."""
     given = os.environ.get("CROWDWISE_THREADS", "")
     if given.isdigit() and int(given) > 0:
         return int(given)
@@ -68,7 +88,13 @@ def thread_count() -> int:
 
 
 class Threads:
-    """Work on numbered parts on threads, this one among them, and use the outcomes in the order of the parts."""
+    """Works on numbered parts in several threads, and uses the outcomes in the order of the parts.
+
+    The thread that calls `run` is one of these threads. Use it as a context manager.
+
+    Args:
+        parts: The number of parts.
+    """
 
     def __init__(self, parts: int) -> None:
         self._parts = parts
@@ -83,8 +109,16 @@ class Threads:
             self._pool.shutdown()
 
     def run(self, step: Callable[[int], Done], use: Callable[[Done], object] = lambda _: None) -> None:
-        """Do `step` for every part, and `use` each outcome once those of all parts before it were used."""
-        numbers = iter(range(self._parts))  # shared: each thread takes the next one
+        """Call `step` with the number of every part, and `use` with each outcome.
+
+        The outcome of a part is used after those of all parts before it, and `use` is never called by two threads at
+        once. If a call raises an exception, so does `run`.
+
+        Args:
+            step: Takes the number of a part, and returns its outcome.
+            use: Takes the outcome of a part.
+        """
+        numbers = iter(range(self._parts))  # shared by all threads: each takes the next number
         finished: dict[int, Done] = {}
         expected = 0
         lock = Lock()
@@ -105,6 +139,6 @@ class Threads:
             for other in others:
                 other.result()
         finally:
-            # After a failure or an interrupt nobody takes another part; else there is none left.
+            # After an error or an interrupt, use up the numbers, so that no thread starts another part.
             for _ in numbers:
                 pass

@@ -1,4 +1,4 @@
-"""The command line: one file per command, and what commands share."""
+"""The command line: one file for each command, and the code that commands share."""
 
 from .app import main
 

@@ -1,4 +1,4 @@
-"""`crowdwise aggregate`: the label of every item and the quality of every worker, on this machine or in a cluster."""
+"""`crowdwise aggregate`: infer the label of every item and the quality of every worker."""
 
 import json
 from contextlib import closing
@@ -37,7 +37,7 @@ def aggregate(
     from . import session, summary
     from .terminal import Terminal
 
-    where = session.Engine(engine, memory, workdir, master)
+    where = session.EngineOptions(engine, memory, workdir, master)
     where.check()
     chosen = session.choose_method(method, set_)
     targets = [path for path in (output, workers) if path is not None]
@@ -60,7 +60,7 @@ def aggregate(
                     "truth": None if output else result.to_frame(scores),
                     "quality": None if workers else result.workers_frame(),
                 }
-                typer.echo(json.dumps(summary.for_machines(labels, result, accuracies, targets, tables)))
+                typer.echo(json.dumps(summary.json_values(labels, result, accuracies, targets, tables)))
             elif not quiet:
                 summary.show(terminal, labels, result, accuracies, with_answers=output is None)
     for path in targets:

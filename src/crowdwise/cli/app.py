@@ -1,6 +1,6 @@
-"""The command line: every command is a few lines over the library.
+"""The command line program: registers all commands, and turns errors into messages and exit codes.
 
-Nothing heavy is imported here, so that `--help` answers at once; commands import what they use.
+Modules that are slow to import are imported only inside the commands, so that `--help` answers at once.
 """
 
 import os
@@ -18,7 +18,7 @@ from .report import report
 from .simulate import simulate
 from .text import printable
 
-# What a shell says of a process that SIGINT, SIGPIPE or SIGTERM ended.
+# The exit codes that shells use for processes that were ended by SIGINT, SIGPIPE and SIGTERM.
 _INTERRUPTED: Final = 130
 _PIPE_CLOSED: Final = 141
 _TERMINATED: Final = 143
@@ -47,12 +47,15 @@ for command in (aggregate, compare, report, explain, simulate, methods):
 
 
 def main() -> None:
-    """Run the command line; a mistake of the user's is one sentence and an exit code."""
+    """Run the command line program.
+
+    A mistake by the user ends it with a one-sentence message and an exit code: 1 for `DataError`, 2 for `CallError`.
+    """
     import signal
 
     from ..errors import CallError, DataError
 
-    # As after an interrupt: temporary files are removed on the way out.
+    # End by an exception, as after an interrupt, so that temporary files are removed.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
     try:
         app()
@@ -63,24 +66,25 @@ def main() -> None:
     except MemoryError:
         _fail("There is not enough memory for this.", 1)
     except SystemExit as ending:
-        # Typer and Rich call a closed pipe a failure; but whoever closed it had seen enough.
+        # Typer and Rich treat a closed pipe as an error, but it is normal: the reader, such as `head`, needs no more.
         if isinstance(ending.__context__, BrokenPipeError):
-            _leave_pipes()
+            _discard_output()
             sys.exit(_PIPE_CLOSED)
-        # Typer makes this of an interrupt, as the line above does of a request to end.
+        # Typer exits with the first code after an interrupt, and the handler above exits with the second after SIGTERM.
         if ending.code in (_INTERRUPTED, _TERMINATED):
             typer.echo("Interrupted; no file was left half-written.", err=True)
         raise
 
 
 def _fail(problem: object, code: int) -> None:
+    """Print an error message, and end the program with this exit code."""
     typer.echo(f"error: {printable(str(problem))}", err=True)
     sys.exit(code)
 
 
-def _leave_pipes() -> None:
-    """Send what is still to be written to nowhere: Python would complain of it on its way out."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
+def _discard_output() -> None:
+    """Send all further output to the null device: Python would otherwise report the closed pipe when it exits."""
+    null_device = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.__stdout__, sys.__stderr__):
         if stream is not None:
-            os.dup2(nowhere, stream.fileno())
+            os.dup2(null_device, stream.fileno())

@@ -1,16 +1,16 @@
-"""How wide the columns of a table on the screen are: what is long gives way, and words break last."""
+"""Compute how wide the columns of a table in the terminal are."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
 
 
 class Needs(NamedTuple):
-    """What a column needs, in characters.
+    """The widths that a column needs, in characters.
 
     Attributes:
         whole: The width at which nothing is wrapped.
         words: The width at which no word is broken.
-        least: The width below which it would be of no use.
+        least: The width below which the column would be useless.
     """
 
     whole: int
@@ -19,9 +19,10 @@ class Needs(NamedTuple):
 
 
 def share(columns: Sequence[Needs], room: int) -> list[int]:
-    """A width for each column, together no more than the room unless the least they need is more.
+    """Return a width for each column, so that together they fit into `room` characters.
 
-    The widest gives way first; words are broken only when no column can wrap between words any more.
+    If they are too wide, the widest column is made narrower first. Words are broken only if all columns are wrapped
+    between words already. If the least widths do not fit into `room`, they are used all the same.
 
     >>> share([Needs(16, 16, 6), Needs(8, 8, 8), Needs(70, 9, 6)], 60)
     [16, 8, 36]
@@ -31,8 +32,8 @@ def share(columns: Sequence[Needs], room: int) -> list[int]:
     widths = [column.whole for column in columns]
     for floors in ([column.words for column in columns], [column.least for column in columns]):
         while sum(widths) > room:
-            yielding = [place for place, width in enumerate(widths) if width > floors[place]]
-            if not yielding:
+            reducible = [place for place, width in enumerate(widths) if width > floors[place]]
+            if not reducible:
                 break
-            widths[max(yielding, key=widths.__getitem__)] -= 1
+            widths[max(reducible, key=widths.__getitem__)] -= 1
     return widths

@@ -1,4 +1,4 @@
-"""`crowdwise compare`: methods side by side."""
+"""`crowdwise compare`: run several methods on the same labels and compare them."""
 
 import json
 from typing import Annotated
@@ -47,7 +47,7 @@ def compare(
     if as_json:
         typer.echo(json.dumps(rows))
         return
-    # How a method ended is a sentence if it is no matter of course; a column of those would leave no room for the rest.
+    # Only methods that did not converge need a sentence about that. A column for it would leave too little room.
     header = [name for name in rows[0] if name != "ending"]
     terminal.table(repr(labels), header, [[row[name] for name in header] for row in rows])
     terminal.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])

@@ -1,4 +1,4 @@
-"""`crowdwise datasets`: the catalog, one dataset of it, and the download."""
+"""`crowdwise datasets`: list the datasets, show one of them, and download them."""
 
 import json
 from typing import TYPE_CHECKING, Annotated
@@ -36,7 +36,7 @@ def catalog(context: typer.Context, as_json: Json = False) -> None:
     for collection, title in titles.items():
         rows = [_row(dataset) for dataset in CATALOG.values() if dataset.collection == collection]
         terminal.table(title, header, rows)
-    for remedy, names in _elsewhere().items():
+    for remedy, names in _missing_datasets().items():
         terminal.remark(f"Not on this machine, to be {remedy}: {', '.join(names)}.")
     terminal.remark("`crowdwise datasets show NAME` says what was asked, by whom and where it is from.")
 
@@ -64,7 +64,7 @@ def fetch(
     """Download datasets into the cache, unless they are on this machine already."""
     from ..datasets import CATALOG
     from ..datasets import fetch as fetch_one
-    from ..datasets.cache import whole_in
+    from ..datasets.cache import complete_folder
     from ..datasets.catalog import find
     from ..datasets.downloading import UnreachableError
     from ..errors import DataError
@@ -73,13 +73,13 @@ def fetch(
     terminal = Terminal(quiet)
     if names == ["all"]:
         names = [name for name, dataset in CATALOG.items() if dataset.path]
-        provided = _elsewhere().get("provided", [])
+        provided = _missing_datasets().get("provided", [])
         if provided:
             terminal.remark(f"Not to be had by download, see `crowdwise datasets show NAME`: {', '.join(provided)}.")
     failures = []
     unreachable = ""
     for name in names:
-        there = whole_in(find(name))
+        there = complete_folder(find(name))
         if unreachable and there is None and find(name).path:
             failures.append(name)
             continue
@@ -107,17 +107,18 @@ def fetch(
 
 
 def _row(dataset: "Dataset") -> list[object]:
+    """Return the row of a dataset in the table of the catalog."""
     counts = [dataset.items, dataset.workers, dataset.classes, dataset.labels, dataset.truths]
     return [dataset.name, *counts, f"{dataset.labels / dataset.items:8.2f}", dataset.licence.split(" (")[0]]
 
 
-def _elsewhere() -> dict[str, list[str]]:
-    """The datasets that are not on this machine, by what to do about it."""
+def _missing_datasets() -> dict[str, list[str]]:
+    """Return the names of the datasets that are not on this machine: those to be fetched, and those to be provided."""
     from ..datasets import CATALOG
-    from ..datasets.cache import whole_in
+    from ..datasets.cache import complete_folder
 
-    elsewhere: dict[str, list[str]] = {}
+    missing: dict[str, list[str]] = {}
     for dataset in CATALOG.values():
-        if whole_in(dataset) is None:
-            elsewhere.setdefault("fetched" if dataset.path else "provided", []).append(dataset.name)
-    return elsewhere
+        if complete_folder(dataset) is None:
+            missing.setdefault("fetched" if dataset.path else "provided", []).append(dataset.name)
+    return missing

@@ -1,4 +1,4 @@
-"""`crowdwise explain`: why an item has its label."""
+"""`crowdwise explain`: say why an item has its label."""
 
 import json
 from typing import Annotated
@@ -30,8 +30,8 @@ def explain(
     chosen = session.choose_method(method, set_)
     terminal = Terminal(quiet)
     with terminal.compiling():
-        source = session.Request(files, item_column, worker, label, duplicates, missing, strict)
-        labels = session.read(terminal, source)
+        request = session.Request(files, item_column, worker, label, duplicates, missing, strict)
+        labels = session.read(terminal, request)
         why = explain_item(session.fit(terminal, method, chosen, labels), labels, item)
     if as_json:
         typer.echo(json.dumps(why.to_dict()))

@@ -1,4 +1,4 @@
-"""`crowdwise methods`: the methods there are."""
+"""`crowdwise methods`: list the methods."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The options that commands share: their names, types and help."""
+"""The options that several commands share, with their types and help texts."""
 
 from typing import Annotated
 

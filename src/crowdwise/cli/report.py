@@ -1,4 +1,4 @@
-"""`crowdwise report`: a page about a crowd and its answers."""
+"""`crowdwise report`: write an HTML page about a crowd, its answers and its workers."""
 
 from pathlib import Path
 from typing import Annotated

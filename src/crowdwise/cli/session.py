@@ -1,6 +1,6 @@
-"""What commands do alike: choose a method, read labels, fit, and say what happened on the way.
+"""The steps that several commands share: choose a method, read labels, fit, and inform the user.
 
-Nothing heavy is imported before it is used, so that `--help` answers at once.
+Modules that are slow to import are imported only where they are used, so that `--help` answers at once.
 """
 
 import shlex
@@ -17,12 +17,22 @@ if TYPE_CHECKING:
     from .terminal import Terminal
 
 _ENGINES: Final = ("memory", "disk", "auto", "spark")
-# Options that some engines have no use for, and the engines that do.
+# The options that only some engines use, and these engines.
 _USED_BY: Final = {"--memory": ("disk", "auto"), "--workdir": ("disk", "auto"), "--master": ("spark",)}
 
 
 class Request(NamedTuple):
-    """Which labels a command is to read, and how, as its options say."""
+    """Which labels a command reads, and how, as given by its options.
+
+    Attributes:
+        files: The files.
+        item: The column of items; None to recognise it.
+        worker: The column of workers; None to recognise it.
+        label: The column of labels; None to recognise it.
+        duplicates: What to do where one worker gave one item several labels.
+        missing: Values that mean "no label".
+        strict: Whether to refuse rows that would otherwise be dropped silently.
+    """
 
     files: list[str]
     item: str | None
@@ -33,8 +43,15 @@ class Request(NamedTuple):
     strict: bool
 
 
-class Engine(NamedTuple):
-    """Where a command is to work on the labels, as its options say."""
+class EngineOptions(NamedTuple):
+    """Where a command works on the labels, as given by its options.
+
+    Attributes:
+        name: The value of --engine: memory, disk, auto or spark.
+        memory: How much memory may be used; None for what is free.
+        workdir: The folder for temporary files of the engine "disk".
+        master: The master of the Spark cluster.
+    """
 
     name: str = "memory"
     memory: str | None = None
@@ -42,7 +59,7 @@ class Engine(NamedTuple):
     master: str | None = None
 
     def check(self) -> None:
-        """Refuse an engine that does not exist, and options that do nothing with this one."""
+        """Raise `CallError` if there is no such engine, or if an option has no effect with it."""
         from ..errors import CallError
 
         if self.name not in _ENGINES:
@@ -54,7 +71,12 @@ class Engine(NamedTuple):
 
 
 def choose_method(key: str, settings: list[str] | None) -> "Method":
-    """The method with its parameters, while what takes long to start does so."""
+    """Return the method with its parameters. Also starts to load slow libraries in the background.
+
+    Args:
+        key: The key of the method, as listed by `crowdwise methods`.
+        settings: Parameters as text, such as "tolerance=1e-6".
+    """
     from ..methods import choose
 
     _warm_up()
@@ -62,7 +84,7 @@ def choose_method(key: str, settings: list[str] | None) -> "Method":
 
 
 def _warm_up() -> None:
-    """Start Numba and SciPy, which takes them half a second, while polars reads the labels on other threads."""
+    """Load Numba and SciPy in a thread, which takes half a second, while polars reads the labels."""
     from threading import Thread
 
     import numpy as np
@@ -70,7 +92,7 @@ def _warm_up() -> None:
     from .. import kernels
 
     def work() -> None:
-        import scipy.special  # noqa: F401  # for its being imported
+        import scipy.special  # noqa: F401  # only to have it loaded
 
         kernels.votes_per_item(np.zeros(1, np.int64), None)
 
@@ -78,24 +100,26 @@ def _warm_up() -> None:
 
 
 def read_known(truth: str | None) -> "pl.DataFrame | None":
-    """The known truths, if there are any."""
+    """Read the known truths; returns None if the user gave no file."""
     from ..data.reading import read_truth
 
     return None if truth is None else read_truth(truth)
 
 
-def read(terminal: "Terminal", request: Request, engine: Engine | None = None, method: "Method | None" = None) -> Any:
-    """Read the labels, and say what was recognised, what was repaired, and where they are if not in memory.
+def read(
+    terminal: "Terminal", request: Request, engine: EngineOptions | None = None, method: "Method | None" = None
+) -> Any:
+    """Read the labels, and tell the user which columns were recognised, what was repaired, and where the labels are.
 
     Args:
-        terminal: Where to say it.
+        terminal: Where to tell the user.
         request: Which labels to read.
-        engine: Where to work on them; in memory if None.
-        method: What is to be fitted, so that a method that cannot run there is refused before anything is read.
+        engine: Where to work on the labels; None for memory.
+        method: The method that will be fitted. If it cannot run on the engine, this is refused before anything is read.
     """
     from ..data.reading import read_labels
 
-    name, memory, workdir, master = engine or Engine()
+    name, memory, workdir, master = engine or EngineOptions()
     labels: Crowd = read_labels(
         request.files,
         item=request.item,
@@ -123,7 +147,7 @@ def read(terminal: "Terminal", request: Request, engine: Engine | None = None, m
 
 
 def fit(terminal: "Terminal", key: str, method: "Method", labels: "Crowd") -> Any:
-    """Fit with a bar, and say if the iterations ran out."""
+    """Fit a method while showing a progress bar, and tell the user if it did not converge."""
     with terminal.progress(getattr(method, "tolerance", 1.0)) as progress:
         result: Inferred = method.fit(labels, progress=progress)
     if not result.convergence.converged:
@@ -132,5 +156,5 @@ def fit(terminal: "Terminal", key: str, method: "Method", labels: "Crowd") -> An
 
 
 def command_line() -> str:
-    """What was typed, to be typed again."""
+    """Return the command that the user typed, in a form that can be pasted into a shell."""
     return shlex.join(["crowdwise", *sys.argv[1:]])

@@ -1,4 +1,4 @@
-"""`crowdwise simulate`: a crowd whose truth and workers are known."""
+"""`crowdwise simulate`: write a simulated crowd whose truth and workers are known."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""A crowd and its fit in a few numbers, for people and for machines."""
+"""Summarise a crowd and a fitted method: as tables for the terminal, or as values for JSON."""
 
 import json
 from typing import Any
@@ -11,7 +11,7 @@ from .terminal import Terminal
 
 
 def _crowd_rows(labels: Crowd, result: Inferred, accuracies: dict[str, float]) -> list[tuple[str, str]]:
-    """The crowd and the fit at a glance."""
+    """Return the main numbers about the crowd and the fit, as rows of a table: a name and its value."""
     rows = [
         ("items", f"{labels.n_items:,}"),
         ("workers", f"{labels.n_workers:,}"),
@@ -24,15 +24,23 @@ def _crowd_rows(labels: Crowd, result: Inferred, accuracies: dict[str, float]) -
     return rows + [(f"accuracy of {name}", f"{value:.4f}") for name, value in accuracies.items()]
 
 
-def for_machines(
+def json_values(
     labels: Crowd,
     result: Inferred,
     accuracies: dict[str, float],
     written: list[str],
     tables: dict[str, pl.DataFrame | None],
 ) -> dict[str, Any]:
-    """The crowd, the fit and what was written, as plain values for JSON; tables without a file are in it."""
-    told: dict[str, Any] = {
+    """Return the main numbers about the crowd and the fit as values that can be written as JSON.
+
+    Args:
+        labels: The crowd.
+        result: The fitted result.
+        accuracies: The accuracy of each method that was evaluated.
+        written: The files that were written.
+        tables: Tables to include, by name; those that are None are left out.
+    """
+    values: dict[str, Any] = {
         "items": labels.n_items,
         "workers": labels.n_workers,
         "classes": labels.n_classes,
@@ -47,13 +55,21 @@ def for_machines(
         "accuracy": accuracies,
         "written": written,
     }
-    return told | {name: json.loads(table.write_json()) for name, table in tables.items() if table is not None}
+    return values | {name: json.loads(table.write_json()) for name, table in tables.items() if table is not None}
 
 
 def show(
     terminal: Terminal, labels: Crowd, result: Inferred, accuracies: dict[str, float], *, with_answers: bool
 ) -> None:
-    """Tables for people: the crowd, the first answers if asked for, the best and worst workers, disputed items."""
+    """Print tables: the crowd, the best and the worst workers, and the most disputed items.
+
+    Args:
+        terminal: Where to print them.
+        labels: The crowd.
+        result: The fitted result.
+        accuracies: The accuracy of each method that was evaluated.
+        with_answers: Whether to print the first inferred labels too.
+    """
     terminal.table("The crowd", None, _crowd_rows(labels, result, accuracies))
     if with_answers:
         terminal.head("Inferred labels", result.lazy(), 10, labels.n_items)
@@ -66,7 +82,7 @@ def show(
 
 
 def _ranked_workers(workers: pl.DataFrame, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """The best and the worst workers, by quality."""
+    """Return the `count` best and the `count` worst workers by quality. No worker is in both lists."""
     table = workers.filter(pl.col("labels") > 0).sort("quality", descending=True, maintain_order=True)
     best = min(count, (table.height + 1) // 2)
     return table.head(best).rows(), table.tail(min(count, table.height - best)).reverse().rows()

@@ -1,4 +1,4 @@
-"""What a person sees in the terminal: tables on standard output, progress on standard error."""
+"""`Terminal`: prints tables to standard output, and remarks and progress bars to standard error."""
 
 import math
 import sys
@@ -28,16 +28,20 @@ from ..analysis.explanation import Explanation
 from .column_widths import Needs, share
 from .text import printable
 
-# Work that takes less than this needs no bar.
+# Progress bars are shown only for work that takes longer than this, in seconds.
 _MOMENT: Final = 0.5
-# The width of a waterfall, in characters.
-_BAR: Final = 40
-# Between two columns, in characters.
-_GAP: Final = 2
+# The width of the waterfall chart, in characters.
+_CHART_WIDTH: Final = 40
+# The space between two columns, in characters.
+_COLUMN_GAP: Final = 2
 
 
 class Terminal:
-    """Tables go to standard output; remarks and progress to standard error, unless quiet."""
+    """Prints tables to standard output, and remarks and progress bars to standard error.
+
+    Args:
+        quiet: Whether to print nothing.
+    """
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
@@ -45,41 +49,47 @@ class Terminal:
         self._err = Console(stderr=True, highlight=False, soft_wrap=True)
 
     def remark(self, text: str) -> None:
-        """Say something beside the results."""
+        """Print a remark to standard error."""
         if not self._quiet:
             self._err.print(Text(printable(text)))
 
     def table(self, title: str, header: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> None:
-        """Show a table; numbers stand to the right."""
+        """Print a table. Numbers are aligned to the right.
+
+        Args:
+            title: The line above the table.
+            header: The names of the columns; None to print none.
+            rows: The rows. Without any, nothing is printed, not even the title.
+        """
         if self._quiet or not rows:
             return
-        # Everything is given to Rich as Text: a name that looks like its markup is a name.
+        # Rich would interpret strings as markup. As Text, a name such as [bold] is printed as it is.
         table = Table(box=None, pad_edge=False)
         table.show_header, table.header_style = header is not None, "dim"
         names = [Text(printable(name)) for name in header or [""] * len(rows[0])]
         cells = [
             [value if isinstance(value, Text) else Text(printable(_shown(value))) for value in row] for row in rows
         ]
-        # The first row need not have a value everywhere.
+        # The type of a column is that of its first value that is not None.
         samples = [next((value for value in column if value is not None), None) for column in zip(*rows, strict=True)]
         needs = [_needs(*column) for column in zip(names, samples, zip(*cells, strict=True), strict=True)]
-        room = self._out.width - _GAP * (len(needs) - 1)
+        room = self._out.width - _COLUMN_GAP * (len(needs) - 1)
         widths = share(needs, room)
-        # Where even the least is too much, lines go on beyond the edge: Rich would cut digits off.
-        table.width = sum(widths) + _GAP * (len(needs) - 1) if sum(widths) > room else None
+        # If even the least widths do not fit, lines extend beyond the screen. Otherwise Rich would cut off digits.
+        table.width = sum(widths) + _COLUMN_GAP * (len(needs) - 1) if sum(widths) > room else None
         for name, sample, width in zip(names, samples, widths, strict=True):
-            # Text folds where the screen ends; cut off, a name or a checksum would be of no use.
+            # Long text is folded, because a name or a checksum that is cut off would be useless.
             justify: Literal["left", "right"] = "right" if isinstance(sample, int | float) else "left"
             table.add_column(name, justify=justify, overflow="fold", width=width)
         for row in cells:
             table.add_row(*row)
-        # The title is no part of the table, which may be narrower than a name in it.
+        # The title is printed separately, because the table may be too narrow for it.
         self._out.print(Text(printable(title), "bold"))
         self._out.print(table, crop=False)
         self._out.print()
 
     def notes(self, sentences: Sequence[str]) -> None:
-        """Say below a table what is too long for it."""
+        """Print sentences below a table that are too long for its columns."""
         if self._quiet or not sentences:
             return
         for sentence in sentences:
@@ -87,13 +97,20 @@ class Terminal:
         self._out.print()
 
     def head(self, title: str, frame: pl.LazyFrame, count: int, height: int) -> None:
-        """Show the first rows of a table, and say how many more there are."""
+        """Print the first rows of a table, and how many rows it has.
+
+        Args:
+            title: The line above the table.
+            frame: The table.
+            count: The number of rows to print.
+            height: The number of rows that the table has.
+        """
         shown = f"the first {count} of {height:,}; -o FILE writes them all" if height > count else "all"
         rows = frame.head(count).collect()
         self.table(f"{title} ({shown})", rows.columns, rows.rows())
 
     def explanation(self, why: Explanation) -> None:
-        """Show why an item has its label, as a waterfall of its votes."""
+        """Print why an item has its label, as a waterfall chart of what each vote added."""
         if self._quiet:
             return
         ends = "" if why.interval is None else f" (95 % interval {why.interval[0]:.4f} to {why.interval[1]:.4f})"
@@ -106,32 +123,34 @@ class Terminal:
         steps = why.steps()
         header = ["", "adds", why.axis]
         rows = [
-            (row["step"], Text(row["text"], justify="right"), _bar(row, steps)) for row in steps.iter_rows(named=True)
+            (row["step"], Text(row["text"], justify="right"), _waterfall_bar(row, steps))
+            for row in steps.iter_rows(named=True)
         ]
         self.table("What each vote added", header, rows)
         self._out.print(Text(printable(f"{why.remedy} The workers' parameters are held fixed.")))
 
     @contextmanager
     def progress(self, tolerance: float) -> Iterator[Any]:
-        """A callback for a method's iterations that draws a bar once the work takes more than a moment.
+        """Give a callback for a method's iterations, which draws a progress bar if they take longer than half a second.
 
-        The bar is full when the change has fallen to the tolerance, on a logarithmic scale.
+        The callback takes the number of the iteration and its change. The bar is full when the change has fallen to
+        `tolerance`; its scale is logarithmic. Instead of a callback, None is given if no bar can be shown.
         """
         if self._quiet or not self._err.is_terminal:
             yield None
             return
         started = time.monotonic()
-        bar = self._bar(_text("fields[state]"))
+        bar = self._progress_bar(_text("fields[state]"))
         task = bar.add_task("fitting", total=1.0, state="")
-        first: list[float] = []
+        changes: list[float] = []
 
         def show(iteration: int, change: float) -> None:
-            first.append(change)
+            changes.append(change)
             if time.monotonic() - started < _MOMENT:
                 return
             bar.start()
-            way = math.log(max(first[0], tolerance * 2) / tolerance)
-            done = 1 - math.log(max(change, tolerance) / tolerance) / way
+            distance = math.log(max(changes[0], tolerance * 2) / tolerance)
+            done = 1 - math.log(max(change, tolerance) / tolerance) / distance
             bar.update(task, completed=max(done, 0.0), state=f"iteration {iteration}, change {change:.2g}")
 
         try:
@@ -140,16 +159,19 @@ class Terminal:
             bar.stop()
 
     def phases(self) -> Callable[[str, float], None]:
-        """A callback for phases of work on disk, which draws a bar for each that takes more than a moment."""
+        """Return a callback for phases of work on disk, which draws a bar for phases longer than half a second.
+
+        The callback takes the name of the phase and the share of it that is done.
+        """
         bar: Progress | None = None
-        now, began = "", 0.0
+        current, began = "", 0.0
 
         def show(phase: str, share: float) -> None:
-            nonlocal bar, now, began
-            if phase != now:
-                now, began = phase, time.monotonic()
+            nonlocal bar, current, began
+            if phase != current:
+                current, began = phase, time.monotonic()
             if bar is None and share < 1.0 and time.monotonic() - began > _MOMENT:
-                bar = self._bar()
+                bar = self._progress_bar()
                 bar.add_task(phase, total=1.0)
                 bar.start()
             if bar is not None:
@@ -160,14 +182,14 @@ class Terminal:
 
         return show if not self._quiet and self._err.is_terminal else lambda _phase, _share: None
 
-    def _bar(self, *columns: TextColumn) -> Progress:
-        """A bar with the time it has taken and the time it may still take."""
+    def _progress_bar(self, *columns: TextColumn) -> Progress:
+        """Return a progress bar that shows the time so far and the estimated time left."""
         shown = (_text("description"), BarColumn(), *columns, TimeElapsedColumn(), TimeRemainingColumn())
         return Progress(*shown, console=self._err, transient=True)
 
     @contextmanager
     def steps(self, count: int) -> Iterator[Callable[[str], None]]:
-        """A callback for the name of each step that begins, which draws a bar over the steps."""
+        """Give a callback that takes the name of each step when it starts, and draws a bar over `count` steps."""
         columns = (_text("description"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         hidden = self._quiet or not self._err.is_terminal
         with Progress(*columns, console=self._err, transient=True, disable=hidden) as bar:
@@ -176,7 +198,7 @@ class Terminal:
 
     @contextmanager
     def downloading(self) -> Iterator[Any]:
-        """A callback for downloads that draws a bar a file."""
+        """Give a callback for downloads, which draws a bar for each file; None if no bar can be shown."""
         if self._quiet or not self._err.is_terminal:
             yield None
             return
@@ -193,10 +215,15 @@ class Terminal:
 
     @contextmanager
     def compiling(self) -> Iterator[None]:
-        """Say so once if kernels have to be compiled: once for each method and kind of crowd, then they are cached."""
+        """Tell the user, once, if kernels are compiled while the `with` block runs.
+
+        Kernels are compiled the first time a method runs on a kind of crowd, and are cached afterwards.
+        """
         terminal = self
 
         class Listener(event.Listener):
+            """Is called by Numba whenever it starts or finishes compiling."""
+
             said = False
 
             def on_start(self, _: Any) -> None:
@@ -212,12 +239,20 @@ class Terminal:
 
 
 def _text(what: str) -> TextColumn:
-    """A column beside a bar, as text: what looks like Rich's markup is a name."""
+    """Return a text column for a progress bar. Square brackets in it are printed, not taken as Rich markup."""
     return TextColumn(f"{{task.{what}}}", markup=False)
 
 
 def _needs(name: Text, sample: Any, cells: Sequence[Text]) -> Needs:
-    """What a column needs: numbers and bars stand whole, text can wrap and in the end fold."""
+    """Return the widths that a column needs.
+
+    Columns of numbers and of bars are never wrapped. Text can be wrapped between words and, if necessary, within words.
+
+    Args:
+        name: The header of the column.
+        sample: A value of the column, which shows its type.
+        cells: The values as they will be printed.
+    """
     whole = max(cell_len(text.plain) for text in cells)
     if isinstance(sample, int | float | Text):
         least = max(whole, _longest_word(name))
@@ -228,19 +263,21 @@ def _needs(name: Text, sample: Any, cells: Sequence[Text]) -> Needs:
 
 
 def _longest_word(text: Text) -> int:
+    """Return the width of the longest word."""
     return max(map(cell_len, text.plain.split()), default=0)
 
 
-def _bar(row: dict[str, Any], steps: pl.DataFrame) -> Text:
-    """A step of a waterfall, from where it starts to where it ends."""
+def _waterfall_bar(row: dict[str, Any], steps: pl.DataFrame) -> Text:
+    """Return one bar of the waterfall chart, drawn from the start to the end of a step."""
     ends = pl.concat([steps["start"], steps["end"]])
     low, width = float(ends.min() or 0), float(ends.max() or 0) - float(ends.min() or 0)  # type: ignore[arg-type]  # floats
-    first, last = sorted(round((row[name] - low) / (width or 1) * _BAR) for name in ("start", "end"))
+    first, last = sorted(round((row[name] - low) / (width or 1) * _CHART_WIDTH) for name in ("start", "end"))
     style = "bold" if row["kind"] == "lead" else "dark_orange" if row["end"] < row["start"] else "dodger_blue1"
     return Text(" " * first) + Text("█" * (last - first) or "▏", style)
 
 
 def _shown(value: Any) -> str:
+    """Return a value as text for a table."""
     if value is None:
         return ""
     if isinstance(value, bool):

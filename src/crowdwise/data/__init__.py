@@ -1,1 +1,1 @@
-"""What workers said: from files and tables into three arrays, and results back out."""
+"""Reading labels from files and tables, keeping them as arrays, and writing results."""

@@ -1,4 +1,4 @@
-"""Recognise which columns of a table hold the item, the worker and the label."""
+"""Find out which columns of a table hold the item, the worker and the label."""
 
 import difflib
 from collections.abc import Mapping, Sequence
@@ -6,7 +6,7 @@ from typing import Final
 
 from ..errors import DataError
 
-# The words of other tools for our three; matched in any letter case, in this order of preference.
+# The names that other tools use for each role. Letter case does not matter; earlier names are preferred.
 ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "item": ("item", "task", "question", "object", "example"),
     "worker": ("worker", "annotator", "rater", "user", "performer"),
@@ -14,20 +14,23 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "truth": ("truth", "gold", "label", "answer", "response", "value"),
 }
 
-# Columns to list in an error.
-_MANY: Final = 20
+# An error message lists at most this many columns.
+_MOST_LISTED: Final = 20
 
 
 def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: str) -> dict[str, str]:
-    """Find a column for every role: the one given, or the first whose name says it.
+    """Find the column for each role: the one that the user names, or the first one with a usual name for that role.
 
     Args:
-        columns: The columns there are.
-        given: Role to column name; None to recognise it.
-        where: What the table is called in an error.
+        columns: The names of all columns of the table.
+        given: The name of the column for each role, as given by the user; None to recognise it.
+        where: The name of the table in error messages.
 
     Returns:
-        Role to column.
+        The name of the column for each role.
+
+    Raises:
+        DataError: A role has no column, or one column would have two roles.
 
     >>> recognise(["Task", "annotator", "answer"], {"item": None, "worker": None, "label": None}, "the table")
     {'item': 'Task', 'worker': 'annotator', 'label': 'answer'}
@@ -41,16 +44,17 @@ def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: st
 
 
 def _find(columns: Sequence[str], role: str, name: str | None, where: str) -> str:
-    there = ", ".join(map(repr, columns[:_MANY]))
-    if len(columns) > _MANY:
-        there += f" and {len(columns) - _MANY} more"
+    """Return the column for one role. `name` is the column that the user names, or None."""
+    listed = ", ".join(map(repr, columns[:_MOST_LISTED]))
+    if len(columns) > _MOST_LISTED:
+        listed += f" and {len(columns) - _MOST_LISTED} more"
     if name is not None:
         if name in columns:
             return name
         close = difflib.get_close_matches(name.lower(), [column.lower() for column in columns], 1)
         guess = next((column for column in columns if [column.lower()] == close), None)
         hint = f"; did you mean {guess!r}?" if guess else "."
-        raise DataError(f"{where} has no column {name!r} for the {role}; its columns are {there}{hint}")
+        raise DataError(f"{where} has no column {name!r} for the {role}; its columns are {listed}{hint}")
     folded = {column.strip().lstrip("\ufeff").lower(): column for column in reversed(columns)}
     for alias in ALIASES[role]:
         for spelling in (alias, f"{alias}_id", f"{alias}id", f"{alias} id"):
@@ -63,5 +67,5 @@ def _find(columns: Sequence[str], role: str, name: str | None, where: str) -> st
         hint = " If there is no line of column names, add one."
     raise DataError(
         f"{where} has no column that looks like the {role} ({' or '.join(ALIASES[role])}); its columns are "
-        f"{there}.{hint} Name it with {role}= in Python or --{role} on the command line."
+        f"{listed}.{hint} Name it with {role}= in Python or --{role} on the command line."
     )

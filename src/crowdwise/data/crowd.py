@@ -1,4 +1,4 @@
-"""`Crowd`: what every crowd answers, whether its labels are in memory, on disk or in a Spark cluster."""
+"""`Crowd`: what labels in memory, on disk and in a Spark cluster have in common."""
 
 from typing import Literal, Protocol
 
@@ -6,65 +6,73 @@ from ..errors import DataError
 from .names import Names
 from .reading_report import ReadingReport
 
-# Where labels can be. Every place has an engine of that name, which runs methods there.
+# Where labels can be stored. For each place there is an engine of the same name that runs methods there.
 Place = Literal["memory", "disk", "spark"]
 
 
 class Crowd(Protocol):
-    """Who said what about which item, wherever that is kept."""
+    """The labels that workers gave to items, in memory, on disk or in a Spark cluster."""
 
     @property
     def place(self) -> Place:
-        """Where the labels are, and so which engine runs methods over them."""
+        """Where the labels are. This decides which engine runs methods on them."""
         ...
 
     @property
     def names(self) -> Names:
-        """What workers and classes are called; in memory, also what the items are called."""
+        """The names of workers and classes. If the labels are in memory, also the names of items."""
         ...
 
     @property
     def report(self) -> ReadingReport:
-        """What was read, and what was repaired while reading."""
+        """What was read, and which rows were dropped or changed."""
         ...
 
     @property
     def n_items(self) -> int:
-        """How many items have a label."""
+        """The number of items that have a label."""
         ...
 
     @property
     def n_workers(self) -> int:
-        """How many workers there are."""
+        """The number of workers."""
         ...
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are."""
+        """The number of classes."""
         ...
 
     @property
     def n_labels(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         ...
 
     @property
     def set_valued(self) -> bool:
-        """Whether some vote names several classes (see `duplicates="set"`)."""
+        """Whether some vote names several classes (possible only with `duplicates="set"`)."""
         ...
 
     @property
     def remarks(self) -> list[str]:
-        """What a person should know of where the labels are; nothing in memory."""
+        """Sentences for the user about where the labels are stored; empty if they are in memory."""
         ...
 
     def close(self) -> None:
-        """Let go of what keeps the labels outside memory; nothing can be asked of them or of their result then."""
+        """Free the disk space or cluster memory that holds the labels.
+
+        Afterwards neither the labels nor results that were computed from them can be used.
+        """
         ...
 
 
 def require_single_votes(crowd: Crowd, method: str) -> None:
-    """Refuse votes that name several classes, on behalf of a method that has no meaning for them."""
+    """Raise `DataError` if some vote names several classes.
+
+    Args:
+        crowd: The labels to check.
+        method: The name of the method that cannot use such votes, for the message.
+    """
     if crowd.set_valued:
         raise DataError(
             f"{method} takes one class a vote, and here one worker named several for one item: read the labels "
@@ -73,7 +81,7 @@ def require_single_votes(crowd: Crowd, method: str) -> None:
 
 
 def describe(crowd: Crowd, details: str = "") -> str:
-    """One line about a crowd, for its `repr`."""
+    """Return one line about a crowd for its `repr`; `details` is added at the end."""
     return (
         f"{type(crowd).__name__}({crowd.n_labels:,} labels of {crowd.n_items:,} items by {crowd.n_workers:,} workers "
         f"in {crowd.n_classes:,} classes{details})"

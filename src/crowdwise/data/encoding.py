@@ -1,4 +1,4 @@
-"""From three columns of a table to three arrays of codes: ids are read once, here, and never again."""
+"""Replace items, workers and labels by integer codes, and sort the labels by item and worker."""
 
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +16,7 @@ from .reading_report import several
 
 Duplicates = Literal["error", "first", "last", "all", "set", "drop"]
 
+# What `kernels.resolve_repeats` keeps under each policy. The caller handles "error" and "set" afterwards.
 POLICIES: Final[dict[str, int]] = {
     "error": kernels.KEEP_ALL,
     "first": kernels.KEEP_FIRST,
@@ -25,15 +26,23 @@ POLICIES: Final[dict[str, int]] = {
     "drop": kernels.KEEP_NONE,
 }
 
-_SAMPLE: Final = 4096
+# Rows to look at when guessing how many different values a column has.
+_SAMPLE_ROWS: Final = 4096
+# Above this many values, it is faster to copy a column into one piece before selecting them.
+_MANY_VALUES: Final = 4096
 
-# Integers as a program would write them: a leading zero or a plus makes it an id that must stay text.
+# Integers as programs write them. Text with a leading zero or a plus sign is an id that must stay text.
 INTEGER: Final = r"^(0|-?[1-9][0-9]{0,18})$"
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """Codes of one column in order of first appearance, and what the codes mean in the column's own dtype."""
+    """One column as codes, numbered in the order of first appearance.
+
+    Attributes:
+        codes: The code of every row.
+        names: The value that each code stands for, in the data type of the column.
+    """
 
     codes: Array
     names: pl.Series
@@ -41,7 +50,13 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Conflict:
-    """One worker with several labels on one item, as codes."""
+    """One worker who gave one item several different labels.
+
+    Attributes:
+        item: The code of the item.
+        worker: The code of the worker.
+        labels: The codes of the different labels.
+    """
 
     item: int
     worker: int
@@ -50,34 +65,53 @@ class Conflict:
 
 @dataclass(frozen=True)
 class Grouped:
-    """Labels sorted by item and worker, with repeats resolved, and what resolving them did."""
+    """Labels sorted by item and worker, after repeated labels were dropped or resolved.
+
+    Attributes:
+        item_starts: Where the labels of each item start; one entry more than there are items.
+        workers: The worker of every label.
+        labels: The class of every label.
+        continued: Which rows continue the vote of the row before; None unless votes can name several classes.
+        items: The codes of the items that still have a label.
+        repeated: The number of rows that repeat an earlier one exactly.
+        conflicts: The number of (item, worker) pairs with several different labels.
+        conflict: The first of these pairs; None if there is none.
+    """
 
     item_starts: Array
     workers: Array
     labels: Array
-    continued: Array | None  # with set-valued votes, rows that continue the vote of the row before
-    items: Array  # codes of the items that still have a label
+    continued: Array | None
+    items: Array
     repeated: int
     conflicts: int
-    conflict: Conflict | None  # the first one
+    conflict: Conflict | None
 
 
 def check_policy(duplicates: str) -> None:
-    """Refuse a policy that does not exist."""
+    """Raise `CallError` if `duplicates` is not one of `POLICIES`."""
     if duplicates not in POLICIES:
         raise CallError(f"duplicates={duplicates!r} is not one of {', '.join(map(repr, POLICIES))}.")
 
 
 def encode_columns(columns: list[pl.Series], integers_in_text: bool) -> list[Encoded]:
-    """Encode every column, two at a time: hashing and the kernel both release the interpreter lock."""
+    """Encode every column, two at a time in threads.
+
+    Threads help because hashing and encoding both release Python's interpreter lock. See `encode_column`.
+    """
     with ThreadPoolExecutor(2) as pool:
         return list(pool.map(lambda column: encode_column(column, integers_in_text), columns))
 
 
 def encode_column(column: pl.Series, integers_in_text: bool) -> Encoded:
-    """Encode a whole column."""
-    # Where a sample hardly repeats, a large table from the start spares it most of its growing.
-    sample = column.head(_SAMPLE)
+    """Encode a whole column.
+
+    Args:
+        column: The values.
+        integers_in_text: Whether a column of text that holds only integers gets integers as names.
+    """
+    # If few values of a sample repeat, the hash table starts large: growing it step by step takes longer.
+    sample = column.head(_SAMPLE_ROWS)
     expected = len(column) // 4 if sample.n_unique() > len(sample) // 2 else len(sample)
     dictionary = Dictionary(expected)
     codes = dictionary.encode(column)
@@ -85,58 +119,64 @@ def encode_column(column: pl.Series, integers_in_text: bool) -> Encoded:
 
 
 class Dictionary:
-    """Codes of one column in order of first appearance, read as a whole or piece by piece."""
+    """Gives codes to the values of a column, in the order of first appearance. The column is given whole or in batches.
 
-    def __init__(self, expected: int = _SAMPLE) -> None:
+    Args:
+        expected: About how many different values there will be. The table grows if there are more.
+    """
+
+    def __init__(self, expected: int = _SAMPLE_ROWS) -> None:
         self._slots = kernels.make_slots(expected)
         self._names: list[pl.Series] = []
         self._count = 0
 
     def encode(self, column: pl.Series) -> Array:
-        """The codes of this piece."""
+        """Return the codes of one batch; values that were not seen before get new codes."""
         codes, first_rows, self._slots = kernels.encode(*keys(column), self._slots, self._count)
         if len(first_rows) or not self._names:
-            # Gathering much from many pieces takes far longer than making one of them first.
-            whole = column.rechunk() if len(first_rows) > _SAMPLE else column
-            self._names.append(whole.gather(first_rows))
+            one_piece = column.rechunk() if len(first_rows) > _MANY_VALUES else column
+            self._names.append(one_piece.gather(first_rows))
             self._count += len(first_rows)
         return np.asarray(codes)
 
     @property
     def names(self) -> pl.Series:
-        """What the codes mean."""
+        """The value that each code stands for."""
         self._names = [pl.concat(self._names)]
         return self._names[0]
 
 
 def typed(names: pl.Series, integers_in_text: bool) -> pl.Series:
-    """Names, as integers where text that stands for them has nothing else."""
+    """Return the names as integers if all are integers written as text and this is asked for; else unchanged."""
     if integers_in_text and names.dtype == pl.String and names.str.contains(INTEGER).all():
-        with suppress(pl.exceptions.InvalidOperationError):  # 19 digits, but past 64 bits: it stays text
+        with suppress(pl.exceptions.InvalidOperationError):  # integers of more than 64 bits stay text
             return names.cast(pl.Int64)
     return names
 
 
 def key(column: pl.Series) -> Array:
-    """The first of a value's two keys."""
+    """Return the first of the two numbers that `keys` gives for each row."""
     return column.hash(seed=1).to_numpy() if column.dtype == pl.String else keys(column)[0]
 
 
 def keys(column: pl.Series) -> tuple[Array, Array]:
-    """Two 64-bit numbers per row that are equal exactly where the values are.
+    """Return two 64-bit numbers per row; both are equal for two rows exactly if the values are equal.
 
-    Text is hashed twice with different seeds; the 96 bits that are compared make a collision less likely
-    than a broken machine. Everything else is a number already, and is its own key.
+    Text is hashed twice with different seeds. 96 bits of the two hashes are compared, so a collision is less likely
+    than a hardware error. Other values are numbers already: the first number is the value itself, the second is 0.
+
+    Raises:
+        DataError: The data type cannot be used for ids or labels.
     """
     dtype = column.dtype
     if dtype == pl.String:
         return column.hash(seed=1).to_numpy(), column.hash(seed=2).to_numpy()
     if dtype.is_float():
-        numbers = (column.cast(pl.Float64).to_numpy() + 0.0).view(np.uint64)  # + 0.0: minus zero is zero
+        numbers = (column.cast(pl.Float64).to_numpy() + 0.0).view(np.uint64)  # + 0.0 turns -0.0 into 0.0
         return numbers, np.zeros_like(numbers)
     if dtype.is_decimal() or dtype in (pl.Int128, pl.UInt128):
         return keys(column.cast(pl.String))
-    # Bytes and durations are left out: most formats cannot write them.
+    # Bytes and durations are refused because most file formats cannot store them.
     if dtype.is_integer() or dtype in (pl.Boolean, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Time):
         column = column.to_physical()
         column = column.reinterpret(signed=True) if column.dtype == pl.UInt64 else column.cast(pl.Int64)
@@ -150,20 +190,33 @@ def keys(column: pl.Series) -> tuple[Array, Array]:
 
 
 def order_classes(encoded: Encoded) -> Encoded:
-    """Number the classes in the order of their values instead, so that a tie does not depend on row order."""
+    """Renumber the codes in the order of their values.
+
+    So the numbers of the classes, and with them how ties are broken, do not depend on the order of the rows.
+    """
     ranks = rank(encoded.names)
     return Encoded(ranks[encoded.codes], encoded.names.sort())
 
 
 def rank(names: pl.Series) -> Array:
-    """The place of every name in the order of their values, as the smallest unsigned integer that fits."""
+    """Return the position of each name among the sorted names, as the smallest unsigned integer type that fits."""
     ranks = np.empty(len(names), np.min_scalar_type(max(len(names) - 1, 0)))
     ranks[names.arg_sort().to_numpy()] = np.arange(len(names))
     return ranks
 
 
 def group(item: Array, worker: Array, label: Array, n_items: int, n_workers: int, duplicates: Duplicates) -> Grouped:
-    """Sort codes by item and settle what one worker said more than once about one item."""
+    """Sort codes by item and worker, and resolve several labels of one worker for one item.
+
+    Args:
+        item: The item of every row.
+        worker: The worker of every row.
+        label: The class of every row.
+        n_items: The number of items.
+        n_workers: The number of workers.
+        duplicates: What to do where one worker gave one item several different labels. "error" keeps all of them
+            here: the caller raises the error.
+    """
     starts, workers, labels = kernels.group_by_item(item, worker, label, n_items, n_workers)
     keep, repeated, conflicts, first_item, first_row = kernels.resolve_repeats(
         starts, workers, labels, POLICIES[duplicates]
@@ -188,7 +241,14 @@ def group(item: Array, worker: Array, label: Array, n_items: int, n_workers: int
 
 
 def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any]) -> NoReturn:
-    """Say how many pairs conflict, which is the first, and what to do."""
+    """Raise `DataError` because one worker gave one item several labels.
+
+    Args:
+        count: The number of such (item, worker) pairs.
+        item: The item of the first pair.
+        worker: The worker of the first pair.
+        said: The labels of the first pair.
+    """
     raise DataError(
         f"{several(count, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
         f"label; first: item {item!r}, worker {worker!r} said {' and '.join(repr(value) for value in said)}. "
@@ -197,7 +257,7 @@ def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any]) ->
 
 
 def refuse_repeats(count: int) -> None:
-    """Say how many rows repeat, if any: for those who forbid dropping them."""
+    """Raise `DataError` if any row (`count` of them) repeats an earlier one; for reading with `strict=True`."""
     if count:
         raise DataError(
             f"{several(count, 'row repeats', 'rows repeat')} an earlier one exactly, and strict=True "

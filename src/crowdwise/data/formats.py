@@ -1,6 +1,7 @@
-"""The file formats, a row for each: how it is recognised, read and written, here and by Spark.
+"""The supported file formats: how each is recognised, read and written, by polars and by Spark.
 
-A new format is one more row in `FORMATS` with the functions that it names. Everything else asks the row.
+To add a format, add a row to `FORMATS` and write the functions that the row names. No other code depends on the
+format of a file.
 """
 
 import io
@@ -17,20 +18,25 @@ from ..errors import CallError, DataError
 from .frames import first_line
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
-# The path of a file, or the bytes that would be in it.
+# The path of a file, or its content as bytes.
 Content: TypeAlias = str | bytes
 
 _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"}
-# How an Arrow IPC stream begins, where a file begins with ARROW1.
+# The first bytes of an Arrow IPC stream. (An Arrow IPC file starts with ARROW1.)
 _STREAM: Final = b"\xff\xff\xff\xff"
-# How many bytes are enough to recognise a format that has first bytes of its own.
+# The number of first bytes that are compared with `Format.first_bytes`.
 _HEAD: Final = 8
 _DELIMITERS: Final = ",\t;|"
 
 
 @dataclass(frozen=True, eq=False)
 class SparkFormat:
-    """What Spark calls a format, and the options with which it reads and writes it."""
+    """How Spark reads and writes a format.
+
+    Attributes:
+        name: Spark's name of the format.
+        options: The options for reading and writing.
+    """
 
     name: str
     options: Mapping[str, Any]
@@ -41,22 +47,23 @@ class Format:
     """One file format.
 
     Attributes:
-        name: What people call it.
-        extensions: The ends of file names that mean it, in small letters; the first is the usual one.
-        read: Takes a path or bytes and gives the table, which is read only when it is collected.
-        write: Takes a table, a path and a compression, and writes the file; the path need not have the extension.
-        first_bytes: How files begin that need no extension to be recognised.
-        first_text: How the first line begins, after spaces, in text that needs no extension to be recognised. The text
-            may be compressed.
-        compressible: Whether it may be written compressed by gzip or zstd.
-        is_text: Whether it has no types: a number comes as text, and a row without any value is an empty line.
-        knows_rows: Whether the file says how many rows it has. If not, that is guessed from its first lines, so it must
-            be text.
-        refuse_mixed: Takes a path or bytes, a column and the name of the file, and raises `DataError` if the column
-            has values of several types, which polars would all turn into text and say nothing. None if the format
-            itself allows only one type in a column.
-        spark: How Spark reads and writes it; None if Spark cannot.
-        read_as_name: What it is called where a file does not read as it should; empty if that is its name.
+        name: The usual name of the format.
+        extensions: The file name extensions of the format, in lower case; the first is the usual one.
+        read: Takes a path or bytes and returns the table, which is read only when it is collected.
+        write: Takes a table, a path and a compression, and writes the file. The path need not have the extension.
+        first_bytes: First bytes by which a file is recognised if it has no known extension.
+        first_text: Starts of the first line (after spaces) by which a text file is recognised if it has no known
+            extension. The file may be compressed.
+        compressible: Whether files may be compressed with gzip or zstd.
+        is_text: Whether values have no types, so that numbers are read as text and rows without any value are empty
+            lines.
+        knows_rows: Whether the file stores its number of rows. If not, the number is estimated from the first lines,
+            which requires a text format.
+        refuse_mixed: Takes a path or bytes, a column and the name of the file, and raises `DataError` if the column has
+            values of several types, which polars would turn into text without a message. None if the format allows
+            only one type per column.
+        spark: How Spark reads and writes the format; None if Spark cannot.
+        read_as_name: The name of the format in the message about a file that cannot be read; empty if it is `name`.
     """
 
     name: str
@@ -74,26 +81,26 @@ class Format:
 
     @property
     def read_as(self) -> str:
-        """What an error calls it when a file does not read."""
+        """The name of the format in the message about a file that cannot be read."""
         return self.read_as_name or self.name
 
 
 def for_polars(content: Content) -> Any:
-    """What polars is given to read a path or bytes: no other function decides that.
+    """Return a path or bytes in the form that the reading functions of polars take. All of them get it from here.
 
-    A path goes as it is. `scan_ndjson` and `scan_lines` take some characters in it for a pattern, and have no option to
-    prevent that.
+    A path is passed unchanged. `scan_ndjson` and `scan_lines` treat some of its characters as a pattern; polars has no
+    option to prevent that.
     """
     return content if isinstance(content, str) else io.BytesIO(content)
 
 
 def lines_of(content: Content) -> pl.LazyFrame:
-    """The lines of a text, compressed or not, as a table of one column."""
+    """Return the lines of a text, compressed or not, as a table with one column."""
     return pl.scan_lines(for_polars(content))
 
 
 def _first_line_of(content: Content) -> str:
-    """The first line of a text, compressed or not; what is no text is refused."""
+    """Return the first line of a text, compressed or not. Raises `DataError` if it is not text in UTF-8."""
     try:
         lines = lines_of(content).head(1).collect().to_series()
     except (pl.exceptions.PolarsError, OSError) as problem:
@@ -105,7 +112,7 @@ def _first_line_of(content: Content) -> str:
 
 
 def _head(content: Content) -> bytes:
-    """The first bytes."""
+    """Return the first bytes of a file."""
     if isinstance(content, bytes):
         return content[:_HEAD]
     with Path(content).open("rb") as file:
@@ -113,7 +120,10 @@ def _head(content: Content) -> bytes:
 
 
 def _read_csv(content: Content) -> pl.LazyFrame:
-    """Everything stays text: a number that polars guesses would lose the zeros in 007."""
+    """Read CSV with the delimiter that is most frequent in the first line.
+
+    All columns are read as text: if polars guessed the types, the id 007 would become 7.
+    """
     header = _first_line_of(content)
     delimiter = max(_DELIMITERS, key=header.count)
     return pl.scan_csv(for_polars(content), separator=delimiter, infer_schema=False, glob=False)
@@ -140,8 +150,8 @@ def _write_json_lines(table: pl.LazyFrame, path: Path, compression: Compression)
 
 
 def _refuse_mixed_json(content: Content, column: str, name: str) -> None:
-    """Refuse a JSON field that is text in one line and something else in another."""
-    # Only lines where the field does not seem to start with a quote are worth parsing.
+    """Raise `DataError` if a JSON field is text in one line and another type in another line."""
+    # To save time, only lines in which the value does not seem to start with a quote are parsed.
     bare = rf'"{column}"\s*:\s*[^"\sn]'
     numbered = lines_of(content).with_row_index("row", 1)
     for lines in numbered.filter(pl.nth(1).str.contains(bare)).collect_batches(maintain_order=True):
@@ -155,7 +165,7 @@ def _refuse_mixed_json(content: Content, column: str, name: str) -> None:
 
 
 def _read_arrow(content: Content) -> pl.LazyFrame:
-    """A file is read when it is needed; a stream has no index, so it is read whole at once."""
+    """Read an Arrow file when it is needed. An Arrow stream has no index, so it is read whole at once."""
     if _head(content).startswith(_STREAM):
         return pl.read_ipc_stream(for_polars(content)).lazy()
     return pl.scan_ipc(for_polars(content), glob=False)
@@ -182,7 +192,7 @@ _TSV: Final = Format(
     compressible=True,
     is_text=True,
     spark=SparkFormat("csv", {"header": True, "sep": "\t"}),
-    read_as_name="CSV",  # the delimiter is found out, whatever the extension says
+    read_as_name="CSV",  # the reader finds the delimiter itself, whatever the extension says
 )
 _PARQUET: Final = Format(
     name="Parquet",
@@ -213,19 +223,19 @@ _ARROW: Final = Format(
 )
 
 FORMATS: tuple[Format, ...] = (_CSV, _TSV, _PARQUET, _JSON_LINES, _ARROW)
-# What text is taken for if nothing says its format.
+# The format of text that is not recognised as any other.
 _OTHER_TEXT: Final = _CSV
-# What Spark reads and writes where the name of a folder has no extension.
+# The format that Spark reads and writes if a folder name has no extension.
 _SPARK_DEFAULT: Final = _PARQUET
 
 
 def extensions() -> list[str]:
-    """The extensions of all formats, without those of compressions."""
+    """Return the extensions of all formats, without those of compressions."""
     return [extension for one in FORMATS for extension in one.extensions]
 
 
 def split_extension(path: PurePath) -> tuple[Format | None, Compression]:
-    """The format (None if the extension says none) and the compression of a file.
+    """Return the format (None if the extension is not known) and the compression that a file name says.
 
     >>> found, compression = split_extension(PurePath("votes.jsonl.gz"))
     >>> found.name, compression
@@ -240,7 +250,11 @@ def split_extension(path: PurePath) -> tuple[Format | None, Compression]:
 
 
 def format_of(content: Content) -> Format:
-    """The format of a path or bytes: by the extension if it says one, else by how the content begins."""
+    """Return the format of a file: by its extension if that is known, else by its first bytes or first line.
+
+    Raises:
+        DataError: The file is a JSON array, or neither text in UTF-8 nor a known binary format.
+    """
     if isinstance(content, str):
         said, _ = split_extension(Path(content))
         if said is not None:
@@ -257,7 +271,11 @@ def format_of(content: Content) -> Format:
 
 
 def spark_format_of(path: str) -> tuple[Format, SparkFormat]:
-    """The format of a file or folder in a cluster, by its extension alone, and how Spark reads and writes it."""
+    """Return the format of a file or folder in a cluster, by its extension alone, and how Spark reads and writes it.
+
+    Raises:
+        CallError: Spark cannot read the format.
+    """
     found = split_extension(PurePosixPath(path.rstrip("/")))[0] or _SPARK_DEFAULT
     if found.spark is None:
         known = [one.name for one in FORMATS if one.spark is not None and one is not _SPARK_DEFAULT]

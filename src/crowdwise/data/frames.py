@@ -1,4 +1,4 @@
-"""Other libraries' tables and arrays as polars ones."""
+"""Convert tables and sequences of other libraries to polars."""
 
 from typing import Any
 
@@ -8,7 +8,11 @@ from ..errors import DataError
 
 
 def as_table(frame: Any) -> pl.DataFrame:
-    """Any Arrow-capable table as a polars one, without copying text where the other side need not."""
+    """Convert any table with the Arrow C stream interface to polars, without copying data where possible.
+
+    Raises:
+        DataError: The object is not such a table, or its library cannot convert it to Arrow.
+    """
     if isinstance(frame, pl.DataFrame):
         return frame
     if not hasattr(frame, "__arrow_c_stream__"):
@@ -18,7 +22,7 @@ def as_table(frame: Any) -> pl.DataFrame:
         )
     try:
         return pl.DataFrame(frame)
-    except Exception as problem:  # whatever the other library raises while it converts
+    except Exception as problem:  # the other library may raise anything while it converts
         raise DataError(
             f"The {type(frame).__name__} does not convert to Arrow: {first_line(problem)}. A column of mixed types "
             "is the usual cause: give each column one type."
@@ -26,13 +30,13 @@ def as_table(frame: Any) -> pl.DataFrame:
 
 
 def first_line(problem: BaseException) -> str:
-    """The first line of another library's message, without its full stop."""
+    """Return the first line of another library's error message, without the full stop at the end."""
     lines = str(problem).strip().splitlines() or [type(problem).__name__]
     return lines[0].rstrip(".:")
 
 
 def as_series(role: str, values: Any) -> pl.Series:
-    """Any sequence as a polars series of one type."""
+    """Convert any sequence to a polars series named `role`. Raises `DataError` if its values are of mixed types."""
     try:
         return pl.Series(role, values)
     except (TypeError, pl.exceptions.PolarsError) as problem:

@@ -1,4 +1,4 @@
-"""`Labels`: what the workers said, as three arrays. Everything downstream works on these or on a slice of them."""
+"""`Labels`: the labels of a crowd in memory, as three arrays sorted by item and worker."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -26,19 +26,19 @@ NOTHING_LEFT: Final = 'duplicates="drop" leaves no label at all: every (item, wo
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """Who said what about which item.
+    """The labels that workers gave to items, in memory.
 
-    Build one with `Labels.from_frame`, `Labels.from_arrays` or `read_labels`. Items are numbered in order of
-    first appearance, so are workers; classes in the order of their values.
+    Build one with `Labels.from_frame`, `Labels.from_arrays` or `read_labels`. Items and workers are numbered in the
+    order of their first appearance, classes in the order of their values.
 
     Attributes:
-        item_starts: Where the labels of item i start (int64, one longer than the items).
+        item_starts: Where the labels of each item start (int64); one entry more than there are items.
         workers: The worker of every label (int32), ascending within an item.
-        labels: The class of every label (the smallest unsigned integer that fits).
-        names: What the codes mean.
-        report: What was read and repaired.
-        continued: With `duplicates="set"`, the rows that continue the vote of the row before them, where one
-            worker named several classes for one item; None where every row is a vote of its own.
+        labels: The class of every label (the smallest unsigned integer type that fits).
+        names: The names that the codes stand for.
+        report: What was read, and which rows were dropped or changed.
+        continued: Which rows continue the vote of the row before them, because with `duplicates="set"` one worker may
+            name several classes for one item; None if every row is a vote of its own.
 
     >>> labels = Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
     >>> labels
@@ -68,29 +68,33 @@ class Labels:
         missing: Sequence[Any] = (),
         strict: bool = False,
     ) -> "Labels":
-        """Read a table with one label a row.
+        """Read a table with one label per row.
 
         Args:
-            frame: Anything with the Arrow C stream interface: a polars, pandas or pyarrow table, a duckdb
-                relation; or a polars LazyFrame.
+            frame: A polars, pandas or pyarrow table, a duckdb relation, a polars LazyFrame, or anything else with the
+                Arrow C stream interface.
             item: The column of items; None to recognise it (item, task, question, object, example).
-            worker: The column of workers (worker, annotator, rater, user, performer).
-            label: The column of labels (label, answer, response, value, vote).
-            duplicates: What to do where one worker gave one item several different labels: "error", keep the
-                "first" or the "last", count "all" as votes, make them one "set"-valued vote, or "drop" them.
-                Rows that repeat exactly are always dropped.
-            missing: Values that mean "no label" besides null, NaN and empty text: -1, "NA".
-            strict: Refuse what is repaired silently otherwise: rows that repeat exactly, and rows without a label. What
-                `duplicates` and `missing` choose is not silent.
+            worker: The column of workers; None to recognise it (worker, annotator, rater, user, performer).
+            label: The column of labels; None to recognise it (label, answer, response, value, vote).
+            duplicates: What to do where one worker gave one item several different labels: raise an "error", keep the
+                "first" or the "last", count "all" as votes, make them one vote for a "set" of classes, or "drop" them.
+                Rows that repeat an earlier row exactly are always dropped.
+            missing: Values that mean "no label", besides null, NaN and empty text; for example -1 or "NA".
+            strict: Refuse rows that are otherwise dropped silently: exact repeats, and rows without a label. Rows that
+                are dropped because of `duplicates` or `missing` are not refused.
+
+        Raises:
+            DataError: The table cannot be used; the message says why and what to do.
+            CallError: `duplicates` is not one of the values above.
 
         >>> Labels.from_frame(pl.DataFrame({"task": [1, 1], "rater": ["a", "b"], "vote": [True, None]})).report
         ReadingReport(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
                       columns={'item': 'task', 'worker': 'rater', 'label': 'vote'})
         """
-        there = frame.collect_schema().names() if isinstance(frame, pl.LazyFrame) else None
-        table = frame if there is not None else as_table(frame)
+        lazy_columns = frame.collect_schema().names() if isinstance(frame, pl.LazyFrame) else None
+        table = frame if lazy_columns is not None else as_table(frame)
         given = {"item": item, "worker": worker, "label": label}
-        found = columns.recognise(there or table.columns, given, "The table")
+        found = columns.recognise(lazy_columns or table.columns, given, "The table")
         picked = table.select(pl.col(found[role]).alias(role) for role in given)
         picked = picked.collect() if isinstance(picked, pl.LazyFrame) else picked
         return cls.from_columns(picked, found, Rules(duplicates, missing, strict))
@@ -108,6 +112,8 @@ class Labels:
     ) -> "Labels":
         """Read three sequences of equal length: lists, NumPy arrays, polars or pandas series.
 
+        `duplicates`, `missing` and `strict` are as in `Labels.from_frame`.
+
         >>> Labels.from_arrays(np.array([7, 7]), ["a", "b"], [0, 1]).names.items.to_list()
         [7]
         """
@@ -123,21 +129,21 @@ class Labels:
     def from_columns(
         cls, table: pl.DataFrame, found: dict[str, str], rules: Rules, *, integers_in_text: bool = False
     ) -> "Labels":
-        """The one way in: columns `item`, `worker` and `label`, cleaned, encoded and sorted.
+        """Clean, encode and sort the columns `item`, `worker` and `label`. All other constructors end here.
 
         Args:
-            table: The columns.
-            found: What each was called where it comes from.
+            table: The columns, in this order.
+            found: The name of each column in the user's table, for messages.
             rules: What to do with rows that cannot be used as they are.
-            integers_in_text: Whether a column of text that holds nothing but integers becomes integers, as for formats
-                that have only text, such as CSV.
+            integers_in_text: Whether a column of text that holds only integers becomes integers. This is for formats
+                that store everything as text, such as CSV.
         """
         encoding.check_policy(rules.duplicates)
         cleaning = Cleaning(found, rules.missing)
-        there = cleaning.labelled(table)
+        has_label = cleaning.labelled(table)
         cleaning.check(rules.strict)
-        given = table if there is None else table.filter(there)
-        item, worker, label = encoding.encode_columns([given[role] for role in found], integers_in_text)
+        labelled = table if has_label is None else table.filter(has_label)
+        item, worker, label = encoding.encode_columns([labelled[role] for role in found], integers_in_text)
         label = encoding.order_classes(label)
         codes = item.codes, worker.codes, label.codes
         grouped = encoding.group(*codes, len(item.names), len(worker.names), rules.duplicates)
@@ -148,7 +154,7 @@ class Labels:
         if rules.strict:
             encoding.refuse_repeats(grouped.repeated)
         unlabelled = len(item.names) - len(grouped.items)
-        if there is not None:
+        if has_label is not None:
             unlabelled += table["item"].n_unique() - len(item.names)
         names = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
         if len(names) == 0:
@@ -172,22 +178,22 @@ class Labels:
 
     @property
     def n_items(self) -> int:
-        """How many items have a label."""
+        """The number of items that have a label."""
         return len(self.item_starts) - 1
 
     @property
     def n_workers(self) -> int:
-        """How many workers there are, in this slice or not."""
+        """The number of workers; in a slice, also those without a label in it."""
         return len(self.names.workers)
 
     @property
     def n_classes(self) -> int:
-        """How many classes there are, in this slice or not."""
+        """The number of classes; in a slice, also those without a label in it."""
         return len(self.names.classes)
 
     @property
     def n_labels(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         return len(self.labels)
 
     @property
@@ -196,7 +202,9 @@ class Labels:
         return self.continued is not None
 
     def slice(self, first: int, last: int) -> "Labels":
-        """The items from `first` up to, not including, `last`: the same workers and classes, no copy of labels.
+        """Return the items from `first` up to, but not including, `last`.
+
+        The slice has the same workers and classes, and shares its labels with the original instead of copying them.
 
         >>> Labels.from_arrays([1, 1, 2], ["a", "b", "a"], ["x", "y", "x"]).slice(1, 2)
         Labels(1 labels of 1 items by 2 workers in 2 classes)
@@ -212,40 +220,53 @@ class Labels:
         )
 
     def slices(self, parameters: int) -> list[tuple[int, int]]:
-        """First and last item of every slice, where what is counted into has so many `parameters`."""
+        """Return where each slice of the items starts and ends, as used by `add_slices`.
+
+        Args:
+            parameters: The size of what is counted in each slice: the more numbers, the larger the slices.
+        """
         return parallel.slices(self.item_starts, parameters)
 
     def add_slices(self, parameters: int, count: "Callable[[int, int, Labels], Added]") -> "Added":
-        """The sum of `count` of each slice, given its first and last item; on threads; see `slices`."""
+        """Call `count` for each slice of the items, in threads, and return the sum of what it returns.
+
+        Args:
+            parameters: The number of values that `count` returns; see `slices`.
+            count: Takes the first item, the item after the last one, and the slice. Returns a tuple of arrays.
+        """
         total = Sum()
         self._each_slice(parameters, count, total.add)
         return cast(Added, total.value)
 
     def each_slice(self, step: "Callable[[int, int, Labels], None]") -> None:
-        """Run `step` on each slice, given its first and last item; on threads."""
+        """Call `step` for each slice of the items, in threads.
+
+        `step` takes the first item, the item after the last one, and the slice.
+        """
         self._each_slice(0, step, lambda _: None)
 
     def _each_slice(
         self, parameters: int, step: "Callable[[int, int, Labels], Any]", use: Callable[[Any], object]
     ) -> None:
+        """Call `step` for each slice in threads, and `use` with each outcome, in the order of the slices."""
         places = self.slices(parameters)
         with Threads(len(places)) as threads:
             threads.run(lambda part: step(*places[part], self.slice(*places[part])), use)
 
     @property
     def remarks(self) -> list[str]:
-        """Nothing: they are in memory."""
+        """Empty: nothing needs to be said about labels in memory."""
         return []
 
     def close(self) -> None:
-        """Nothing: memory is let go of when nobody uses it."""
+        """Do nothing: Python frees memory by itself."""
 
     def __repr__(self) -> str:
         return describe(self)
 
 
 def shares(labels: Labels) -> Array:
-    """The share of the votes on every item that name each class."""
+    """Return for every item the share of its votes that name each class; one row per item."""
     votes = kernels.votes_per_item(labels.item_starts, labels.continued)
     out = np.empty((labels.n_items, labels.n_classes))
     kernels.vote_shares(labels.item_starts, labels.labels, votes, out)

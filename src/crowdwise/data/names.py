@@ -1,4 +1,4 @@
-"""`Names`: what the codes of items, workers and classes stand for."""
+"""`Names`: the names that the codes of items, workers and classes stand for."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,15 @@ import polars as pl
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """What items, workers and classes are called, each in the user's own dtype.
+    """The names of items, workers and classes, each in the data type of the user's table.
 
-    The name of code 3 is the entry at place 3. Where labels are on disk or in a cluster, `items` is empty: items have
-    their names in the part that they are in.
+    The name of code 3 is the entry at position 3. If the labels are on disk or in a cluster, `items` is empty: there,
+    each part of the labels stores the names of its own items.
+
+    Attributes:
+        items: The names of the items.
+        workers: The names of the workers.
+        classes: The names of the classes.
     """
 
     items: pl.Series

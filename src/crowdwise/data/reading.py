@@ -1,4 +1,4 @@
-"""Every file format on the way in: labels and truths. What comes after knows only polars tables."""
+"""`read_labels` and `read_truth`: read labels and known truths from files."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -67,27 +67,35 @@ def read_labels(
     method: Any = None,
     phases: Phases = lambda _phase, _share: None,
 ) -> Any:
-    r"""Read what workers said from files.
+    r"""Read labels from files.
 
     Args:
-        source: A path, a folder, a glob pattern, "-" for standard input, an open binary file, or several of those:
-            together they are one crowd. CSV and TSV (the delimiter is found out), Parquet, JSON lines and Arrow IPC;
-            text may be compressed by gzip or zstd.
-        item: The column of items; None to recognise it. For this and the rest see `Labels.from_frame`.
-        worker: The column of workers.
-        label: The column of labels.
-        duplicates: What to do where one worker gave one item several different labels.
-        missing: Values that mean "no label" besides null, NaN and empty text.
-        strict: Refuse the data instead of repairing them.
-        engine: "memory" for `Labels`; "disk" for `LabelsOnDisk`, which may be larger than memory; "auto" for memory
-            if they fit (what has no path, such as standard input, fits); "spark" for labels that a Spark cluster
-            reads, which needs the extra `spark` and Java 17.
-        memory: What may be taken, such as "4GB"; None for what is free.
-        workdir: Where "disk" works; None for the system's place for large temporary files. What is put there is
-            removed when the labels are closed or forgotten.
-        master: The master of the Spark cluster; this machine if None.
-        method: What is to be fitted, if that is known: one that cannot run there is refused before anything is read.
-        phases: Called with the name of a phase and the share of it that is done, where labels are on disk.
+        source: A path, a folder, a glob pattern, "-" for standard input, an open binary file, or a sequence of these,
+            which are read as one crowd. The formats are CSV and TSV (the delimiter is recognised), Parquet, JSON lines
+            and Arrow IPC. Text may be compressed with gzip or zstd.
+        item: The column of items; None to recognise it, as described in `Labels.from_frame`.
+        worker: The column of workers; None to recognise it.
+        label: The column of labels; None to recognise it.
+        duplicates: What to do where one worker gave one item several different labels; see `Labels.from_frame`.
+        missing: Values that mean "no label", besides null, NaN and empty text.
+        strict: Refuse rows that are otherwise dropped silently; see `Labels.from_frame`.
+        engine: "memory" returns `Labels`. "disk" returns `LabelsOnDisk`, which may be larger than memory. "auto" uses
+            memory if the labels fit, else the disk; input without a path, such as standard input, is assumed to fit.
+            "spark" lets a Spark cluster read the labels, which needs the extra `spark` and Java 17.
+        memory: How much memory may be used, such as "4GB"; None for what is free.
+        workdir: The folder for the files of "disk"; None for the system's folder for large temporary files. They are
+            removed when the labels are closed or no longer used.
+        master: The master of the Spark cluster; None for this machine.
+        method: The method that will be fitted, if known. If it cannot run on the engine, this is refused before
+            anything is read.
+        phases: Called with the name of a phase and the share of it that is done, while "disk" works.
+
+    Returns:
+        The labels, of the type that `engine` says.
+
+    Raises:
+        CallError: An argument is not allowed.
+        DataError: The files cannot be read or used; the message says why and what to do.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -104,11 +112,11 @@ def read_labels(
     if engine == "spark":
         return _read_in_cluster(source, given, rules, master, method)
     sources = expand(source)
-    place = _on_disk(workdir, method) if engine == "disk" else None
+    place = _workspace(workdir, method) if engine == "disk" else None
     copies = [None if place is None else place.path / f"input-{number}" for number in range(len(sources))]
     scans = same_types([scan(one, given, copy) for one, copy in zip(sources, copies, strict=True)])
     if engine == "auto" and all(isinstance(one.content, str) for one in scans) and not fits(scans, memory):
-        place = _on_disk(workdir, method)
+        place = _workspace(workdir, method)
     found = {role: " or ".join(dict.fromkeys(one.found[role] for one in scans)) for role in given}
     if place is not None:
         return LabelsOnDisk.read(scans, found, rules, memory, place, phases)
@@ -116,8 +124,8 @@ def read_labels(
     return Labels.from_columns(table, found, rules, integers_in_text=any(one.is_text for one in scans))
 
 
-def _on_disk(workdir: str | os.PathLike[str] | None, method: Any) -> Workspace:
-    """Where to work on disk, for a method that can."""
+def _workspace(workdir: str | os.PathLike[str] | None, method: Any) -> Workspace:
+    """Return a new folder to work in. Refuses a `method` that cannot run on disk."""
     if method is not None:
         method.require_place("disk")
     return Workspace(workdir)
@@ -130,11 +138,14 @@ def _read_in_cluster(
     master: str | None,
     method: Any,
 ) -> Any:
-    """Labels that a Spark cluster reads, wherever it can reach them, for a method that can run there."""
+    """Return labels that a Spark cluster reads from any path or address that it can reach.
+
+    Refuses a `method` that cannot run on Spark, and input without a path.
+    """
     require_extra("spark", "engine='spark'")
     if method is not None:
         method.require_place("spark")
-    from .spark import LabelsOnSpark  # needs the extra
+    from .spark import LabelsOnSpark  # imported here because it needs the extra `spark`
 
     given_paths = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
     paths = [os.fspath(path) for path in given_paths if isinstance(path, str | os.PathLike) and path != "-"]
@@ -147,12 +158,15 @@ def read_truth(source: Any, *, item: str | None = None, truth: str | None = None
     """Read the known truths of items.
 
     Args:
-        source: A path as in `read_labels`, any Arrow-capable table, or a mapping from item to class.
+        source: A path as in `read_labels`, a table with the Arrow C stream interface, or a mapping from item to class.
         item: The column of items; None to recognise it.
         truth: The column of truths; None to recognise it (truth, gold, label, answer, response, value).
 
     Returns:
-        Columns `item` and `truth`, one row per item.
+        A table with the columns `item` and `truth`, one row per item. Rows without an item or a truth are left out.
+
+    Raises:
+        DataError: There is no truth, or some item has several.
 
     >>> read_truth({"i1": "cat", "i2": "dog"}).rows()
     [('i1', 'cat'), ('i2', 'dog')]

@@ -1,20 +1,20 @@
-"""What was repaired on the way in."""
+"""`ReadingReport`: how many rows were read, and which of them were dropped or changed."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class ReadingReport:
-    """What was read and what was repaired on the way in.
+    """How many rows were read, and which of them were dropped or changed.
 
     Attributes:
-        rows: Rows of the input.
-        missing: Rows without a label, dropped.
-        repeated: Rows that repeat an earlier one exactly, dropped.
-        conflicts: (item, worker) pairs with more than one label, settled by `duplicates`.
-        duplicates: The policy that settled them.
-        unlabelled: Items of the input that are left without any label, and so without an answer.
-        columns: Which column was taken for what.
+        rows: The number of rows of the input.
+        missing: The number of rows that were dropped because they have no label.
+        repeated: The number of rows that were dropped because they repeat an earlier one exactly.
+        conflicts: The number of (item, worker) pairs with more than one label, which were resolved by `duplicates`.
+        duplicates: What to do with these pairs; see `Labels.from_frame`.
+        unlabelled: The number of items that have no label left, and so get no answer.
+        columns: The name of the column that was used for each role: item, worker and label.
     """
 
     rows: int
@@ -27,7 +27,7 @@ class ReadingReport:
 
     @property
     def repairs(self) -> list[str]:
-        """One sentence for each kind of repair that was made."""
+        """One sentence for each kind of row that was dropped or changed."""
         settled = {
             "first": "the first was kept",
             "last": "the last was kept",
@@ -57,5 +57,5 @@ class ReadingReport:
 
 
 def several(count: int, one: str, many: str) -> str:
-    """A number and what there is of it, in the singular or the plural."""
+    """Return a number and what it counts: `one` is the singular, `many` the plural."""
     return f"{count:,} {one if count == 1 else many}"

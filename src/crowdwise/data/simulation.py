@@ -1,4 +1,4 @@
-"""Crowds whose truth and workers are known: to try things out, to test methods, to measure speed."""
+"""Simulate crowds whose true labels and worker accuracies are known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,18 +12,19 @@ from ..errors import CallError
 from ..kernels import Array
 from .labels import Labels
 
-# Redraw colliding workers this often; what still collides then is drawn exactly, at a higher price.
-_ROUNDS: Final = 20
+# How often to redraw workers that an item has twice. Items that still have one twice are drawn by a slower, exact way.
+_REDRAWS: Final = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Crowd:
+class SimulatedCrowd:
     """A simulated crowd.
 
     Attributes:
-        rows: What the workers said, with columns item, worker and label.
-        truth: What is true, with columns item and truth.
-        workers: How good the workers are, with columns worker, accuracy and labels.
+        rows: The labels, in a table with the columns item, worker and label.
+        truth: The true class of every item, in a table with the columns item and truth.
+        workers: The accuracy and the number of labels of every worker, in a table with the columns worker, accuracy
+            and labels.
     """
 
     rows: pl.DataFrame
@@ -32,7 +33,7 @@ class Crowd:
 
     @cached_property
     def labels(self) -> Labels:
-        """The rows, ready for a method."""
+        """The rows as `Labels`, ready for a method."""
         return Labels.from_frame(self.rows)
 
 
@@ -47,20 +48,23 @@ def simulate(
     workload: float = 0.5,
     balance: Sequence[float] | None = None,
     seed: int = 0,
-) -> Crowd:
-    """Simulate workers who are right with a probability of their own and else err evenly.
+) -> SimulatedCrowd:
+    """Simulate workers who each have their own accuracy, and whose wrong answers spread evenly over the wrong classes.
 
     Args:
-        items: How many items.
-        workers: How many workers.
-        classes: How many classes.
-        labels_per_item: Labels per item on average; each item has the whole number below or above.
-        accuracy: The mean of the workers' accuracies, which are Beta(accuracy c, (1 - accuracy) c).
-        concentration: c: the larger, the more alike the workers.
-        workload: How unevenly the work is spread: worker r of the ranking gets a share proportional to
-            r ** -workload. 0 is even, 1 is heavy-tailed.
-        balance: The probabilities of the classes; even if None.
-        seed: The same seed gives the same crowd.
+        items: The number of items.
+        workers: The number of workers.
+        classes: The number of classes.
+        labels_per_item: The mean number of labels per item. Each item has this number rounded down or up.
+        accuracy: The mean accuracy a of the workers. Their accuracies are drawn from Beta(a c, (1 - a) c).
+        concentration: The number c in this distribution: the larger it is, the more alike the workers are.
+        workload: How unevenly the work is spread. The worker at rank r gets a share proportional to r ** -workload:
+            with 0 all workers get the same, with 1 a few get most of it.
+        balance: The probabilities of the classes; None for equal ones. They are scaled to sum to 1.
+        seed: The seed of the random numbers. The same seed gives the same crowd.
+
+    Raises:
+        CallError: An argument is outside its range.
 
     >>> crowd = simulate(100, 10, classes=3, seed=1)
     >>> crowd.labels
@@ -91,7 +95,7 @@ def simulate(
     error = random.integers(1, classes, len(item_of)) if classes > 1 else np.zeros(len(item_of), int)
     said = np.where(right, truth[item_of], (truth[item_of] + error) % classes)
     item_names, worker_names, class_names = _names("i", items), _names("w", workers), _names("c", classes)
-    return Crowd(
+    return SimulatedCrowd(
         pl.DataFrame(
             {
                 "item": item_names.gather(item_of),
@@ -111,30 +115,31 @@ def simulate(
 
 
 def _names(prefix: str, count: int) -> pl.Series:
-    """Names that sort by number: i01 to i99."""
+    """Return `count` names that sort by their number, such as i01 to i99."""
     width = len(str(count))
     return pl.select(pl.lit(prefix) + pl.int_range(1, count + 1).cast(pl.String).str.zfill(width)).to_series()
 
 
 def _assign(random: np.random.Generator, item_of: Array, per_item: Array, share: Array) -> Array:
-    """A worker for every label: drawn by share, different ones on one item."""
+    """Draw a worker for every label, with probabilities `share`; all labels of one item get different workers."""
     worker_of = random.choice(len(share), len(item_of), p=share)
     again = _collisions(item_of, worker_of)
-    for _ in range(_ROUNDS):
+    for _ in range(_REDRAWS):
         if not len(again):
             return worker_of
         worker_of[again] = random.choice(len(share), len(again), p=share)
         again = _collisions(item_of, worker_of)
-    # Few workers or a very uneven workload: draw whole items without replacement (exponential races).
+    # This happens with few workers or a very uneven workload. Draw all workers of such an item without replacement:
+    # those with the smallest exponential variates divided by their shares.
     starts = np.concatenate([[0], np.cumsum(per_item)])
     for i in np.unique(item_of[again]):
-        race = random.exponential(size=len(share)) / share
-        worker_of[starts[i] : starts[i + 1]] = np.argpartition(race, per_item[i] - 1)[: per_item[i]]
+        times = random.exponential(size=len(share)) / share
+        worker_of[starts[i] : starts[i + 1]] = np.argpartition(times, per_item[i] - 1)[: per_item[i]]
     return worker_of
 
 
 def _collisions(item_of: Array, worker_of: Array) -> Array:
-    """Rows that name a worker whom an earlier row of the same item names."""
+    """Return the rows that name the same worker as an earlier row of the same item."""
     order = np.lexsort((worker_of, item_of))
     same = (np.diff(item_of[order]) == 0) & (np.diff(worker_of[order]) == 0)
     return np.asarray(order[1:][same])

@@ -1,4 +1,4 @@
-"""Every file format on the way in, as something to scan: whole, or a batch at a time."""
+"""Find the input files, and open each one as a table that can be read whole or in batches."""
 
 import glob
 import os
@@ -17,23 +17,25 @@ from . import columns
 from .formats import Content, Format, format_of, lines_of, split_extension
 from .frames import first_line
 
+# What labels can be read from: a path, a folder, a pattern, "-" for standard input, or an open binary file.
 Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
-# Lines to look at when guessing how many there are, and what text shrinks to when it is compressed.
-_LINES: Final = 2000
-_SHRINKS: Final = 8
+# Lines to look at when estimating the number of rows of a text file.
+_SAMPLE_LINES: Final = 2000
+# How many times smaller text is assumed to be when it is compressed.
+_COMPRESSION_RATIO: Final = 8
 
 
 @dataclass(frozen=True)
 class Scan:
-    """One file, ready to be read.
+    """One input file, ready to be read.
 
     Attributes:
-        lazy: The columns under our names.
-        found: What they are called in the file.
-        name: What the file is called in an error.
-        format: Its format.
-        content: Where it is, or what is in it.
+        lazy: The table, with its columns named by role (item, worker, label or truth).
+        found: The name of each of these columns in the file.
+        name: The name of the file in error messages.
+        format: The format of the file.
+        content: The path of the file, or its bytes.
     """
 
     lazy: pl.LazyFrame
@@ -44,22 +46,22 @@ class Scan:
 
     @property
     def is_text(self) -> bool:
-        """Whether numbers come as text."""
+        """Whether the format has no types, so that numbers are read as text."""
         return self.format.is_text
 
     def collect(self) -> pl.DataFrame:
-        """The whole table."""
+        """Read the whole table. Raises `DataError` if it cannot be read or has no rows."""
         with self._reading():
             table = self.lazy.collect()
         return next(self._checked(iter([table])))
 
     def batches(self, rows: int) -> Iterator[pl.DataFrame]:
-        """The table in batches of about so many rows, in their order."""
+        """Read the table in batches of about `rows` rows, in the order of the file. Raises as `collect` does."""
         with self._reading():
             yield from self._checked(self.lazy.collect_batches(chunk_size=rows, maintain_order=True))
 
     def _checked(self, tables: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        """Refuse a file without rows, and a column of several types where the format allows one."""
+        """Yield the tables. Raises `DataError` if none has rows, or if a column has values of several types."""
         empty = True
         refuse_mixed = self.format.refuse_mixed
         unchecked = dict(self.found)
@@ -75,19 +77,20 @@ class Scan:
             raise DataError(f"{self.name} has no rows.")
 
     def size(self) -> tuple[int, int]:
-        """About how many rows there are and how many bytes they are, without reading them."""
+        """Estimate the number of rows and their size in bytes, without reading the whole file."""
         stored = Path(self.content).stat().st_size if isinstance(self.content, str) else len(self.content)
         if self.format.knows_rows:
             with self._reading():
                 return int(self.lazy.select(pl.len()).collect().item()), stored
-        packed = isinstance(self.content, str) and split_extension(Path(self.content))[1] != "uncompressed"
-        text = stored * (_SHRINKS if packed else 1)
+        compressed = isinstance(self.content, str) and split_extension(Path(self.content))[1] != "uncompressed"
+        text = stored * (_COMPRESSION_RATIO if compressed else 1)
         with self._reading():
-            lines = lines_of(self.content).head(_LINES).collect().to_series()
+            lines = lines_of(self.content).head(_SAMPLE_LINES).collect().to_series()
         return round(text / max(float(lines.str.len_bytes().sum()) / max(len(lines), 1) + 1, 2.0)), text
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
+        """Turn errors of polars and of the file system into `DataError`."""
         try:
             yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as problem:
@@ -95,9 +98,15 @@ class Scan:
 
 
 def scan(source: Source, given: Mapping[str, str | None], copy: Path | None = None) -> Scan:
-    """Find out a file's format and its columns for the roles in `given`.
+    """Recognise the format of a file, and its columns for the roles in `given`.
 
-    What has no path, such as standard input, is read into memory, or into the file `copy`.
+    Args:
+        source: A path, "-" for standard input, or an open binary file.
+        given: The name of the column for each role; None to recognise it.
+        copy: A file to copy input without a path to, such as standard input; None to read it into memory.
+
+    Raises:
+        DataError: The file is empty, cannot be read, or lacks a column.
     """
     name = name_of(source)
     content: Any = source
@@ -121,32 +130,41 @@ def scan(source: Source, given: Mapping[str, str | None], copy: Path | None = No
         raise DataError(f"{name} does not read as {file_format.read_as}: {first_line(problem)}.") from problem
     lazy = lazy.select(pl.col(found[role]).alias(role) for role in given)
     if file_format.is_text:
-        lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null()))  # empty lines
+        lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null()))  # leave out empty lines
     return Scan(lazy, found, name, file_format, content)
 
 
 def same_types(scans: Sequence[Scan]) -> list[Scan]:
-    """Several files as one table; a column must be of one type in all of them."""
+    """Convert the columns of several files to common types, so that the files can be read as one table.
+
+    Raises:
+        DataError: A column has types in two files that cannot be mixed, such as text and numbers.
+    """
     if len(scans) == 1:
         return list(scans)
     any_text = any(one.is_text for one in scans)
     schemas = [one.lazy.collect_schema() for one in scans]
     common: dict[str, pl.DataType] = {}
     for role in schemas[0]:
-        kinds = [_type(schema[role], any_text) for schema in schemas]
+        kinds = [_type_name(schema[role], any_text) for schema in schemas]
         for kind, one in zip(kinds, scans, strict=True):
             if kind != kinds[0]:
                 raise DataError(
                     f"The {role} is of mixed types: {kinds[0]} in {scans[0].name}, {kind} in {one.name}. "
                     "Give it one type in all files."
                 )
-        nothing = [pl.DataFrame(schema={role: schema[role]}) for schema in schemas]
-        common[role] = pl.String() if any_text else pl.concat(nothing, how="vertical_relaxed").schema[role]
+        empty_tables = [pl.DataFrame(schema={role: schema[role]}) for schema in schemas]
+        common[role] = pl.String() if any_text else pl.concat(empty_tables, how="vertical_relaxed").schema[role]
     return [replace(one, lazy=one.lazy.cast(pl.Schema(common))) for one in scans]
 
 
 def expand(source: Source | Sequence[Source]) -> list[Source]:
-    """The files that are meant: patterns are expanded, and every path must exist."""
+    """Return the files that a source stands for: all files of a folder or pattern, or of each source in a sequence.
+
+    Raises:
+        CallError: The sequence is empty.
+        DataError: There is no such file, or it may not be read.
+    """
     if not isinstance(source, str | os.PathLike):
         if hasattr(source, "read"):
             return [cast(IO[bytes], source)]
@@ -163,7 +181,7 @@ def expand(source: Source | Sequence[Source]) -> list[Source]:
         return [os.fspath(source)]
     if path.is_dir():
         return _in_folder(path)
-    # Path.glob needs a folder to start from; a pattern as typed does not say where that folder ends.
+    # `Path.glob` needs a folder to start from, which would first have to be split off the pattern.
     matches = sorted(glob.glob(os.fspath(source)))  # noqa: PTH207
     if not matches:
         raise DataError(f"There is no file {source}.")
@@ -171,7 +189,10 @@ def expand(source: Source | Sequence[Source]) -> list[Source]:
 
 
 def _in_folder(folder: Path) -> list[Source]:
-    """The tables in a folder; what starts with a dot or an underscore is a note of the program that wrote it."""
+    """Return the files of a folder that have a known extension.
+
+    Files that start with a dot or an underscore are left out: programs such as Spark put their own notes there.
+    """
     tables = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] not in "._"]
     known: list[Source] = [os.fspath(path) for path in tables if split_extension(path)[0] is not None]
     if not known:
@@ -180,19 +201,22 @@ def _in_folder(folder: Path) -> list[Source]:
 
 
 def name_of(source: Any) -> str:
-    """What a source is called in an error."""
+    """Return the name of a source in error messages."""
     if hasattr(source, "read") or isinstance(source, bytes):
         return "The input"
     return "Standard input" if source == "-" else os.fspath(source)
 
 
 def _may_be_mixed(values: pl.Series) -> bool:
-    """Whether text looks as if it had been something else."""
+    """Return whether some text looks like a number, a boolean, an object or a list that was turned into text."""
     return values.dtype == pl.String and bool(values.str.contains(r"^(-?\d|true$|false$|\{|\[)").any())
 
 
-def _type(dtype: pl.DataType, any_text: bool) -> str:
-    """What a type is called where it must be the same; a CSV file has text where others have integers."""
+def _type_name(dtype: pl.DataType, any_text: bool) -> str:
+    """Return the name of a data type, which must be the same in all files.
+
+    If any file has only text (`any_text`), integers count as text, because a CSV file has integers as text.
+    """
     if dtype.is_integer():
         return "text" if any_text else "whole numbers"
     return "text" if dtype in (pl.String, pl.Categorical, pl.Enum) else str(dtype)

@@ -1,4 +1,4 @@
-"""Where results may be written: checked before any work is done, so that no input is lost and no work is in vain."""
+"""Check that results can be written to the places that the user names, before any work is done."""
 
 import os
 from collections.abc import Sequence
@@ -9,18 +9,18 @@ from .formats import spark_format_of
 from .sources import expand
 from .writing import check_output
 
-# Spark puts this file into a folder once it is whole.
-WHOLE_FOLDER = "_SUCCESS"
+# Spark writes this file into a folder when all other files of the folder are complete.
+SUCCESS_FILE = "_SUCCESS"
 
 
 def check_targets(targets: Sequence[str], inputs: Sequence[str], *, folders: bool = False, page: bool = False) -> None:
-    """Refuse to overwrite an input, to write two tables to one place, and a place that cannot be written to.
+    """Raise `CallError` if a target is also an input, if two targets are the same, or if one cannot be written.
 
     Args:
-        targets: What is to be written.
-        inputs: What is to be read: files, folders, patterns, addresses, or "-" for standard input.
-        folders: Whether a cluster writes the targets, each as a folder of files.
-        page: Whether the targets are pages, whose format is checked elsewhere.
+        targets: The paths or addresses to write to.
+        inputs: The inputs: files, folders, patterns, addresses, or "-" for standard input.
+        folders: Whether a Spark cluster writes the targets, each as a folder of files.
+        page: Whether the targets are HTML pages. Whether these can be written is checked by `writing.check_page`.
     """
     read = {place for path in inputs for place in _places(path)}
     for target in targets:
@@ -36,16 +36,16 @@ def check_targets(targets: Sequence[str], inputs: Sequence[str], *, folders: boo
 
 
 def _check_folder(target: str) -> None:
-    """Refuse a folder on this machine that is there already, unless Spark has written it."""
+    """Raise `CallError` if a folder on this machine exists already, unless it is a complete one that Spark wrote."""
     spark_format_of(target)
-    if not _is_address(target) and Path(target).exists() and not (Path(target) / WHOLE_FOLDER).exists():
+    if not _is_address(target) and Path(target).exists() and not (Path(target) / SUCCESS_FILE).exists():
         raise CallError(
             f"{target} is there already and is no whole folder of Spark's; name another, or remove it first."
         )
 
 
 def _places(path: str) -> list[str]:
-    """The files that an input stands for, and the input itself."""
+    """Return the path of an input, and the paths of all files that it stands for."""
     if path == "-" or _is_address(path):
         return [path]
     files = expand(path) if Path(path).exists() or any(mark in path for mark in "*?[") else []
@@ -53,13 +53,15 @@ def _places(path: str) -> list[str]:
 
 
 def _resolved(path: str) -> str:
+    """Return an absolute path without symbolic links, so that paths can be compared; an address stays as it is."""
     return path.rstrip("/") if _is_address(path) else os.fspath(Path(path).resolve())
 
 
 def _is_address(path: str) -> bool:
-    """Whether it is an address such as s3a://bucket/file, not a path on this machine."""
+    """Return whether this is an address, such as s3a://bucket/file, and not a path on this machine."""
     return "://" in path
 
 
 def _inside(inner: str, outer: str) -> bool:
+    """Return whether the path `inner` is inside the folder `outer`."""
     return inner.startswith(f"{outer.rstrip('/')}/")

@@ -1,4 +1,7 @@
-"""Tables out: all of them whole, or none."""
+"""Write tables and pages to files, so that a failure never leaves an incomplete file behind.
+
+Everything is written to a temporary file beside its target first, and renamed when it is complete.
+"""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,29 +19,30 @@ Target = TypeVar("Target", str, Path)
 
 
 def check_output(path: Target) -> None:
-    """Refuse a target that cannot be written, before the work is done."""
+    """Raise `CallError` if a table cannot be written to this path; for use before any work is done."""
     _target_format(Path(path))
-    _check_place(Path(path))
+    _check_location(Path(path))
 
 
 def check_page(path: str | os.PathLike[str]) -> None:
-    """Refuse a target that cannot hold a page, before the work is done."""
+    """Raise `CallError` if an HTML page cannot be written to this path; for use before any work is done."""
     if Path(path).suffix.lower() not in (".html", ".htm"):
         raise CallError(f"{Path(path)} is to hold a page: end it in .html.")
-    _check_place(Path(path))
+    _check_location(Path(path))
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text, whole or not at all."""
+    """Write text to a file. Raises `DataError` if that fails; the file is then as it was before."""
     target = Path(path)
-    with _beside([target]) as (part,):
+    with _temporary_files([target]) as (temporary,):
         try:
-            part.write_text(text, encoding="utf-8")
+            temporary.write_text(text, encoding="utf-8")
         except OSError as problem:
             raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem
 
 
-def _check_place(target: Path) -> None:
+def _check_location(target: Path) -> None:
+    """Raise `CallError` if no file can be written to this path."""
     if target.is_dir():
         raise CallError(f"{target} is a folder; name a file in it.")
     if not target.parent.is_dir():
@@ -48,9 +52,10 @@ def _check_place(target: Path) -> None:
 
 
 def write(tables: Mapping[Target, pl.DataFrame | pl.LazyFrame]) -> None:
-    r"""Write tables, each in the format its extension says: all of them, or none.
+    r"""Write tables, each in the format that the extension of its path says. A lazy table is written as a stream.
 
-    Every table is written beside its target first and renamed when all are whole. A lazy one is written as a stream.
+    No target is replaced before all tables are complete. Raises `CallError` if a path cannot be written to, and
+    `DataError` if writing fails.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "truth.csv"
@@ -60,25 +65,29 @@ def write(tables: Mapping[Target, pl.DataFrame | pl.LazyFrame]) -> None:
     """
     for path in tables:
         check_output(path)
-    with _beside(list(tables)) as parts:
-        for (path, table), part in zip(tables.items(), parts, strict=True):
-            _write_one(table.lazy(), Path(path), part)
+    with _temporary_files(list(tables)) as temporaries:
+        for (path, table), temporary in zip(tables.items(), temporaries, strict=True):
+            _write_one(table.lazy(), Path(path), temporary)
 
 
 @contextmanager
-def _beside(targets: Sequence[Target]) -> Iterator[list[Path]]:
-    """Names beside the targets to write to; renamed at the end, removed if anything fails."""
-    parts = [Path(target).parent / f".{Path(target).name}.{os.getpid()}.part" for target in targets]
+def _temporary_files(targets: Sequence[Target]) -> Iterator[list[Path]]:
+    """Give the names of temporary files beside the targets.
+
+    At the end they are renamed to the targets; if anything fails, they are removed.
+    """
+    temporaries = [Path(target).parent / f".{Path(target).name}.{os.getpid()}.part" for target in targets]
     try:
-        yield parts
-        for part, target in zip(parts, targets, strict=True):
-            part.replace(target)
+        yield temporaries
+        for temporary, target in zip(temporaries, targets, strict=True):
+            temporary.replace(target)
     finally:
-        for part in parts:
-            part.unlink(missing_ok=True)
+        for temporary in temporaries:
+            temporary.unlink(missing_ok=True)
 
 
 def _target_format(target: Path) -> tuple[Format, Compression]:
+    """Return the format and the compression that a path says. Raises `CallError` if it says no format."""
     file_format, compression = split_extension(target)
     if file_format is None or (compression != "uncompressed" and not file_format.compressible):
         raise CallError(
@@ -88,9 +97,10 @@ def _target_format(target: Path) -> tuple[Format, Compression]:
     return file_format, compression
 
 
-def _write_one(table: pl.LazyFrame, target: Path, part: Path) -> None:
+def _write_one(table: pl.LazyFrame, target: Path, temporary: Path) -> None:
+    """Write one table to its temporary file; errors name the target instead."""
     file_format, compression = _target_format(target)
     try:
-        file_format.write(table, part, compression)
+        file_format.write(table, temporary, compression)
     except (OSError, pl.exceptions.ComputeError) as problem:
         raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem

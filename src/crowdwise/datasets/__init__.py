@@ -1,4 +1,4 @@
-"""Real crowds by name: where they are from, where their files are, and how they are read.
+"""Published datasets by name: the catalog, and functions to download and read their files.
 
 >>> import crowdwise as cw
 >>> cw.datasets.CATALOG["web"].labels

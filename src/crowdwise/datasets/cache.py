@@ -1,4 +1,4 @@
-"""Where the files of a dataset can be: a folder of the user's, the cache, a public address."""
+"""Where the files of a dataset are: in the user's folder, in the cache, or at a public address."""
 
 import os
 from pathlib import Path
@@ -7,46 +7,51 @@ from urllib.parse import quote
 
 from .catalog import Dataset
 
-# The commit is part of the address, so that what is there cannot change.
-_ADDRESS: Final = (
+# The address contains a commit, so that the files there cannot change.
+_DEFAULT_ADDRESS: Final = (
     "https://raw.githubusercontent.com/yuan-li/truth-inference-at-scale/ff6d32971fb3ca17e2f0c784a126d8b26495dbce/data"
 )
 
 
 def given_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """The folder that the user names, in the call or as CROWDWISE_DATA."""
+    """Return the folder of datasets that the user names, in the call or as CROWDWISE_DATA; None without one."""
     named = os.fspath(folder) if folder is not None else os.environ.get("CROWDWISE_DATA")
     return Path(named) if named else None
 
 
 def cache_folder() -> Path:
-    """Where downloads are kept: the platform's folder for caches."""
+    """Return the folder where downloaded datasets are kept, in the system's folder for caches."""
     from platformdirs import user_cache_path
 
     return user_cache_path("crowdwise", appauthor=False) / "datasets"
 
 
 def address(dataset: Dataset, file: str) -> str:
-    """The public address of a file; CROWDWISE_DATASETS_URL names a mirror."""
-    base = os.environ.get("CROWDWISE_DATASETS_URL") or _ADDRESS
+    """Return the public address of a file. The user can set CROWDWISE_DATASETS_URL to use a mirror."""
+    base = os.environ.get("CROWDWISE_DATASETS_URL") or _DEFAULT_ADDRESS
     return f"{base.rstrip('/')}/{quote(f'{dataset.path}/{file}')}"
 
 
 def missing_files(dataset: Dataset, root: Path) -> list[str]:
-    """Which of a dataset's files a folder of datasets lacks."""
+    """Return the files of a dataset that a folder of datasets does not have."""
     return [file for file in dataset.files if not (root / dataset.folder / file).is_file()]
 
 
-def whole_in(dataset: Dataset, folder: str | os.PathLike[str] | None = None) -> Path | None:
-    """The first folder that has all files of a dataset, the user's before the cache; None if neither has."""
+def complete_folder(dataset: Dataset, folder: str | os.PathLike[str] | None = None) -> Path | None:
+    """Return the folder with all files of a dataset; None if there is none on this machine.
+
+    Args:
+        dataset: The dataset.
+        folder: A folder of datasets; None for the one that CROWDWISE_DATA names. It is preferred to the cache.
+    """
     for root in (given_folder(folder), cache_folder()):
         if root is not None and not missing_files(dataset, root):
             return root / dataset.folder
     return None
 
 
-def where_to_put(dataset: Dataset, folder: str | os.PathLike[str] | None = None) -> str:
-    """What was looked for and where, and how to provide it: the end of every error about a missing dataset."""
+def how_to_provide(dataset: Dataset, folder: str | os.PathLike[str] | None = None) -> str:
+    """Return the end of the error about a missing dataset: where it was looked for, and how to provide it."""
     given = given_folder(folder)
     if given is None:
         looked = "no folder is named by CROWDWISE_DATA"

@@ -1,4 +1,4 @@
-"""The catalog: what is known of every dataset. Its rows are in catalog.toml."""
+"""The catalog of datasets: what is known about each of them, as listed in catalog.toml."""
 
 import difflib
 import tomllib
@@ -10,30 +10,31 @@ from typing import Final, Literal
 from ..data.encoding import Duplicates
 from ..errors import CallError
 
+# The groups of datasets, which are also the names of their folders.
 Collection = Literal["paper", "extra", "numeric"]
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A real crowd.
+    """A published dataset: labels by real workers, and the truth of some items.
 
     Attributes:
-        name: As on the command line.
-        collection: "paper" (those of the BWA paper), "extra" (further crowds) or "numeric" (labels are numbers).
+        name: The name, which is also used on the command line.
+        collection: "paper" (used in the BWA paper), "extra" (further datasets) or "numeric" (labels are numbers).
         question: What the workers were asked.
-        citation: Who collected it.
-        source: Where it is from.
-        licence: As far as known.
-        items: How many items there are; the other counts likewise.
-        workers: How many workers.
-        classes: How many classes; 0 where labels are numbers.
-        labels: How many labels, without exact repeats.
-        truths: How many items have a known truth.
-        duplicates: What is done where one worker gave one item several labels.
-        duplicates_reason: Why that.
-        label_sha256: Of label.csv; empty where it is not known.
-        truth_sha256: Of truth.csv.
-        path: Its folder under the public address; None where its files must be provided.
+        citation: The publication of those who collected it.
+        source: Where the files are from.
+        licence: The licence, if it is known.
+        items: The number of items.
+        workers: The number of workers.
+        classes: The number of classes; 0 if labels are numbers.
+        labels: The number of labels, without exact repeats.
+        truths: The number of items with a known truth.
+        duplicates: What to do where one worker gave one item several labels.
+        duplicates_reason: Why `duplicates` has this value.
+        label_sha256: The SHA-256 of label.csv; empty if it is not known.
+        truth_sha256: The SHA-256 of truth.csv; empty if it is not known.
+        path: The folder under the public address; None if the user must provide the files.
     """
 
     name: str
@@ -55,25 +56,26 @@ class Dataset:
 
     @property
     def folder(self) -> str:
-        """Where its files are, under any folder of datasets."""
+        """The folder with the files of this dataset, relative to a folder of datasets."""
         return f"{self.collection}/{self.name}"
 
     @property
     def files(self) -> dict[str, str]:
-        """Its files, and the SHA-256 that each must have."""
+        """The names of the files, and the SHA-256 that each must have."""
         return {"label.csv": self.label_sha256, "truth.csv": self.truth_sha256}
 
 
-def _read() -> dict[str, Dataset]:
+def _read_catalog() -> dict[str, Dataset]:
+    """Read catalog.toml."""
     text = resources.files(__package__).joinpath("catalog.toml").read_text(encoding="utf-8")
     return {name: Dataset(name=name, **row) for name, row in tomllib.loads(text).items()}
 
 
-CATALOG: Final[Mapping[str, Dataset]] = _read()
+CATALOG: Final[Mapping[str, Dataset]] = _read_catalog()
 
 
 def find(name: str) -> Dataset:
-    """The dataset of that name.
+    """Return the dataset of this name. Raises `CallError` if there is none.
 
     >>> find("web").classes
     5

@@ -1,4 +1,4 @@
-"""Datasets from their public address into the cache: whole and verified, or not at all."""
+"""`fetch`: download a dataset into the cache and verify its files."""
 
 import hashlib
 import os
@@ -11,22 +11,26 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from ..errors import DataError
-from .cache import address, cache_folder, where_to_put, whole_in
+from .cache import address, cache_folder, complete_folder, how_to_provide
 from .catalog import Dataset, find
 from .files import read
 
-# Called with the name of the file, the bytes that have come, and the bytes there are, 0 if that is not known.
-Progress: TypeAlias = Callable[[str, int, int], None]
+# Called with the name of a file, the bytes received so far, and the size of the file in bytes (0 if not known).
+DownloadProgress: TypeAlias = Callable[[str, int, int], None]
 
 _ATTEMPTS: Final = 3
-_BLOCK: Final = 1 << 16
+_BLOCK_BYTES: Final = 1 << 16
 
 
 class UnreachableError(DataError):
-    """No server answered at all, so that trying other datasets at the same address is of no use.
+    """No server answered, so that trying to download other datasets from the same address is useless.
+
+    Args:
+        message: The whole message.
+        reason: The part of the message that says what was tried and what happened.
 
     Attributes:
-        reason: What was tried and what happened, without what to do for this dataset.
+        reason: The same part of the message.
     """
 
     def __init__(self, message: str, reason: str) -> None:
@@ -38,41 +42,44 @@ def fetch(
     name: str,
     *,
     folder: str | os.PathLike[str] | None = None,
-    progress: Progress | None = None,
+    progress: DownloadProgress | None = None,
     timeout: float = 30.0,
 ) -> Path:
-    """Make sure that a dataset is on this machine, and say in which folder.
+    """Make sure that a dataset is on this machine, and return its folder.
 
-    What is there already, in the folder given, in the one that CROWDWISE_DATA names or in the cache, is not fetched
-    again.
+    The dataset is downloaded only if neither the folder of the user nor the cache has it.
 
     Args:
-        name: One of `CATALOG`.
-        folder: A folder with paper/, extra/ and numeric/ to look in first.
-        progress: Called with the file, the bytes that came and the bytes there are.
-        timeout: Seconds without an answer after which to try again, and after the third time to give up.
+        name: The name of the dataset; one of `CATALOG`.
+        folder: A folder that contains paper/, extra/ and numeric/; None for the one that CROWDWISE_DATA names.
+        progress: Called with the name of a file, the bytes received so far and its size in bytes (0 if not known).
+        timeout: How many seconds to wait for an answer before trying again. The third time, `fetch` gives up.
+
+    Raises:
+        CallError: There is no dataset of this name.
+        DataError: The dataset cannot be downloaded, or its files are not those of the catalog.
     """
     dataset = find(name)
-    found = whole_in(dataset, folder)
+    found = complete_folder(dataset, folder)
     if found is not None:
         return found
     if dataset.path is None:
         raise DataError(
-            f"{name} cannot be downloaded: no public address has it in this form. {where_to_put(dataset, folder)}"
+            f"{name} cannot be downloaded: no public address has it in this form. {how_to_provide(dataset, folder)}"
         )
     target = cache_folder() / dataset.folder
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        # Both files come to a folder that looks like nothing, which is renamed when they are whole.
+        # The files are downloaded to a hidden temporary folder, which is moved when they are complete and verified.
         with tempfile.TemporaryDirectory(prefix=".fetching-", dir=target.parent) as temporary:
             fetched = Path(temporary) / name
             fetched.mkdir()
             for file, sha256 in dataset.files.items():
                 _download(dataset, file, sha256, fetched / file, progress, timeout)
             read(dataset, fetched)
-            _put(fetched, target, dataset)
+            _move_into_cache(fetched, target, dataset)
     except _FetchError as problem:
-        message = f"{name} could not be fetched: {problem}. {where_to_put(dataset, folder)}"
+        message = f"{name} could not be fetched: {problem}. {how_to_provide(dataset, folder)}"
         raise (UnreachableError(message, str(problem)) if problem.unreachable else DataError(message)) from problem
     except OSError as problem:
         raise DataError(f"{name} could not be kept in {target.parent}: {problem}.") from problem
@@ -80,7 +87,12 @@ def fetch(
 
 
 class _FetchError(Exception):
-    """The file did not come, or is not the one that was meant; `unreachable` if no server answered."""
+    """A file could not be downloaded, or is not the expected one.
+
+    Args:
+        message: What happened.
+        unreachable: Whether no server answered.
+    """
 
     def __init__(self, message: str, unreachable: bool = False) -> None:
         super().__init__(message)
@@ -88,14 +100,16 @@ class _FetchError(Exception):
 
 
 def _download(
-    dataset: Dataset, file: str, sha256: str, target: Path, progress: Progress | None, timeout: float
+    dataset: Dataset, file: str, sha256: str, target: Path, progress: DownloadProgress | None, timeout: float
 ) -> None:
-    """One file, in up to three attempts that each continue where the one before ended."""
+    """Download one file in up to three attempts, each continuing where the last one stopped, and check its SHA-256."""
     url = address(dataset, file)
     label = f"{dataset.name}/{file}"
     for attempt in range(1, _ATTEMPTS + 1):
         try:
-            _receive(url, target, timeout, lambda came, total: progress(label, came, total) if progress else None)
+            _receive(
+                url, target, timeout, lambda received, total: progress(label, received, total) if progress else None
+            )
             break
         except HTTPError as problem:
             problem.close()
@@ -104,7 +118,7 @@ def _download(
         except (HTTPException, OSError) as problem:
             if attempt == _ATTEMPTS:
                 reason = getattr(problem, "reason", None) or problem
-                # A mirror can be a folder, file://, which lacks this file and may have the others.
+                # A mirror may be a folder on this machine (file://), which lacks this file but may have others.
                 unreachable = isinstance(problem, URLError) and not isinstance(reason, FileNotFoundError)
                 done = "reached" if unreachable else "read"
                 message = f"{url} could not be {done} in {_ATTEMPTS} attempts: {reason}"
@@ -115,35 +129,38 @@ def _download(
 
 
 def _receive(url: str, target: Path, timeout: float, progress: Callable[[int, int], None]) -> None:
-    """Append to a file what it lacks; from the start if the server does not send parts."""
-    here = target.stat().st_size if target.exists() else 0
-    headers = {"User-Agent": "crowdwise"} | ({"Range": f"bytes={here}-"} if here else {})
+    """Append the missing bytes to a file; start again from the beginning if the server cannot send parts of files."""
+    received = target.stat().st_size if target.exists() else 0
+    headers = {"User-Agent": "crowdwise"} | ({"Range": f"bytes={received}-"} if received else {})
     try:
         opened = urlopen(Request(url, headers=headers), timeout=timeout)
-    except TimeoutError as problem:  # connected, but no answer began: urllib does not make a URLError of that
+    except TimeoutError as problem:  # connected but no answer: urllib raises no URLError then
         raise URLError(problem) from problem
     with opened as answer:
         if answer.status != 206:
-            here = 0
+            received = 0
         length = answer.headers.get("Content-Length")
-        total = here + int(length) if length else 0
-        with target.open("ab" if here else "wb") as file:
-            while block := answer.read(_BLOCK):
+        total = received + int(length) if length else 0
+        with target.open("ab" if received else "wb") as file:
+            while block := answer.read(_BLOCK_BYTES):
                 file.write(block)
-                here += len(block)
-                progress(here, total)
-    if here < total:
-        raise OSError(f"the answer ended after {here:,} of {total:,} bytes")
+                received += len(block)
+                progress(received, total)
+    if received < total:
+        raise OSError(f"the answer ended after {received:,} of {total:,} bytes")
 
 
-def _put(fetched: Path, target: Path, dataset: Dataset) -> None:
-    """Rename the folder into its place; if another process was faster with the same files, theirs will do."""
+def _move_into_cache(fetched: Path, target: Path, dataset: Dataset) -> None:
+    """Rename the folder with the downloaded files to its place in the cache.
+
+    If that fails because another process has just put the same files there, those are used.
+    """
     try:
-        if target.is_dir():  # something incomplete that a person left there
+        if target.is_dir():  # incomplete files, which must have been put there by hand
             for file in dataset.files:
                 (target / file).unlink(missing_ok=True)
             target.rmdir()
         fetched.rename(target)
     except OSError:
-        if whole_in(dataset) is None:
+        if complete_folder(dataset) is None:
             raise

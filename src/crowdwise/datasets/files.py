@@ -1,4 +1,4 @@
-"""The files of a dataset into memory, held to the counts that the catalog says they have."""
+"""Read the files of a dataset, and check that they have the numbers of rows that the catalog says."""
 
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,19 @@ from .catalog import Dataset
 
 
 def read(dataset: Dataset, folder: Path, duplicates: Duplicates | None = None) -> tuple[Any, pl.DataFrame]:
-    """Read the two files in a dataset's own folder: its labels and its truth."""
+    """Read the labels and the truth of a dataset.
+
+    Args:
+        dataset: The dataset.
+        folder: The folder that contains its two files.
+        duplicates: What to do where one worker gave one item several labels; None for what the catalog says.
+
+    Returns:
+        `Labels` (for a numeric dataset, a table of item, worker and label), and a table of item and truth.
+
+    Raises:
+        DataError: The files cannot be read, or have other counts than the catalog says.
+    """
     if dataset.collection == "numeric":
         numbers = _numbers(folder / "label.csv", "label")
         truth = _numbers(folder / "truth.csv", "truth")
@@ -22,10 +34,10 @@ def read(dataset: Dataset, folder: Path, duplicates: Duplicates | None = None) -
         _check(dataset, folder, truths=truth.height)
         return numbers, truth
     labels = read_labels(folder / "label.csv", duplicates=duplicates or dataset.duplicates)
-    # Of the same types as in the labels, whose file says more about them.
+    # Items and classes must have the same types as in the labels. A truth that cannot be converted is left out.
     types = {"item": labels.names.items.dtype, "truth": labels.names.classes.dtype}
     truth = read_truth(folder / "truth.csv").cast(types, strict=False).drop_nulls()  # type: ignore[arg-type]
-    if duplicates not in ("first", "last", "drop"):  # those leave labels out, as was asked
+    if duplicates not in ("first", "last", "drop"):  # with these, labels are left out on purpose
         counts = {"workers": labels.n_workers, "classes": labels.n_classes, "labels": labels.n_labels}
         _check(dataset, folder, items=labels.n_items, **counts)
     _check(dataset, folder, truths=truth.height)
@@ -33,6 +45,7 @@ def read(dataset: Dataset, folder: Path, duplicates: Duplicates | None = None) -
 
 
 def _check(dataset: Dataset, folder: Path, **counts: int) -> None:
+    """Raise `DataError` if a count differs from the one in the catalog."""
     for what, count in counts.items():
         if count != getattr(dataset, what):
             raise DataError(
@@ -42,6 +55,7 @@ def _check(dataset: Dataset, folder: Path, **counts: int) -> None:
 
 
 def _numbers(path: Path, column: str) -> pl.DataFrame:
+    """Read a file whose labels or truths, in `column`, are numbers; rows that repeat exactly are dropped."""
     try:
         return pl.read_csv(path, schema_overrides={column: pl.Float64}).unique(maintain_order=True)
     except (pl.exceptions.PolarsError, OSError) as problem:

@@ -1,4 +1,4 @@
-"""A dataset by its name."""
+"""`load`: read a dataset by its name, and download it first if necessary."""
 
 import os
 from typing import Any
@@ -7,7 +7,7 @@ import polars as pl
 
 from ..data.encoding import Duplicates
 from .catalog import find
-from .downloading import Progress, fetch
+from .downloading import DownloadProgress, fetch
 from .files import read
 
 
@@ -16,21 +16,25 @@ def load(
     *,
     folder: str | os.PathLike[str] | None = None,
     duplicates: Duplicates | None = None,
-    progress: Progress | None = None,
+    progress: DownloadProgress | None = None,
 ) -> tuple[Any, pl.DataFrame]:
-    """A dataset by its name: its labels and its truth.
+    """Read a dataset by its name, and download it first if necessary.
 
-    It is looked for in the folder given, or else the one that CROWDWISE_DATA names, then in the cache, then at the
-    public address, from which it goes to the cache.
+    The dataset is looked for in `folder` (or the folder that CROWDWISE_DATA names), then in the cache, then at its
+    public address, from which it is downloaded into the cache.
 
     Args:
-        name: One of `CATALOG`.
-        folder: A folder with paper/, extra/ and numeric/, in each a folder a dataset.
+        name: The name of the dataset; one of `CATALOG`.
+        folder: A folder that contains paper/, extra/ and numeric/, each with one folder per dataset.
         duplicates: What to do where one worker gave one item several labels; None for what the catalog says.
-        progress: Called with the file, the bytes that came and the bytes there are, during a download.
+        progress: Called during a download with the name of a file, the bytes received so far and its size in bytes.
 
     Returns:
-        `Labels` (for a numeric dataset, for which there is no method yet: a polars table of item, worker and label),
-        and a table of item and truth.
+        The labels and the truth. The labels are `Labels`, but for a numeric dataset, which no method can use yet, a
+        polars table of item, worker and label. The truth is a polars table of item and truth.
+
+    Raises:
+        CallError: There is no dataset of this name.
+        DataError: The dataset cannot be downloaded or read.
     """
     return read(find(name), fetch(name, folder=folder, progress=progress), duplicates)

@@ -1,1 +1,1 @@
-"""Labels that do not fit in memory: parts in a folder."""
+"""Labels that are too large for memory, kept in parts on disk."""

@@ -1,4 +1,4 @@
-"""Labels on disk, where they are too many for memory: parts in a folder, each mapped into memory when it is used."""
+"""`LabelsOnDisk`: labels that are too large for memory, in parts on disk that are loaded when needed."""
 
 import itertools
 import os
@@ -19,17 +19,18 @@ from .workspace import Workspace, available_memory, parse_size, show_size
 
 Done = TypeVar("Done")
 
-# Bytes on disk for a row: as it was read, and sorted with scores of ten classes for every fifth.
-_ROW: Final = 60
-# The least bytes of memory for a row: rows are written 500 times then, to a thousand parts by two threads.
-_LEAST: Final = 1
-# Bytes in memory for a row while all labels are read into it, besides what they are on disk.
-_ROW_IN_MEMORY: Final = 110
+# Disk space in bytes per row: the row as it was read, the sorted row, and scores of ten classes for every fifth row.
+_DISK_PER_ROW: Final = 60
+# The least memory in bytes per row. With this little, two threads need about 1000 parts, and rows are written to disk
+# about 500 times, each time to all parts.
+_LEAST_MEMORY_PER_ROW: Final = 1
+# Memory in bytes per row while all labels are read into memory, in addition to the size of the file.
+_MEMORY_PER_ROW: Final = 110
 
 
-def _require_useful(memory: int, rows: int) -> None:
-    """Refuse so little memory that parts are a few rows each, and opening their files is all that is done."""
-    least = rows * _LEAST
+def _require_enough_memory(memory: int, rows: int) -> None:
+    """Raise `CallError` if `memory` is so small that the parts would be thousands of tiny files."""
+    least = rows * _LEAST_MEMORY_PER_ROW
     if memory < least:
         raise CallError(
             f"{show_size(memory)} of memory are too little for about {rows:,} rows, which would fall into thousands of "
@@ -38,21 +39,29 @@ def _require_useful(memory: int, rows: int) -> None:
 
 
 def fits(scans: Sequence[Scan], memory: str | int | None) -> bool:
-    """Whether the rows can be read into `memory`, or into what is free if it is None."""
-    needed = sum(rows * _ROW_IN_MEMORY + stored for rows, stored in (one.size() for one in scans))
+    """Return whether the rows fit into `memory`, or into the free memory if it is None."""
+    needed = sum(rows * _MEMORY_PER_ROW + stored for rows, stored in (one.size() for one in scans))
     return needed <= (available_memory() if memory is None else parse_size(memory))
 
 
 class LabelsOnDisk:
-    """Who said what about which item, where that is too much for memory: what `Labels` is, in parts on disk.
+    """The labels that workers gave to items, in parts on disk, for crowds that are too large for memory.
 
-    Methods that sweep over the items fit it as they fit `Labels`; others say that they cannot. Its folder is removed
-    when it is closed (it is a context manager), forgotten, or the program ends.
+    Methods that go over the items in passes can be fitted to it in the same way as to `Labels`; others refuse it. Its
+    folder is removed when it is closed (it is a context manager), when it is no longer used, or when the program ends.
+
+    Args:
+        parts: The parts.
+        report: What was read, and which rows were dropped or changed.
+        phases: Called with the name of a phase of the work and the share of it that is done.
 
     Attributes:
-        names: What workers and classes are called; items have their names in their part.
-        report: What was read and repaired.
-        phases: Told how far each phase of the work is.
+        names: The names of workers and classes. The names of items are stored in their part.
+        n_items: The number of items that have a label.
+        n_labels: The number of labels.
+        n_workers: The number of workers.
+        n_classes: The number of classes.
+        set_valued: Whether some vote names several classes.
     """
 
     place: Final = "disk"
@@ -66,7 +75,7 @@ class LabelsOnDisk:
         self.n_labels = sum(part.labels for part in parts.parts)
         self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
         self.set_valued = any(part.continued for part in parts.parts)
-        self._fits = itertools.count()
+        self._fit_numbers = itertools.count()
 
     @classmethod
     def read(
@@ -78,12 +87,25 @@ class LabelsOnDisk:
         place: Workspace,
         phases: Phases,
     ) -> "LabelsOnDisk":
-        """Read files into parts; `memory` is what may be taken while working, half of what is free if it is None."""
+        """Read files into parts on disk.
+
+        Args:
+            scans: The files.
+            found: The name of the column for each role, for messages.
+            rules: What to do with rows that cannot be used as they are.
+            memory: How much memory may be used while working; None for half of what is free.
+            place: The folder for the parts. It is removed if reading fails.
+            phases: Called with the name of a phase of the work and the share of it that is done.
+
+        Raises:
+            CallError: `memory` is too small.
+            DataError: The disk is too small, or the files cannot be used.
+        """
         try:
             limit = available_memory() // 2 if memory is None else parse_size(memory)
             rows = sum(one.size()[0] for one in scans)
-            _require_useful(limit, rows)
-            place.require(rows * _ROW)
+            _require_enough_memory(limit, rows)
+            place.require(rows * _DISK_PER_ROW)
             return cls(*partition(scans, found, rules, place, limit, rows, phases), phases)
         except BaseException:
             place.close()
@@ -91,22 +113,22 @@ class LabelsOnDisk:
 
     @property
     def folder(self) -> str:
-        """Where the parts are."""
+        """The path of the folder with the parts."""
         return os.fspath(self.parts.place.path)
 
     @property
     def remarks(self) -> list[str]:
-        """Where the parts are, and which folders beside theirs killed runs left behind."""
+        """Sentences for the user: where the parts are, and which folders killed runs left there."""
         abandoned = [f"A run that was killed left {path} behind; remove it." for path in self.parts.place.abandoned()]
         return [f"Working on disk: {self.n_parts:,} parts in {self.folder}.", *abandoned]
 
     @property
     def n_parts(self) -> int:
-        """How many parts there are."""
+        """The number of parts."""
         return len(self.parts.parts)
 
     def close(self) -> None:
-        """Remove the parts."""
+        """Remove the parts from the disk."""
         self.parts.place.close()
 
     def __enter__(self) -> "LabelsOnDisk":
@@ -116,17 +138,28 @@ class LabelsOnDisk:
         self.close()
 
     def next_fit(self) -> int:
-        """A number for the files of one more fit."""
-        return next(self._fits)
+        """Return a new number each time, to name the files of one fit."""
+        return next(self._fit_numbers)
 
     def add(self, count: Callable[[int, Labels], tuple[Any, ...]], phase: str) -> Any:
-        """The sum of `count` over the parts, given the number of each and its labels."""
+        """Call `count` for every part, in threads, and return the sum of what it returns.
+
+        Args:
+            count: Takes the number of a part and its labels. Returns a tuple of arrays.
+            phase: The name of this phase of the work, for `phases`.
+        """
         total = Sum()
         self.each(count, total.add, phase)
         return total.value
 
     def each(self, step: Callable[[int, Labels], Done], use: Callable[[Done], None], phase: str | None = None) -> None:
-        """Do `step` for every part on threads, and `use` the outcomes in order."""
+        """Call `step` for every part, in threads, and `use` with each outcome, in the order of the parts.
+
+        Args:
+            step: Takes the number of a part and its labels.
+            use: Takes what `step` returns.
+            phase: The name of this phase of the work, for `phases`; None to report nothing.
+        """
         done = itertools.count(1)
 
         def use_one(outcome: Done) -> None:

@@ -1,4 +1,4 @@
-"""Parts on disk: the three arrays of `Labels`, mapped into memory when they are used, and the names of the items."""
+"""The files of `LabelsOnDisk`: for each part, its arrays and the names of its items."""
 
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,19 +15,20 @@ from ..names import Names
 from ..reading_report import ReadingReport
 from .workspace import Workspace
 
+# A part has no report of its own: the report is about the whole crowd.
 _NO_REPORT: Final = ReadingReport(0)
 
 
 @dataclass(frozen=True)
 class Part:
-    """The labels of some items.
+    """The labels of some of the items, stored in files.
 
     Attributes:
-        folder: Where its files are.
-        number: Which one it is.
-        items: How many items it has.
-        labels: How many labels they have.
-        continued: Whether the crowd has votes that name several classes.
+        folder: The folder with the files.
+        number: The number of the part, which its file names start with.
+        items: The number of items.
+        labels: The number of labels.
+        continued: Whether votes of the crowd can name several classes.
     """
 
     folder: Path
@@ -37,11 +38,11 @@ class Part:
     continued: bool
 
     def path(self, what: str) -> Path:
-        """The file of one of its arrays."""
+        """Return the path of the file with one of the arrays."""
         return self.folder / f"{self.number:04}.{what}"
 
     def write(self, grouped: Grouped, names: pl.Series) -> None:
-        """Write everything; an empty part has no files."""
+        """Write all files of the part; a part without items has none."""
         if not self.items:
             return
         arrays = {"starts": grouped.item_starts, "workers": grouped.workers, "labels": grouped.labels}
@@ -52,31 +53,31 @@ class Part:
         names.alias("item").to_frame().write_ipc(self.path("items"))
 
     def load(self, names: Names, dtype: Any) -> Labels:
-        """Its labels, mapped into memory."""
+        """Map the files into memory as `Labels`. `names` are those of the crowd, `dtype` is the type of labels."""
         continued = None
         if self.continued:
-            there = self.path("continued").is_file()
-            continued = load(self.path("continued"), np.bool_) if there else np.zeros(self.labels, np.bool_)
+            has_file = self.path("continued").is_file()
+            continued = load(self.path("continued"), np.bool_) if has_file else np.zeros(self.labels, np.bool_)
         starts, workers = load(self.path("starts"), np.int64), load(self.path("workers"), np.int32)
         return Labels(starts, workers, load(self.path("labels"), dtype), names, _NO_REPORT, continued)
 
     def item_names(self, integers: bool) -> pl.Series:
-        """What its items are called; `integers` if text stands for those."""
+        """Read the names of the items. `integers` says whether they are integers that are stored as text."""
         names = pl.read_ipc(self.path("items")).to_series()
         return names.cast(pl.Int64) if integers else names
 
 
 @dataclass(frozen=True)
 class Parts:
-    """All parts of a crowd.
+    """All parts of a crowd on disk.
 
     Attributes:
-        place: The folder they are in.
-        parts: Those that have items.
-        names: What workers and classes are called; items have their names in their part.
-        dtype: Of labels.
-        integers: Whether the items' names are integers in text.
-        memory: What may be taken while working on them.
+        place: The folder with the parts.
+        parts: The parts that have items.
+        names: The names of workers and classes. The names of items are stored in their part.
+        dtype: The data type of labels.
+        integers: Whether the names of items are integers that are stored as text.
+        memory: How many bytes of memory may be used while working.
     """
 
     place: Workspace
@@ -88,7 +89,7 @@ class Parts:
     _mapped: dict[int, Labels] = field(default_factory=dict)
 
     def load(self, number: int) -> Labels:
-        """The labels of one part, without the names of its items."""
+        """Return the labels of one part, without the names of its items."""
         if number in self._mapped:
             return self._mapped[number]
         labels = self.parts[number].load(self.names, self.dtype)
@@ -98,22 +99,28 @@ class Parts:
 
     @cached_property
     def stay_mapped(self) -> bool:
-        """Whether all labels and scores together may stay in memory between passes: mapping them anew takes time."""
+        """Whether all parts stay mapped into memory between passes, which saves the time to map them again.
+
+        They do if all labels and scores together take less than a third of the memory that may be used.
+        """
         items, labels = sum(part.items for part in self.parts), sum(part.labels for part in self.parts)
         size = labels * (5 + self.dtype.itemsize) + items * (8 + 8 * len(self.names.classes))
         return bool(size < self.memory / 3)
 
     def item_names(self, number: int) -> pl.Series:
-        """The names of its items."""
+        """Return the names of the items of one part."""
         return self.parts[number].item_names(self.integers)
 
 
 def save(path: Path, array: Array) -> None:
-    """Write an array's bytes; a full disk is an OSError here, where a mapped page would end the program."""
+    """Write the bytes of an array to a file.
+
+    On a full disk this raises OSError, whereas writing to a file that is mapped into memory would end the program.
+    """
     with path.open("wb") as file:
         file.write(np.ascontiguousarray(array).data)
 
 
 def load(path: Path, dtype: Any) -> Array:
-    """Map a file as an array; writable, because kernels are compiled for writable arrays."""
+    """Map a file into memory as an array. It is writable, because kernels are compiled for writable arrays."""
     return np.memmap(path, dtype, "r+").view(np.ndarray)

@@ -1,7 +1,7 @@
-"""Rows of any number into parts on disk: all rows of an item in one part, each part small enough for memory.
+"""Split rows into parts on disk: each part holds all rows of its items, and fits in memory.
 
-Read once, a batch at a time. Workers and classes get a code as they appear, for all parts; items only within their
-part, so there is never a list of all items.
+The rows are read once, in batches. Workers and classes are numbered for all parts together. Items are numbered only
+within their part, so that no list of all items is ever needed.
 """
 
 import math
@@ -29,16 +29,27 @@ from .workspace import Workspace
 # Called with the name of a phase and the share of it that is done.
 Phases = Callable[[str, float], None]
 
-# Bytes that sorting a part takes for each of its labels, on each thread; and that a row takes until it is written.
-_SORTING: Final = 160
-_WAITING: Final = 64
-_BATCH: Final = 1_000_000
+# Memory in bytes per row: while its part is sorted, and while it waits to be written to disk.
+_SORTING_BYTES: Final = 160
+_PENDING_BYTES: Final = 64
+# The most rows to read at once.
+_BATCH_ROWS: Final = 1_000_000
+# More parts would be too many small files.
 _MOST_PARTS: Final = 4096
 
 
 @dataclass(frozen=True)
-class _Sorted:
-    """A part, and what was found in it."""
+class _SortedPart:
+    """A part after sorting, and what was found in it.
+
+    Attributes:
+        part: The part, whose files are written.
+        repeated: The number of rows that repeat an earlier one exactly.
+        conflicts: The number of (item, worker) pairs with several different labels.
+        conflict: The first of these pairs: the name of the item, the code of the worker, and the codes of the labels.
+        unlabelled: The number of items that have no label left.
+        integers: Whether the names of all items are integers written as text.
+    """
 
     part: Part
     repeated: int
@@ -51,39 +62,55 @@ class _Sorted:
 def partition(
     scans: Sequence[Scan], found: dict[str, str], rules: Rules, place: Workspace, memory: int, rows: int, phases: Phases
 ) -> tuple[Parts, ReadingReport]:
-    """Read about so many `rows` into parts that take about a third of `memory` while they are worked on."""
+    """Read files into parts on disk.
+
+    Args:
+        scans: The files.
+        found: The name of the column for each role, for messages.
+        rules: What to do with rows that cannot be used as they are.
+        place: The folder for the parts.
+        memory: How many bytes of memory may be used. All threads together use about a third of it to sort parts.
+        rows: About how many rows the files have.
+        phases: Called with the name of a phase of the work and the share of it that is done.
+
+    Returns:
+        The parts, and what was read and repaired.
+
+    Raises:
+        DataError: The rows cannot be used, or the disk is full.
+    """
     encoding.check_policy(rules.duplicates)
-    # A format that has only text, such as CSV, writes integers as text.
+    # Formats without types, such as CSV, store integers as text.
     integers_in_text = any(one.is_text for one in scans)
-    wanted = 3 * rows * _SORTING * thread_count() / memory
+    wanted = 3 * rows * _SORTING_BYTES * thread_count() / memory
     bits = math.ceil(math.log2(min(max(wanted, 4), _MOST_PARTS)))
     cleaning, workers, classes = Cleaning(found, rules.missing), Dictionary(), Dictionary()
-    heaps = _Heaps(place, 1 << bits, memory // (8 * _WAITING))
-    for batch in _batches(scans, min(_BATCH, max(memory // (8 * _WAITING), 1000))):
-        there = cleaning.labelled(batch)
-        if cleaning.sound:  # else it will be refused, and the rest is only counted
-            heaps.add(*_dealt(batch, there, workers, classes, bits))
+    pending = _PendingRows(place, 1 << bits, memory // (8 * _PENDING_BYTES))
+    for batch in _batches(scans, min(_BATCH_ROWS, max(memory // (8 * _PENDING_BYTES), 1000))):
+        has_label = cleaning.labelled(batch)
+        if cleaning.ids_complete:  # if not, the table will be refused, and the other rows only need to be counted
+            pending.add(*_split_batch(batch, has_label, workers, classes, bits))
         phases("reading", min(cleaning.rows / max(rows, 1), 1.0))
     cleaning.check(rules.strict)
-    heaps.flush()
+    pending.flush()
     worker_names = encoding.typed(workers.names, integers_in_text)
     class_names = encoding.typed(classes.names, integers_in_text)
     ranks = encoding.rank(class_names)
-    outcomes: list[_Sorted] = []
+    outcomes: list[_SortedPart] = []
 
-    def use(outcome: _Sorted) -> None:
+    def use(outcome: _SortedPart) -> None:
         outcomes.append(outcome)
         phases("sorting", len(outcomes) / (1 << bits))
 
     with Threads(1 << bits) as threads:
         threads.run(
-            lambda number: _sort(heaps, number, ranks, len(worker_names), rules.duplicates, integers_in_text), use
+            lambda number: _sort(pending, number, ranks, len(worker_names), rules.duplicates, integers_in_text), use
         )
     conflicts = sum(outcome.conflicts for outcome in outcomes)
     integers = integers_in_text and all(outcome.integers for outcome in outcomes if outcome.part.items)
     ordered = class_names.sort()
     if conflicts and rules.duplicates == "error":
-        _refuse_first(scans, rules, outcomes, conflicts, integers, worker_names, ordered)
+        _refuse_conflicts(scans, rules, outcomes, conflicts, integers, worker_names, ordered)
     repeated = sum(outcome.repeated for outcome in outcomes)
     if rules.strict:
         encoding.refuse_repeats(repeated)
@@ -99,58 +126,77 @@ def partition(
 
 
 def _batches(scans: Sequence[Scan], rows: int) -> Iterator[pl.DataFrame]:
+    """Yield the rows of all files, in batches of about `rows` rows."""
     for one in scans:
         yield from one.batches(rows)
 
 
-def _dealt(
-    batch: pl.DataFrame, there: pl.Series | None, workers: Dictionary, classes: Dictionary, bits: int
+def _split_batch(
+    batch: pl.DataFrame, has_label: pl.Series | None, workers: Dictionary, classes: Dictionary, bits: int
 ) -> tuple[pl.DataFrame, Array]:
-    """The batch as codes in the order of the parts, and where each part starts; without a label, the code is -1."""
-    given = batch if there is None else batch.filter(there)
-    codes = {"worker": workers.encode(given["worker"]), "label": classes.encode(given["label"])}
-    if there is not None:
-        rows = np.flatnonzero(there.to_numpy())
+    """Encode the workers and labels of a batch, and sort its rows by the part that they belong to.
+
+    Args:
+        batch: The rows.
+        has_label: Which of the rows have a label; None if all have one.
+        workers: The codes of workers so far.
+        classes: The codes of classes so far.
+        bits: The number of parts is 2 ** bits.
+
+    Returns:
+        The rows in the order of the parts, and where each part starts. In rows without a label, worker and label
+        have the code -1.
+    """
+    labelled = batch if has_label is None else batch.filter(has_label)
+    codes = {"worker": workers.encode(labelled["worker"]), "label": classes.encode(labelled["label"])}
+    if has_label is not None:
+        rows = np.flatnonzero(has_label.to_numpy())
         for role, known in codes.items():
             codes[role] = np.full(batch.height, -1, np.int32)
             codes[role][rows] = known
-    item = batch["item"].rechunk()  # gathering from many pieces takes twenty times as long
+    item = batch["item"].rechunk()  # selecting rows from a column in many pieces takes twenty times as long
     order, starts = kernels.deal(encoding.key(item), bits)
     gathered = {role: known[order] for role, known in codes.items()}
     return pl.DataFrame({"item": item.gather(pl.Series(order.astype(np.uint32))), **gathered}), starts
 
 
-class _Heaps:
-    """Rows that wait to be written, by part, and what was written of each."""
+class _PendingRows:
+    """Rows that are split by part: collected in memory, and written to disk when there are too many.
 
-    def __init__(self, place: Workspace, parts: int, most: int) -> None:
+    Args:
+        place: The folder to write to.
+        parts: The number of parts.
+        most_rows: The number of rows to keep in memory.
+    """
+
+    def __init__(self, place: Workspace, parts: int, most_rows: int) -> None:
         self._place = place
-        self._waiting: list[list[pl.DataFrame]] = [[] for _ in range(parts)]
-        self._most = most
+        self._tables: list[list[pl.DataFrame]] = [[] for _ in range(parts)]
+        self._most_rows = most_rows
         self._rows = 0
-        self._written = 0
+        self._flushes = 0
 
     def add(self, table: pl.DataFrame, starts: Array) -> None:
-        """Take rows in the order of the parts."""
-        for heap, first, last in zip(self._waiting, starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        """Add rows that are sorted by part; part p has the rows from `starts[p]` up to `starts[p + 1]`."""
+        for tables, first, last in zip(self._tables, starts[:-1].tolist(), starts[1:].tolist(), strict=True):
             if last > first:
-                heap.append(table[first:last])
+                tables.append(table[first:last])
         self._rows += table.height
-        if self._rows > self._most:
+        if self._rows > self._most_rows:
             self.flush()
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write the rows in memory to disk, in one file per part."""
         with self._place.writing():
-            for number, heap in enumerate(self._waiting):
-                if heap:
-                    pl.concat(heap).write_ipc(self._place.path / f"{number:04}-{self._written:05}.rows")
-                    heap.clear()
-        self._written += 1
+            for number, tables in enumerate(self._tables):
+                if tables:
+                    pl.concat(tables).write_ipc(self._place.path / f"{number:04}-{self._flushes:05}.rows")
+                    tables.clear()
+        self._flushes += 1
         self._rows = 0
 
-    def take(self, number: int) -> pl.DataFrame | None:
-        """The rows of one part in the order they were read; their files are removed."""
+    def pop(self, number: int) -> pl.DataFrame | None:
+        """Return the rows of one part in the order they were read, and remove their files; None if there are none."""
         paths = sorted(self._place.path.glob(f"{number:04}-*.rows"))
         tables = [pl.read_ipc(path) for path in paths]
         for path in paths:
@@ -159,25 +205,25 @@ class _Heaps:
 
     @property
     def place(self) -> Workspace:
-        """Where the parts are to be."""
+        """The folder with the parts."""
         return self._place
 
 
 def _sort(
-    heaps: _Heaps, number: int, ranks: Array, n_workers: int, duplicates: Duplicates, integers_in_text: bool
-) -> _Sorted:
-    """Bring one part into the three arrays that `Labels` has, and write them."""
-    table = heaps.take(number)
-    part = Part(heaps.place.path, number, 0, 0, False)
+    pending: _PendingRows, number: int, ranks: Array, n_workers: int, duplicates: Duplicates, integers_in_text: bool
+) -> _SortedPart:
+    """Read the rows of one part, sort them into the arrays of `Labels`, and write these to disk."""
+    table = pending.pop(number)
+    part = Part(pending.place.path, number, 0, 0, False)
     if table is None:
-        return _Sorted(part, 0, 0, None, 0, True)
+        return _SortedPart(part, 0, 0, None, 0, True)
     found = arrange(table, ranks, n_workers, duplicates)
     grouped, names = found.grouped, found.items
     part = replace(part, items=len(names), labels=len(grouped.workers), continued=grouped.continued is not None)
-    with heaps.place.writing():
+    with pending.place.writing():
         part.write(grouped, names)
     first = grouped.conflict
-    return _Sorted(
+    return _SortedPart(
         part,
         grouped.repeated,
         grouped.conflicts,
@@ -189,19 +235,33 @@ def _sort(
 
 @dataclass(frozen=True)
 class Arranged:
-    """The labels of a part, sorted, with the names of its items."""
+    """The sorted labels of some items.
+
+    Attributes:
+        grouped: The labels.
+        items: The names of the items that have a label left.
+        unlabelled: The number of items that have none.
+        conflicting: The name of the item of the first conflict; None if there is no conflict.
+    """
 
     grouped: Grouped
     items: pl.Series
     unlabelled: int
-    conflicting: Any  # the item of the first conflict
+    conflicting: Any
 
 
 def arrange(table: pl.DataFrame, ranks: Array, n_workers: int, duplicates: Duplicates) -> Arranged:
-    """Sort all rows of some items, with codes of workers and classes; a label of -1 is none."""
-    there = table["label"] >= 0
-    distinct = None if there.all() else table["item"].n_unique()
-    table = table if distinct is None else table.filter(there)
+    """Sort all rows of some items, and resolve several labels of one worker for one item.
+
+    Args:
+        table: The rows: names of items, codes of workers, and codes of labels, which are -1 where there is no label.
+        ranks: The number of the class that each code of a label stands for.
+        n_workers: The number of workers.
+        duplicates: What to do where one worker gave one item several different labels.
+    """
+    has_label = table["label"] >= 0
+    distinct = None if has_label.all() else table["item"].n_unique()
+    table = table if distinct is None else table.filter(has_label)
     item = encoding.encode_column(table["item"], False)
     labels = ranks[table["label"].to_numpy()]
     grouped = encoding.group(item.codes, table["worker"].to_numpy(), labels, len(item.names), n_workers, duplicates)
@@ -210,22 +270,25 @@ def arrange(table: pl.DataFrame, ranks: Array, n_workers: int, duplicates: Dupli
     return Arranged(grouped, names, (len(item.names) if distinct is None else distinct) - len(names), conflicting)
 
 
-def _refuse_first(
+def _refuse_conflicts(
     scans: Sequence[Scan],
     rules: Rules,
-    outcomes: Sequence[_Sorted],
+    outcomes: Sequence[_SortedPart],
     count: int,
     integers: bool,
     workers: pl.Series,
     classes: pl.Series,
 ) -> None:
-    """Refuse conflicts, naming the one whose item comes first: every part knows its own, so the rows are read again."""
-    firsts: Mapping[Any, Any] = {one.conflict[0]: one.conflict for one in outcomes if one.conflict is not None}
-    for batch in _batches(scans, _BATCH):
-        there = Cleaning({}, rules.missing).labelled(batch)
-        given = batch if there is None else batch.filter(there)
-        hits = given["item"].filter(given["item"].is_in(list(firsts)))
-        if len(hits):
-            item, worker, said = firsts[hits[0]]
+    """Raise `DataError` about conflicting labels, with the conflict whose item comes first in the files.
+
+    Every part knows only its own first conflict, so the files are read again to find out which item comes first.
+    """
+    first_conflicts: Mapping[Any, Any] = {one.conflict[0]: one.conflict for one in outcomes if one.conflict is not None}
+    for batch in _batches(scans, _BATCH_ROWS):
+        has_label = Cleaning({}, rules.missing).labelled(batch)
+        items = (batch if has_label is None else batch.filter(has_label))["item"]
+        matches = items.filter(items.is_in(list(first_conflicts)))
+        if len(matches):
+            item, worker, said = first_conflicts[matches[0]]
             shown = int(item) if integers else item
             encoding.refuse_conflicts(count, shown, workers[worker], classes.gather(list(said)))

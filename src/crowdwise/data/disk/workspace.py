@@ -1,6 +1,7 @@
-"""Memory and disk: how much there is, how much is asked for, and a folder that is gone when the work is.
+"""Temporary folders to work in, and how much memory and disk space there is.
 
-What only some systems have is looked for when it is used, so that this imports on all of them.
+Modules that only some operating systems have are imported when they are used, so that this file can be imported on
+all systems.
 """
 
 import errno
@@ -21,26 +22,26 @@ import polars as pl
 from ...errors import CallError, DataError
 
 _PREFIX: Final = "crowdwise-"
-# The file that says that a folder is ours. The process that works in the folder has it locked.
+# A file that marks a folder as created by crowdwise. The process that uses the folder keeps this file locked.
 _MARKER: Final = ".crowdwise-workspace"
-_NOTE: Final = b"crowdwise works in this folder. When no crowdwise runs, the folder can be removed.\n"
-# Windows locks bytes, not files, and nobody can read them then: this one is far behind the note.
+_MARKER_TEXT: Final = b"crowdwise works in this folder. When no crowdwise runs, the folder can be removed.\n"
+# Windows locks single bytes, which nobody can read then. So a byte far behind the text of the marker is locked.
 _LOCKED_BYTE: Final = 1 << 20
-# The files that say how many bytes a container may take, and how many it has taken: of cgroups 2, and of cgroups 1.
-_CONTAINER: Final = (
+# The files with the memory limit and the memory use of a container in bytes: for cgroups version 2 and version 1.
+_CONTAINER_FILES: Final = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
     ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
 )
-# Bytes of memory to count on where the system does not say how many there are: most machines have more.
-_CAUTIOUS: Final = 1 << 30
-# What Windows fills in when it is asked for its memory: two numbers of 4 bytes (the length of this structure and the
-# load), then seven of 8 bytes (all memory, free memory, and five of no use here).
+# The free memory in bytes to assume if the system does not report it. Most machines have more.
+_FALLBACK_MEMORY: Final = 1 << 30
+# The structure that Windows fills in when it is asked for its memory: two numbers of 4 bytes (the length of the
+# structure and the load), then seven numbers of 8 bytes (all memory, free memory, and five that are not used here).
 _WINDOWS_MEMORY: Final = struct.Struct("=2L7Q")
 _UNITS: Final = ("", "K", "M", "G", "T")
 
 
 def parse_size(text: str | int) -> int:
-    """Bytes from a number or from text.
+    """Return the number of bytes that a number or text stands for. Raises `CallError` if it is not a size.
 
     >>> parse_size("4GB"), parse_size("1.5 gb"), parse_size("512MiB")
     (4000000000, 1500000000, 536870912)
@@ -52,7 +53,7 @@ def parse_size(text: str | int) -> int:
 
 
 def show_size(size: float) -> str:
-    """Bytes for people.
+    """Return a number of bytes as text for people.
 
     >>> show_size(1_234_567_890), show_size(20_000)
     ('1.2 GB', '0.02 MB')
@@ -61,12 +62,12 @@ def show_size(size: float) -> str:
 
 
 def available_memory() -> int:
-    """Bytes that this process may still take: what the machine has free, or what its container allows.
+    """Return the number of bytes that this process may still use: the free memory, or what its container allows.
 
-    A system that says only how much memory the machine has in all, such as macOS, is taken at that.
+    Where the system does not say how much is free, such as on macOS, this is all memory of the machine.
     """
-    free = _free_in_linux() or _all_by_sysconf() or _free_in_windows() or _CAUTIOUS
-    for limit, used in _CONTAINER:
+    free = _free_in_linux() or _total_by_sysconf() or _free_in_windows() or _FALLBACK_MEMORY
+    for limit, used in _CONTAINER_FILES:
         allowed, taken = _text_of(limit).strip(), _text_of(used).strip()
         if allowed.isdigit() and taken.isdigit():
             free = min(free, max(int(allowed) - int(taken), 0))
@@ -74,7 +75,7 @@ def available_memory() -> int:
 
 
 def _text_of(path: str) -> str:
-    """What the system says in one of its files; nothing if there is no such file."""
+    """Return the text of a system file; empty if there is no such file."""
     try:
         return Path(path).read_text()
     except OSError:
@@ -82,25 +83,25 @@ def _text_of(path: str) -> str:
 
 
 def _free_in_linux() -> int:
-    """Bytes that are free as Linux says it; 0 on other systems."""
+    """Return the free memory in bytes as reported by Linux; 0 on other systems."""
     match = re.search(r"MemAvailable:\s+(\d+) kB", _text_of("/proc/meminfo"))
     return int(match[1]) * 1024 if match else 0
 
 
-def _all_by_sysconf() -> int:
-    """Bytes that the machine has in all; 0 where there is no sysconf, or it does not know."""
-    ask = getattr(os, "sysconf", None)
-    if ask is None:
+def _total_by_sysconf() -> int:
+    """Return all memory of the machine in bytes; 0 if there is no sysconf or it does not know."""
+    sysconf = getattr(os, "sysconf", None)
+    if sysconf is None:
         return 0
     try:
-        size, count = ask("SC_PAGE_SIZE"), ask("SC_PHYS_PAGES")
+        size, count = sysconf("SC_PAGE_SIZE"), sysconf("SC_PHYS_PAGES")
     except (OSError, ValueError):
         return 0
     return int(size * count) if size > 0 and count > 0 else 0
 
 
 def _free_in_windows() -> int:
-    """Bytes that are free as Windows says it; 0 on other systems."""
+    """Return the free memory in bytes as reported by Windows; 0 on other systems."""
     import ctypes
 
     windows = getattr(ctypes, "windll", None)
@@ -115,39 +116,45 @@ def _free_in_windows() -> int:
 
 
 class Workspace:
-    """A folder of one's own to work in; removed when it is closed, forgotten, or the program ends.
+    """A temporary folder, which is removed when it is closed, when it is no longer used, or when the program ends.
 
     Args:
-        parent: Where to make it; None for the system's place for large temporary files.
+        parent: The folder to create it in; None for the system's folder for large temporary files. `CallError` is
+            raised if it does not exist or may not be written to.
+
+    Attributes:
+        path: The path of the folder.
+        close: Removes the folder.
     """
 
     def __init__(self, parent: str | os.PathLike[str] | None) -> None:
-        self._parent = Path(parent) if parent is not None else _usual_place()
+        self._parent = Path(parent) if parent is not None else _default_parent()
         self._needed = 0
         if not self._parent.is_dir():
             raise CallError(f"There is no folder {self._parent} to work in.")
         if not os.access(self._parent, os.W_OK):
             raise CallError(f"The folder {self._parent} may not be written to; name another with workdir.")
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._parent))
-        held = _mark(self.path)
-        self.close = weakref.finalize(self, _remove, self.path, held)
+        marker_descriptor = _mark(self.path)
+        self.close = weakref.finalize(self, _remove, self.path, marker_descriptor)
 
     def abandoned(self) -> list[Path]:
-        """Folders beside this one that killed processes left behind.
+        """Return folders beside this one that were left by processes that were killed.
 
-        These hold the marker, and no living process has it locked. A system that cannot lock files names none.
+        These are folders with a marker file that no running process has locked. The list is empty where files cannot be
+        locked.
         """
-        return [path for path in sorted(self._parent.glob(f"{_PREFIX}*")) if _is_left_behind(path / _MARKER)]
+        return [path for path in sorted(self._parent.glob(f"{_PREFIX}*")) if _is_abandoned(path / _MARKER)]
 
     def require(self, needed: int) -> None:
-        """Refuse to begin where there is no room for so many bytes."""
+        """Raise `DataError` if the disk has less than `needed` bytes free."""
         self._needed = needed
         if needed > shutil.disk_usage(self._parent).free:
             raise self._too_small()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Turn a full disk into one sentence."""
+        """Turn the error of a full disk into a `DataError` that says what to do."""
         try:
             yield
         except (OSError, pl.exceptions.PolarsError) as problem:
@@ -156,6 +163,7 @@ class Workspace:
             raise
 
     def _too_small(self) -> DataError:
+        """Return the error that says that the disk is too small."""
         free = shutil.disk_usage(self._parent).free
         return DataError(
             f"The disk of {self._parent} is too small: about {show_size(self._needed)} are needed there for the "
@@ -164,51 +172,55 @@ class Workspace:
 
 
 def _mark(folder: Path) -> int | None:
-    """Put the marker into a folder and keep it open and locked; None, and no marker, where files cannot be locked."""
+    """Put a marker file into a folder, lock it, and return its file descriptor, which stays open.
+
+    Where files cannot be locked, no marker is left and None is returned.
+    """
     marker = folder / _MARKER
-    opened = None
+    descriptor = None
     try:
-        opened = os.open(marker, os.O_RDWR | os.O_CREAT, 0o600)
-        # The note is written after the lock is there, and a marker counts only with its note: so no other process
-        # takes this folder for one that was left behind. Another may look at the marker just now: wait for that.
-        if _lock(opened, wait=True):
-            os.write(opened, _NOTE)
-            return opened
-    except OSError:  # such as a full disk, which is said where something is lost by it
+        descriptor = os.open(marker, os.O_RDWR | os.O_CREAT, 0o600)
+        # A marker without text is ignored by other processes, and the text is written only after the file is locked.
+        # So no other process can take this folder for abandoned. Waiting is needed because another process may hold
+        # the lock for a moment while it checks the marker.
+        if _lock(descriptor, wait=True):
+            os.write(descriptor, _MARKER_TEXT)
+            return descriptor
+    except OSError:  # such as a full disk, which is reported when labels are written
         pass
-    if opened is not None:
-        os.close(opened)
+    if descriptor is not None:
+        os.close(descriptor)
         marker.unlink(missing_ok=True)
     return None
 
 
-def _is_left_behind(marker: Path) -> bool:
-    """Whether this is a marker with its note that no process has locked, and that we may open."""
+def _is_abandoned(marker: Path) -> bool:
+    """Return whether this is a marker file with its text, which we may open and no process has locked."""
     try:
         if not marker.is_file() or marker.stat().st_size == 0:
             return False
-        opened = os.open(marker, os.O_RDWR)
+        descriptor = os.open(marker, os.O_RDWR)
     except OSError:
         return False
     try:
-        return _lock(opened, wait=False)
+        return _lock(descriptor, wait=False)
     finally:
-        os.close(opened)
+        os.close(descriptor)
 
 
-def _lock(opened: int, wait: bool) -> bool:
-    """Lock an open file; False if another process has it locked, or if it cannot be locked here.
+def _lock(descriptor: int, wait: bool) -> bool:
+    """Lock an open file. Returns False if another process has locked it, or if files cannot be locked here.
 
-    The system gives the lock up when the process ends, however it ends.
+    The system removes the lock when the process ends, even if it is killed.
     """
     try:
         if (unix := _module("fcntl")) is not None:
-            unix.flock(opened, unix.LOCK_EX | (0 if wait else unix.LOCK_NB))
+            unix.flock(descriptor, unix.LOCK_EX | (0 if wait else unix.LOCK_NB))
             return True
         if (windows := _module("msvcrt")) is not None:
-            os.lseek(opened, _LOCKED_BYTE, os.SEEK_SET)
-            windows.locking(opened, windows.LK_LOCK if wait else windows.LK_NBLCK, 1)
-            os.lseek(opened, 0, os.SEEK_SET)
+            os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
+            windows.locking(descriptor, windows.LK_LOCK if wait else windows.LK_NBLCK, 1)
+            os.lseek(descriptor, 0, os.SEEK_SET)
             return True
     except OSError:
         return False
@@ -216,27 +228,30 @@ def _lock(opened: int, wait: bool) -> bool:
 
 
 def _module(name: str) -> Any:
-    """A module that only some systems have; None on the others."""
+    """Import a module that only some systems have; returns None on the others."""
     try:
         return importlib.import_module(name)
     except ImportError:
         return None
 
 
-def _remove(folder: Path, held: int | None) -> None:
-    """Remove the folder; while that lasts, the marker stays locked."""
+def _remove(folder: Path, marker_descriptor: int | None) -> None:
+    """Remove a folder, and unlock its marker afterwards, so that no other process takes the folder for abandoned."""
     shutil.rmtree(folder, ignore_errors=True)
-    if held is not None:
-        os.close(held)
-    # Windows does not remove a file that is open, which the marker was until now. If other files are still open, the
-    # marker stays with them, so that the next run names the folder.
+    if marker_descriptor is not None:
+        os.close(marker_descriptor)
+    # Windows does not remove open files, and the marker was open until now. If other files are still open, the marker
+    # is kept beside them, so that the next run reports the folder as abandoned.
     if folder.is_dir() and {path.name for path in folder.iterdir()} <= {_MARKER}:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _usual_place() -> Path:
-    """Where large temporary files go: /tmp is often memory, which is what we are short of."""
-    large = Path("/var/tmp")
-    if "TMPDIR" not in os.environ and large.is_dir() and os.access(large, os.W_OK):
-        return large
+def _default_parent() -> Path:
+    """Return the folder for large temporary files.
+
+    /var/tmp is preferred to /tmp, because /tmp is often kept in memory, of which there is not enough here.
+    """
+    var_tmp = Path("/var/tmp")
+    if "TMPDIR" not in os.environ and var_tmp.is_dir() and os.access(var_tmp, os.W_OK):
+        return var_tmp
     return Path(tempfile.gettempdir())

@@ -1,4 +1,4 @@
-"""Files in and out of a Spark cluster, wherever it can reach them: s3a://, hdfs://, a folder they all share."""
+"""Start a Spark session, and read label files with it from any place that the cluster can reach."""
 
 import os
 import sys
@@ -16,24 +16,37 @@ from ..frames import first_line
 
 
 def connect(master: str | None) -> SparkSession:
-    """A session on a cluster, or on this machine."""
+    """Start a Spark session.
+
+    Args:
+        master: The master of the cluster; None for this machine.
+
+    Raises:
+        CallError: Spark does not start.
+    """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("crowdwise").config("spark.ui.showConsoleProgress", "false")
     try:
         session = (builder if master is None else builder.master(master)).getOrCreate()
-    except Exception as problem:  # whatever Java says
+    except Exception as problem:  # Java may report anything
         raise CallError(f"Spark does not start ({first_line(problem)}): it needs Java 17 and its master.") from problem
     session.sparkContext.setLogLevel("ERROR")
     return session
 
 
 def read(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | None]) -> DataFrame:
-    """Files of one format as one table; where the format has only text, whole numbers become numbers.
+    """Read files of one format as one table with the columns for the roles in `given`.
+
+    If the format has no types, such as CSV, columns of integers become integers.
 
     Args:
-        session: Where to read them.
-        paths: What the cluster can reach: files, folders, patterns or addresses.
-        given: The columns that are named, to be looked at for numbers; those that are recognised are, too.
+        session: The Spark session that reads the files.
+        paths: Files, folders, patterns or addresses (s3a://, hdfs://) that the cluster can reach.
+        given: The name of the column for each role; None to recognise it.
+
+    Raises:
+        CallError: The files have different formats.
+        DataError: The files cannot be read, or lack a column.
     """
     formats = {spark_format_of(path) for path in paths}
     if len(formats) > 1:
@@ -41,18 +54,22 @@ def read(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | 
     file_format, spark = formats.pop()
     try:
         table = session.read.format(spark.name).options(**spark.options).load(list(paths))
-    except Exception as problem:  # whatever the file system of the cluster says
+    except Exception as problem:  # the file system of the cluster may report anything
         raise DataError(f"{', '.join(paths)} does not read as {file_format.name}: {first_line(problem)}.") from problem
     found = columns.recognise(table.columns, given, paths[0])
     picked = table.select(*(f.col(f"`{name}`") for name in found.values()))
-    return _integers(picked) if file_format.is_text else picked
+    return _parse_integers(picked) if file_format.is_text else picked
 
 
-def _integers(table: DataFrame) -> DataFrame:
-    """Columns of text that hold nothing but integers, as integers: as other engines read CSV."""
-    there = {field.name: f.col(field.name).isNotNull() & (f.col(field.name) != "") for field in table.schema.fields}
-    number = {name: f.col(name).rlike(INTEGER) & f.col(name).try_cast("long").isNotNull() for name in there}
-    texts = table.agg(*(f.sum(f.when(there[name] & ~number[name], 1).otherwise(0)).alias(name) for name in there))
-    count = texts.collect()[0].asDict()
-    whole = [name for name in there if count[name] == 0]
-    return table.select(*(f.col(name).try_cast(t.LongType()).alias(name) if name in whole else name for name in there))
+def _parse_integers(table: DataFrame) -> DataFrame:
+    """Turn columns of text that hold only integers into integers, as the other engines do for CSV files."""
+    present = {field.name: f.col(field.name).isNotNull() & (f.col(field.name) != "") for field in table.schema.fields}
+    is_integer = {name: f.col(name).rlike(INTEGER) & f.col(name).try_cast("long").isNotNull() for name in present}
+    others = table.agg(
+        *(f.sum(f.when(present[name] & ~is_integer[name], 1).otherwise(0)).alias(name) for name in present)
+    )
+    count = others.collect()[0].asDict()
+    integer_columns = [name for name in present if count[name] == 0]
+    return table.select(
+        *(f.col(name).try_cast(t.LongType()).alias(name) if name in integer_columns else name for name in present)
+    )

@@ -1,4 +1,4 @@
-"""Labels in a Spark cluster: parts stay on the executors."""
+"""`LabelsOnSpark`: labels in a Spark cluster, in parts that stay on the executors."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -14,14 +14,28 @@ from .partitioning import partition
 
 
 class LabelsOnSpark:
-    """Who said what about which item, in parts on the executors of a cluster.
+    """The labels that workers gave to items, in parts on the executors of a Spark cluster.
 
     Args:
-        votes: One label a row.
-        given: Role (item, worker, label) to column; None to recognise it.
+        votes: A Spark table with one label per row.
+        given: The column for each role (item, worker and label); None to recognise it.
         rules: What to do with rows that cannot be used as they are.
-        partitions: Into how many parts to cut the items; as many as suit the rows if None.
-        where: What the table is called in an error.
+        partitions: The number of parts to split the items into; None to choose it by the number of rows.
+        where: The name of the table in error messages.
+
+    Attributes:
+        parts: The Spark table of the parts, one row for each part.
+        report: What was read, and which rows were dropped or changed.
+        session: The Spark session.
+        types: The Spark data type of each column: item, worker and label.
+        names: The names of workers and classes. The names of items are stored in their part.
+        n_parts: The number of parts that have items.
+        n_items: The number of items that have a label.
+        n_labels: The number of labels.
+        n_workers: The number of workers.
+        n_classes: The number of classes.
+        set_valued: Whether some vote names several classes.
+        about: What executors need to know about the whole crowd, as a Spark broadcast variable; see `parts.About`.
     """
 
     place: Final = "spark"
@@ -49,7 +63,14 @@ class LabelsOnSpark:
     def read(
         cls, paths: Sequence[str], given: Mapping[str, str | None], rules: Rules, master: str | None
     ) -> "LabelsOnSpark":
-        """Read files in a session of its own, which ends when the labels are closed."""
+        """Start a Spark session and read files with it. The session ends when the labels are closed.
+
+        Args:
+            paths: Files, folders, patterns or addresses that the cluster can reach.
+            given: The column for each role (item, worker and label); None to recognise it.
+            rules: What to do with rows that cannot be used as they are.
+            master: The master of the cluster; None for this machine.
+        """
         session = files.connect(master)
         try:
             labels = cls(files.read(session, paths, given), given, rules, where=paths[0])
@@ -61,11 +82,11 @@ class LabelsOnSpark:
 
     @property
     def remarks(self) -> list[str]:
-        """Nothing: whoever asks for a cluster knows where it is."""
+        """Empty: users who ask for a cluster know where their labels are."""
         return []
 
     def close(self) -> None:
-        """Let the executors forget the parts, and end the session if it is its own."""
+        """Remove the parts from the executors. If `read` started the session, also end it."""
         self.parts.unpersist()
         if self._own_session:
             self.session.stop()
@@ -75,5 +96,8 @@ class LabelsOnSpark:
 
 
 def send(session: SparkSession, value: Any) -> Any:
-    """Broadcast a value, as bytes: Spark's own way cannot send a method that was defined in a notebook."""
+    """Send a value to all executors, and return the Spark broadcast variable.
+
+    It is pickled with cloudpickle first, because Spark itself cannot send a method that was defined in a notebook.
+    """
     return session.sparkContext.broadcast(cloudpickle.dumps(value))

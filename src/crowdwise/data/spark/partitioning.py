@@ -1,4 +1,4 @@
-"""Rows of a Spark table into parts on the executors."""
+"""Encode the rows of a Spark table, and split them into sorted parts on the executors."""
 
 import math
 import pickle
@@ -18,55 +18,68 @@ from .. import encoding
 from ..cleaning import Cleaning, Rules
 from ..labels import NOTHING_LEFT
 from ..reading_report import ReadingReport
-from .parts import PART, About, sort_part
+from .parts import PART_SCHEMA, About, sort_part
 
-# Rows of a part, unless told: a second of sorting, and small beside an executor's memory.
-_ROWS: Final = 2_000_000
+# Rows per part if the caller does not say how many parts to make. Sorting this many takes about a second, and they
+# take little of an executor's memory.
+_ROWS_PER_PART: Final = 2_000_000
 
 
 def partition(
     votes: DataFrame, found: dict[str, str], rules: Rules, partitions: int | None
 ) -> tuple[DataFrame, DataFrame, About, ReadingReport, tuple[int, int, int]]:
-    """Encode, sort and check on the cluster; only names of workers and classes come to the driver.
+    """Encode, check, split and sort the rows of a table in the cluster.
+
+    Only the names of workers and classes come to the driver, never the labels.
+
+    Args:
+        votes: The table, with one label per row.
+        found: The name of the column for each role.
+        rules: What to do with rows that cannot be used as they are.
+        partitions: The number of parts; None to choose it by the number of rows.
 
     Returns:
-        The columns that were found, the parts, what they need to know of the whole, what was repaired, and how many
-        parts with items, items and labels there are.
+        The columns for the roles; the parts; what executors need to know about the whole crowd; what was read and
+        repaired; and the numbers of parts with items, of items and of labels.
+
+    Raises:
+        DataError: The rows cannot be used.
+        CallError: `rules.duplicates` is not a known policy.
     """
     encoding.check_policy(rules.duplicates)
     session = votes.sparkSession
     picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
     rows = picked.withColumn("row", f.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
-    there = _given(picked, "label")
+    has_label = _has_value(picked, "label")
     for value in rules.missing:
-        there = there & (f.col("label").cast("string") != str(value))
+        has_label = has_label & (f.col("label").cast("string") != str(value))
     cleaning = Cleaning(found, rules.missing)
-    _count(cleaning, picked, rows, there)
+    _count_rows(cleaning, picked, rows, has_label)
     cleaning.check(rules.strict)
-    given = rows.filter(there)
-    workers, classes = (_distinct(given, role) for role in ("worker", "label"))
+    labelled = rows.filter(has_label)
+    workers, classes = (_distinct(labelled, role) for role in ("worker", "label"))
     ordered = classes.sort()
-    ranks = encoding.rank(ordered)  # the codes are in order already
+    ranks = encoding.rank(ordered)  # the codes of the classes are in the order of their values already
     coded = (
-        rows.withColumn("there", there)
+        rows.withColumn("has_label", has_label)
         .join(f.broadcast(_codes(session, workers, picked, "worker")), "worker", "left")
         .join(f.broadcast(_codes(session, ordered, picked, "label")), "label", "left")
         .select(
             "item",
             "row",
             f.coalesce("worker_code", f.lit(-1)).alias("worker"),
-            f.when(f.col("there"), f.col("label_code")).otherwise(-1).cast("int").alias("label"),
+            f.when(f.col("has_label"), f.col("label_code")).otherwise(-1).cast("int").alias("label"),
         )
     )
-    count = partitions or max(math.ceil(cleaning.rows / _ROWS), session.sparkContext.defaultParallelism)
+    count = partitions or max(math.ceil(cleaning.rows / _ROWS_PER_PART), session.sparkContext.defaultParallelism)
     sort = partial(sort_part, n_workers=len(workers), ranks=ranks, duplicates=rules.duplicates)
-    parts = coded.repartition(count, "item").mapInArrow(sort, PART).persist(StorageLevel.MEMORY_AND_DISK)
+    parts = coded.repartition(count, "item").mapInArrow(sort, PART_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
     summary = parts.select("items", "labels", "repeated", "conflicts", "unlabelled", "conflict").collect()
     rows.unpersist()
     total = {name: sum(one[name] for one in summary) for name in ("items", "labels", "repeated", "conflicts")}
     if total["conflicts"] and rules.duplicates == "error":
-        firsts = [pickle.loads(one["conflict"]) for one in summary if one["conflict"] is not None]
-        _, item, worker, said = min(firsts, key=lambda first: int(first[0]))
+        first_conflicts = [pickle.loads(one["conflict"]) for one in summary if one["conflict"] is not None]
+        _, item, worker, said = min(first_conflicts, key=lambda first: int(first[0]))
         encoding.refuse_conflicts(total["conflicts"], item, workers[worker], ordered.gather(list(said)))
     if rules.strict:
         encoding.refuse_repeats(total["repeated"])
@@ -80,21 +93,28 @@ def partition(
     return picked, parts, about, ReadingReport(*counted, found), sizes
 
 
-def _given(table: DataFrame, role: str) -> Column:
-    """Where a value is there: not null, NaN or empty text."""
+def _has_value(table: DataFrame, role: str) -> Column:
+    """Return the condition that a value is present: not null, not NaN and not empty text."""
     kind = table.schema[role].dataType
-    there = f.col(role).isNotNull()
+    present = f.col(role).isNotNull()
     if isinstance(kind, t.FloatType | t.DoubleType):
-        there = there & ~f.isnan(role)
+        present = present & ~f.isnan(role)
     if isinstance(kind, t.StringType):
-        there = there & (f.col(role) != "")
-    return there
+        present = present & (f.col(role) != "")
+    return present
 
 
-def _count(cleaning: Cleaning, table: DataFrame, rows: DataFrame, there: Column) -> None:
-    """Count rows that cannot be used, and find the first without an item or a worker."""
-    conditions = {"silent": _given(table, "label"), "unlabelled": there}
-    conditions |= {role: _given(table, role) for role in ("item", "worker")}
+def _count_rows(cleaning: Cleaning, table: DataFrame, rows: DataFrame, has_label: Column) -> None:
+    """Count the rows that cannot be used, and find the first one without an item or a worker.
+
+    Args:
+        cleaning: Gets the counts.
+        table: The columns item, worker and label.
+        rows: The same columns, and the number of each row.
+        has_label: The condition that a row has a label.
+    """
+    conditions = {"without_value": _has_value(table, "label"), "unlabelled": has_label}
+    conditions |= {role: _has_value(table, role) for role in ("item", "worker")}
     sums = [f.sum(f.when(condition, 0).otherwise(1)).alias(name) for name, condition in conditions.items()]
     counts = rows.agg(f.count("*").alias("rows"), *sums).collect()[0].asDict()
     absent = {}
@@ -102,21 +122,21 @@ def _count(cleaning: Cleaning, table: DataFrame, rows: DataFrame, there: Column)
         if counts[role]:
             first = rows.filter(~conditions[role]).orderBy("row").first()
             number = rows.filter(f.col("row") < first["row"]).count() + 1 if first is not None else 0
-            rest = [f"{name} {first[name]!r}" for name in ("item", "worker", "label") if first and name != role]
-            absent[role] = counts[role], f"row {number} ({', '.join(rest)})"
-    cleaning.take(counts["rows"], counts["silent"] or 0, counts["unlabelled"] or 0, absent)
+            others = [f"{name} {first[name]!r}" for name in ("item", "worker", "label") if first and name != role]
+            absent[role] = counts[role], f"row {number} ({', '.join(others)})"
+    cleaning.set_counts(counts["rows"], counts["without_value"] or 0, counts["unlabelled"] or 0, absent)
 
 
-def _distinct(given: DataFrame, role: str) -> pl.Series:
-    """The values of a column in the order of their first appearance, on the driver."""
-    firsts = given.groupBy(role).agg(f.min("row").alias("first")).orderBy("first").select(role)
-    names = pl.from_arrow(firsts.toArrow())
+def _distinct(labelled: DataFrame, role: str) -> pl.Series:
+    """Return the distinct values of a column in the order of their first appearance, on the driver."""
+    distinct = labelled.groupBy(role).agg(f.min("row").alias("first")).orderBy("first").select(role)
+    names = pl.from_arrow(distinct.toArrow())
     assert isinstance(names, pl.DataFrame)
     return names.to_series()
 
 
 def _codes(session: SparkSession, names: pl.Series, table: DataFrame, role: str) -> DataFrame:
-    """A table from names to their codes."""
+    """Return a table with a column of names and a column of their codes, to join with the rows of `table`."""
     schema = t.StructType(
         [t.StructField(role, table.schema[role].dataType), t.StructField(f"{role}_code", t.IntegerType())]
     )

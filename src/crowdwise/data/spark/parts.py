@@ -1,4 +1,4 @@
-"""Parts of a crowd on the executors of a Spark cluster: the arrays of `Labels`, each part one Arrow row."""
+"""The parts of `LabelsOnSpark`: each is one Arrow row that holds the arrays of `Labels` as bytes."""
 
 import io
 import pickle
@@ -16,19 +16,29 @@ from ..labels import Labels
 from ..names import Names
 from ..reading_report import ReadingReport
 
-PART = (
+# The columns of a part, for Spark: its number, counts, the first conflict if any, the arrays of `Labels` as bytes, and
+# the names of its items as an Arrow file.
+PART_SCHEMA = (
     "part int, items int, labels int, repeated int, conflicts int, unlabelled int, conflict binary, "
     "starts binary, workers binary, classes binary, continued binary, names binary"
 )
 
-_ARRAYS = pa.schema(
+# The same columns for Arrow.
+_ARROW_SCHEMA = pa.schema(
     [(name, pa.int32()) for name in ("part", "items", "labels", "repeated", "conflicts", "unlabelled")]
     + [(name, pa.binary()) for name in ("conflict", "starts", "workers", "classes", "continued", "names")]
 )
 
 
 class About:
-    """What every part needs to know of the whole crowd."""
+    """What executors need to know about the whole crowd to work on one part.
+
+    Args:
+        workers: The names of the workers.
+        classes: The names of the classes.
+        dtype: The data type of labels.
+        set_valued: Whether some vote names several classes.
+    """
 
     def __init__(self, workers: pl.Series, classes: pl.Series, dtype: Any, set_valued: bool = False) -> None:
         self.names = Names(pl.Series("item", [], pl.Int64), workers, classes)
@@ -39,18 +49,29 @@ class About:
 def sort_part(
     batches: Iterator[pa.RecordBatch], n_workers: int, ranks: Array, duplicates: Duplicates
 ) -> Iterator[pa.RecordBatch]:
-    """All rows of one partition as the arrays that `Labels` has."""
+    """Sort the rows of one Spark partition into the arrays of `Labels`.
+
+    Args:
+        batches: The rows: names of items, codes of workers, codes of labels (-1 for no label), and row numbers.
+        n_workers: The number of workers.
+        ranks: The number of the class that each code of a label stands for.
+        duplicates: What to do where one worker gave one item several different labels.
+
+    Yields:
+        One row with the columns of `PART_SCHEMA`; none if the partition is empty.
+    """
     from pyspark import TaskContext
 
     given = [pl.from_arrow(batch) for batch in batches if batch.num_rows]
     if not given:
         return
-    table = pl.concat([part for part in given if isinstance(part, pl.DataFrame)]).sort("row")  # shuffling forgets order
+    # Spark has changed the order of the rows while it distributed them.
+    table = pl.concat([part for part in given if isinstance(part, pl.DataFrame)]).sort("row")
     found = arrange(table, ranks, n_workers, duplicates)
     grouped, first = found.grouped, found.grouped.conflict
     conflict = None
     if first is not None:
-        # Rows of other parts may come before: the driver compares where the items first appear.
+        # Other parts may have conflicts in earlier rows, so the driver gets the first row of the item to compare.
         rows = table.filter((pl.col("label") >= 0) & (pl.col("item") == found.conflicting))["row"]
         conflict = pickle.dumps((rows[0], found.conflicting, first.worker, first.labels))
     context = TaskContext.get()
@@ -73,12 +94,17 @@ def sort_part(
                 "names": names.getvalue(),
             }
         ],
-        _ARRAYS,
+        _ARROW_SCHEMA,
     )
 
 
 def labelled_parts(batches: Iterator[pa.RecordBatch], about: About) -> Iterator[tuple[dict[str, Any], Labels]]:
-    """Every part of this partition that has items, with its labels."""
+    """Yield every part that has items: its Arrow row as a dictionary, and its labels.
+
+    Args:
+        batches: Rows with the columns of `PART_SCHEMA`.
+        about: What is known about the whole crowd.
+    """
     for batch in batches:
         for row in batch.to_pylist():
             if row["items"]:
@@ -86,6 +112,8 @@ def labelled_parts(batches: Iterator[pa.RecordBatch], about: About) -> Iterator[
 
 
 def _labels(row: dict[str, Any], about: About) -> Labels:
+    """Return the labels of a part, without the names of its items."""
+
     def array(name: str, dtype: Any) -> Array:
         return np.frombuffer(row[name], dtype).copy()  # kernels are compiled for arrays that may be written to
 
