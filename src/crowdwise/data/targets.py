@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 from ..errors import CallError
 from .formats import spark_format_of
@@ -39,9 +40,12 @@ def _check_folder(target: str) -> None:
     """Raise `CallError` if a folder on this machine exists already, unless it is a complete one that Spark wrote."""
     spark_format_of(target)
     if not _is_address(target) and Path(target).exists() and not (Path(target) / SUCCESS_FILE).exists():
-        raise CallError(
-            f"{target} is there already and is no whole folder of Spark's; name another, or remove it first."
-        )
+        refuse_to_replace(target)
+
+
+def refuse_to_replace(target: str) -> NoReturn:
+    """Raise `CallError` because something exists that is not a complete folder written by Spark."""
+    raise CallError(f"{target} is there already and is no whole folder of Spark's; name another, or remove it first.")
 
 
 def _places(path: str) -> list[str]:

@@ -63,7 +63,7 @@ class LabelsOnSpark:
     def read(
         cls, paths: Sequence[str], given: Mapping[str, str | None], rules: Rules, master: str | None
     ) -> "LabelsOnSpark":
-        """Start a Spark session and read files with it. The session ends when the labels are closed.
+        """Read files with the active Spark session, or start one, which then ends when the labels are closed.
 
         Args:
             paths: Files, folders, patterns or addresses that the cluster can reach.
@@ -71,13 +71,15 @@ class LabelsOnSpark:
             rules: What to do with rows that cannot be used as they are.
             master: The master of the cluster; None for this machine.
         """
+        there_already = SparkSession.getActiveSession() is not None
         session = files.connect(master)
         try:
             labels = cls(files.read(session, paths, given), given, rules, where=paths[0])
         except BaseException:
-            session.stop()
+            if not there_already:
+                session.stop()
             raise
-        labels._own_session = True
+        labels._own_session = not there_already
         return labels
 
     @property

@@ -10,42 +10,73 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from ...errors import CallError, DataError
+from ...errors import DataError
 from ..formats import spark_format_of
 from ..frames import first_line
-
-# Spark writes this file into a folder when all other files of the folder are complete.
-_SUCCESS_FILE = "_SUCCESS"
-
-
-def check_folder(session: SparkSession, path: str) -> None:
-    """Raise `CallError` if Spark cannot write to a path.
-
-    This is so if Spark does not know the format, or if something exists there that is not a complete folder by Spark.
-    """
-    spark_format_of(path)
-    files, target = _hadoop_path(session, path)
-    if files.exists(target) and not files.exists(_hadoop_path(session, f"{path.rstrip('/')}/{_SUCCESS_FILE}")[1]):
-        raise CallError(f"{path} is there already and is no whole folder of Spark's; name another, or remove it first.")
+from ..targets import SUCCESS_FILE, refuse_to_replace
 
 
 def write_folders(tables: Mapping[str, DataFrame]) -> None:
     """Write every table as a folder, in the format that the extension of its path says.
 
-    No target is replaced before all tables are complete. Raises `DataError` if a table cannot be written.
+    No target is replaced before all tables are complete.
+
+    Raises:
+        CallError: Something is there already that is not a complete folder written by Spark.
+        DataError: A table cannot be written.
     """
-    temporaries = {path: _temporary_name(path) for path in tables}
+    folders = [_Folder(table.sparkSession, path) for path, table in tables.items()]
     try:
-        for path, table in tables.items():
-            _write(table, path, temporaries[path])
-        for path, table in tables.items():
-            files, target = _hadoop_path(table.sparkSession, path)
-            files.delete(target, True)
-            files.rename(_hadoop_path(table.sparkSession, temporaries[path])[1], target)
+        for folder, table in zip(folders, tables.values(), strict=True):
+            folder.check()
+            _write(table, folder.path, folder.temporary)
+        for folder in folders:
+            folder.replace()
     finally:
-        for path, table in tables.items():
-            files, temporary = _hadoop_path(table.sparkSession, temporaries[path])
-            files.delete(temporary, True)  # it still exists only if something failed
+        for folder in folders:
+            folder.remove_temporary()
+
+
+class _Folder:
+    """A target, and the temporary folder beside it. Both are on any file system that Hadoop knows."""
+
+    def __init__(self, session: SparkSession, path: str) -> None:
+        parent, slash, name = path.rstrip("/").rpartition("/")
+        unique = f"{parent}{slash}.{name}.{uuid.uuid4().hex}"
+        self.path, self.temporary = path, f"{unique}.part"
+        self._java: Any = session.sparkContext._jvm
+        self._target, self._new, self._old = (self._hadoop(name) for name in (path, self.temporary, f"{unique}.old"))
+        self._files = self._target.getFileSystem(session.sparkContext._jsc.hadoopConfiguration())
+
+    def check(self) -> None:
+        """Raise `CallError` if something exists at the target that Spark did not write."""
+        if self._files.exists(self._target) and not self._files.exists(self._hadoop(f"{self.path}/{SUCCESS_FILE}")):
+            refuse_to_replace(self.path)
+
+    def replace(self) -> None:
+        """Put the new folder in the place of the old one; if that fails, the old one is put back."""
+        had_one = self._files.exists(self._target)
+        if had_one:
+            self._rename(self._target, self._old)
+        try:
+            self._rename(self._new, self._target)
+        except BaseException:
+            if had_one:
+                self._rename(self._old, self._target)
+            raise
+        self._files.delete(self._old, True)
+
+    def remove_temporary(self) -> None:
+        """Remove the temporary folder; it still exists only if something failed."""
+        self._files.delete(self._new, True)
+
+    def _rename(self, before: Any, after: Any) -> None:
+        # Hadoop says by False, not by an error, that it did not rename.
+        if not self._files.rename(before, after):
+            raise DataError(f"{self.path} could not be written: {before} could not be renamed to {after}.")
+
+    def _hadoop(self, path: str) -> Any:
+        return self._java.org.apache.hadoop.fs.Path(path)
 
 
 def _write(table: DataFrame, path: str, temporary: str) -> None:
@@ -55,16 +86,3 @@ def _write(table: DataFrame, path: str, temporary: str) -> None:
         table.write.format(spark.name).options(**spark.options).save(temporary)
     except Exception as problem:  # the file system of the cluster may report anything
         raise DataError(f"{path} could not be written: {first_line(problem)}.") from problem
-
-
-def _temporary_name(path: str) -> str:
-    """Return a name beside the target that nothing else has."""
-    folder, slash, name = path.rstrip("/").rpartition("/")
-    return f"{folder}{slash}.{name}.{uuid.uuid4().hex}.part"
-
-
-def _hadoop_path(session: SparkSession, path: str) -> tuple[Any, Any]:
-    """Return the Hadoop file system of a path, and the path as a Hadoop object."""
-    java: Any = session.sparkContext._jvm
-    where = java.org.apache.hadoop.fs.Path(path)
-    return where.getFileSystem(session.sparkContext._jsc.hadoopConfiguration()), where
