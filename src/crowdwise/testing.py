@@ -1,10 +1,11 @@
-"""The contract that every method keeps, for authors of methods inside and outside this repository.
+"""`check_method`: checks that a method does what users rely on; for everybody who writes a method.
 
     from crowdwise.testing import check_method
 
     check_method(MyMethod())
 
-Nothing here needs a test framework: a broken promise is an `AssertionError` that says which one, and the first case.
+No test framework is needed. If a check fails, it raises an `AssertionError` that says what is wrong, for the first case
+that was found.
 """
 
 import os
@@ -32,21 +33,21 @@ from .kernels import Array
 from .results.inferred import Inferred
 from .results.result import Result
 
-# Item, worker and label of every row.
+# Rows of labels: each is an item, a worker, and the class that the worker said.
 Rows: TypeAlias = Sequence[tuple[str, str, str]]
 
-# How many random crowds a check tries.
+# How many random crowds a check tries. A crowd is a set of labels by several workers.
 _CROWDS: Final = 15
 
 
 def check_method(method: Any) -> None:
-    """Hold a method to everything that users of crowdwise rely on.
+    """Run every check in `CHECKS` on a method.
 
     Args:
-        method: An instance, with the parameters to be checked.
+        method: An instance of a method, with the parameters that it is to be checked with.
 
     Raises:
-        AssertionError: It breaks a promise; the message says which one and how.
+        AssertionError: The method fails a check; the message says which one and why.
 
     >>> import crowdwise as cw
     >>> check_method(cw.MajorityVote())
@@ -59,7 +60,7 @@ def check_method(method: Any) -> None:
 
 
 def is_a_value(method: Any) -> None:
-    """It is a frozen dataclass that says what it is, and can be hashed, pickled, printed and read back."""
+    """A method is a frozen dataclass with key, summary and paper; it can be hashed, pickled, and made from its repr."""
     _require(isinstance(method, Method), "it does not derive from crowdwise.inference.method.Method")
     _require(isinstance(method.key, str) and method.key != "", "its class has no key")
     _require(isinstance(method.summary, str) and method.summary != "", "its class has no summary")
@@ -75,7 +76,7 @@ def is_a_value(method: Any) -> None:
 
 
 def refuses_parameters_that_make_no_sense(method: Any) -> None:
-    """A parameter of the wrong type, or outside its bounds, is refused by name."""
+    """A parameter of the wrong type, or outside its bounds, is refused with a message that names it."""
     kind: Any = type(method)
     for name, declared in parameters_of(kind).items():
         _require(declared.meaning != "", f"{name} does not say what it means: declare it by `parameter`")
@@ -91,14 +92,17 @@ def refuses_parameters_that_make_no_sense(method: Any) -> None:
 
 
 def ignores_the_order_of_rows(method: Any) -> None:
-    """Shuffled rows give the same scores, workers and answers."""
+    """The same rows in another order give the same scores, answers, and quality of workers."""
     for number, rows in enumerate(_crowds(method)):
         shuffled = random.Random(number).sample(rows, len(rows))
         require_same(fit(method, rows), fit(method, shuffled))
 
 
 def ignores_names(method: Any) -> None:
-    """Other names in another order give the same scores under those names; random starts go by names, and may not."""
+    """If items, workers and classes get other names, which sort in another order, their scores stay the same.
+
+    Methods that start at random are not checked: what they draw depends on the order of the names.
+    """
     if method.starts_at_random:
         return
     for rows in _crowds(method):
@@ -107,13 +111,13 @@ def ignores_names(method: Any) -> None:
 
 
 def gives_finite_scores_and_whole_tables(method: Any) -> None:
-    """Scores are finite and on their scale; every item and worker has a row, in order of first appearance."""
+    """Scores are finite and in the range of their scale; tables have all items and workers, in order of appearance."""
     for rows in _crowds(method):
         require_whole(rows, fit(method, rows))
 
 
 def believes_a_unanimous_crowd(method: Any) -> None:
-    """Where all agree, that is the answer."""
+    """Where all workers say the same class, that is the answer."""
     classes = min(3, _most_classes(method))
     result = fit(method, [(f"i{i}", f"w{j}", f"c{i % classes}") for i in range(9) for j in range(4)])
     _require(result.labels.to_list() == [f"c{i % classes}" for i in range(9)], "an answer is not what all said")
@@ -121,7 +125,7 @@ def believes_a_unanimous_crowd(method: Any) -> None:
 
 
 def sees_through_a_contrary_worker(method: Any) -> None:
-    """Nine workers agree that even items are black, and one always says the opposite: that one is worst."""
+    """If nine workers always agree and the tenth always says the opposite, the tenth has the lowest quality."""
     rows = [(f"i{i}", f"w{j}", "black" if (i % 2 == 0) == (j < 9) else "white") for i in range(12) for j in range(10)]
     result = fit(method, rows)
     _require(result.labels.to_list() == ["black", "white"] * 6, "an answer is not what nine of ten said")
@@ -130,7 +134,7 @@ def sees_through_a_contrary_worker(method: Any) -> None:
 
 
 def manages_small_and_odd_crowds(method: Any) -> None:
-    """One label, one worker, one item, one class, many classes: the answer is that of majority vote."""
+    """With a single label, worker, item or class, and with many classes, the answers are those of majority vote."""
     crowds: Mapping[str, Rows] = {
         "one label": [("i0", "w0", "c0")],
         "one worker": [(f"i{i}", "w0", f"c{i % 2}") for i in range(5)],
@@ -154,7 +158,7 @@ def manages_small_and_odd_crowds(method: Any) -> None:
 
 
 def manages_a_class_that_nobody_named(method: Any) -> None:
-    """A slice of the items may lack a class, and truth may have one that no worker ever named."""
+    """A class that nobody named does not win, and an item whose true class nobody named counts as answered wrongly."""
     rows = [("i0", "w0", "c0"), ("i0", "w1", "c0"), ("i1", "w0", "c1"), ("i1", "w1", "c0")]
     part = Labels.from_frame(table(rows)).slice(0, 1)
     result = method.fit(part)
@@ -166,7 +170,7 @@ def manages_a_class_that_nobody_named(method: Any) -> None:
 
 
 def takes_or_refuses_votes_for_several_classes(method: Any) -> None:
-    """A vote that names several classes is one vote, or is refused in a sentence that says what to do."""
+    """A vote that names several classes counts as one vote, or is refused with a message that says what to do."""
     rows = [("i0", "w0", "c0"), ("i0", "w0", "c1"), ("i0", "w1", "c0")]
     labels = Labels.from_frame(table(rows), duplicates="set")
     if not method.takes_sets:
@@ -178,7 +182,7 @@ def takes_or_refuses_votes_for_several_classes(method: Any) -> None:
 
 
 def gives_the_same_bits_on_any_number_of_threads(method: Any) -> None:
-    """Scores, quality and objective do not depend on how many threads there are."""
+    """Scores, quality and objective are the same to the last bit, however many threads there are."""
     labels = simulate(5000, 40, min(3, _most_classes(method)), seed=3).labels
     results = []
     with patch("crowdwise.parallel._SLICE", 1000):
@@ -193,7 +197,7 @@ def gives_the_same_bits_on_any_number_of_threads(method: Any) -> None:
 
 
 def gives_the_same_answers_in_any_slices(method: Any) -> None:
-    """How items are cut into slices changes nothing but the last bits."""
+    """The slices that the items are cut into change a score by no more than rounding."""
     labels = simulate(3000, 40, min(5, _most_classes(method)), seed=4).labels
     whole = method.fit(labels)
     with patch("crowdwise.parallel._SLICE", 100):
@@ -201,7 +205,7 @@ def gives_the_same_answers_in_any_slices(method: Any) -> None:
 
 
 def gives_the_same_answers_on_disk(method: Any) -> None:
-    """Where it runs on disk, it finds what it finds in memory."""
+    """A method that can run on disk gives the same results there as in memory."""
     if "disk" not in method.places():
         return
     rows = simulate(400, 20, min(3, _most_classes(method)), seed=2).rows.sample(fraction=1, shuffle=True, seed=1)
@@ -216,7 +220,7 @@ def gives_the_same_answers_on_disk(method: Any) -> None:
 
 
 def reports_every_iteration(method: Any) -> None:
-    """`progress` is called once after every iteration, with its number."""
+    """`progress` is called once after every iteration, with the number of the iteration."""
     seen: list[int] = []
     result = method.fit(simulate(100, 10, seed=1).labels, progress=lambda number, _: seen.append(number))
     expected = list(range(1, result.convergence.iterations + 1))
@@ -224,7 +228,7 @@ def reports_every_iteration(method: Any) -> None:
 
 
 def explains_its_scores_exactly(method: Any) -> None:
-    """Where votes are said to add up, they add up to the scores."""
+    """If a method says what each vote adds to the scores, the sums are the scores."""
     if method.unexplained_reason:
         return
     labels = simulate(60, 8, min(3, _most_classes(method)), seed=5).labels
@@ -237,13 +241,13 @@ def explains_its_scores_exactly(method: Any) -> None:
 
 
 def gives_results_that_can_be_pickled(method: Any) -> None:
-    """A result survives being sent to another process."""
+    """A result can be pickled, as it is when it is sent to another process, and the copy has the same table."""
     result = fit(method, [("i0", "w0", "c0"), ("i0", "w1", "c1"), ("i1", "w0", "c1")])
     copy = pickle.loads(pickle.dumps(result))
     _require(copy.to_frame().equals(result.to_frame()), "a pickled copy of a result has another table")
 
 
-# Every promise of the contract, by name.
+# All checks, by name.
 CHECKS: Final[Mapping[str, Callable[[Any], None]]] = {
     check.__name__: check
     for check in (
@@ -268,18 +272,18 @@ CHECKS: Final[Mapping[str, Callable[[Any], None]]] = {
 
 
 def table(rows: Rows) -> pl.DataFrame:
-    """Rows as a table of items, workers and labels."""
+    """The rows as a table with the columns item, worker and label."""
     return pl.DataFrame(list(rows), schema=["item", "worker", "label"], orient="row")
 
 
 def fit(method: Any, rows: Rows) -> Result:
-    """Fit a method to rows."""
+    """The result of a method on these rows."""
     result: Result = method.fit(Labels.from_frame(table(rows)))
     return result
 
 
 def require_whole(rows: Rows, result: Result) -> None:
-    """Refuse scores that are off their scale, and tables in which something is missing."""
+    """Refuse a result with scores outside the range of their scale, or with tables in which something is missing."""
     _require(bool(np.isfinite(result.scores).all()), f"a score is not finite for {list(rows)}")
     if result.scale != "margin":
         within = (result.scores >= 0).all() and (result.scores <= 1 + 1e-12).all()
@@ -298,7 +302,10 @@ def require_whole(rows: Rows, result: Result) -> None:
 
 
 def require_same(one: Result, other: Result) -> None:
-    """Refuse two results of the same labels that differ by more than rounding, under the same names."""
+    """Refuse two results of the same labels if scores, ties, answers or quality differ by more than rounding.
+
+    Items, workers and classes are compared by name, in whatever order they are.
+    """
     first, second = _scores_by_name(one), _scores_by_name(other)
     _require(first.keys() == second.keys(), "items or classes differ")
     names = list(first)
@@ -309,16 +316,16 @@ def require_same(one: Result, other: Result) -> None:
     _require(ties == dict(zip(other.names.items, other.ties, strict=True)), "ties differ")
     answers = dict(zip(other.names.items, other.labels, strict=True))
     for item, label in zip(one.names.items, one.labels, strict=True):
-        # Of tied classes the first by name is the answer, so other names may give another.
+        # If classes are tied, the answer is the first of them by name, so with other names it may be another.
         _require(ties[item] or answers[item] == label, f"the answer to {item} differs")
-    if not one.ties.any():  # the quality follows the answers
+    if not one.ties.any():  # quality is computed from the answers, which may differ where there are ties
         qualities = dict(zip(other.names.workers, other.quality.value, strict=True))
         for worker, quality in zip(one.names.workers, one.quality.value, strict=True):
             _require(abs(quality - qualities[worker]) < 1e-6, f"the quality of {worker} differs")
 
 
 def require_same_found(found: Inferred, memory: Result) -> None:
-    """Refuse what was found elsewhere if it is not what was found in memory; scores may differ by 1e-9."""
+    """Refuse a result from disk or a cluster if it differs from the result in memory; scores may differ by 1e-9."""
     one, other = found.to_frame(scores=True).sort("item"), memory.to_frame(scores=True).sort("item")
     _require(one.schema == other.schema, f"the table has {one.schema} and in memory {other.schema}")
     same = one.select("item", "label", "votes").equals(other.select("item", "label", "votes"))
@@ -342,7 +349,7 @@ def require_same_found(found: Inferred, memory: Result) -> None:
 
 
 def _crowds(method: Any) -> list[list[tuple[str, str, str]]]:
-    """Small random crowds, always the same ones, with no more classes than the method takes."""
+    """Small random crowds, the same in every call, with no more classes than the method takes."""
     drawn = random.Random(7)
     crowds = []
     for _ in range(_CROWDS):
@@ -354,33 +361,39 @@ def _crowds(method: Any) -> list[list[tuple[str, str, str]]]:
 
 
 def turned(name: str) -> str:
-    """Another name, such that names sort the other way round; turned twice it is the name itself."""
+    """Another name for a name such as "i3"; the other names sort in the opposite order.
+
+    Calling it again on what it returned gives the name back.
+    """
     return f"{name[0]}{9 - int(name[1:])}"
 
 
 def turned_back(result: Result) -> Result:
-    """The result under the names before they were turned."""
+    """The result with the names that items, workers and classes had before `turned` changed them."""
     names = result.names
     before = {role: getattr(names, role).map_elements(turned, pl.String) for role in ("items", "workers", "classes")}
     return replace(result, names=replace(names, **before))
 
 
 def _scores_by_name(result: Result) -> dict[tuple[Any, Any], float]:
+    """The score of every pair of an item's name and a class's name."""
     classes, items = result.names.classes.to_list(), result.names.items.to_list()
     return {(i, k): float(result.scores[a, b]) for a, i in enumerate(items) for b, k in enumerate(classes)}
 
 
 def _most_classes(method: Any) -> int:
+    """How many classes the method takes; a large number if there is no limit."""
     return 1000 if method.most_classes is None else int(method.most_classes)
 
 
 def _require(condition: bool, sentence: str) -> None:
+    """Raise an error with this sentence unless the condition holds."""
     if not condition:
         raise AssertionError(sentence)
 
 
 def _require_close(one: Array, other: Array, tolerance: float, sentence: str) -> None:
-    """Refuse numbers that differ by more than rounding."""
+    """Raise an error with this sentence if two arrays differ by more than the tolerance, relative to the second."""
     close = np.isclose(one, other, rtol=tolerance, atol=min(tolerance, 1e-9), equal_nan=True)
     if not close.all():
         away = float(np.abs(np.asarray(one) - np.asarray(other))[~close].max())
@@ -388,6 +401,7 @@ def _require_close(one: Array, other: Array, tolerance: float, sentence: str) ->
 
 
 def _require_refused(method: Any, labels: Labels, words: str) -> None:
+    """Raise an error unless the method refuses these labels with a message that has these words."""
     try:
         method.fit(labels)
     except DataError as refusal:

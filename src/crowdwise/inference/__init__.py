@@ -1,1 +1,1 @@
-"""How methods infer: the one loop, and what families of methods share."""
+"""The base classes of all methods, the loops that run them, and the parameters that users set."""

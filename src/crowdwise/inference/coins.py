@@ -1,4 +1,8 @@
-"""Methods whose workers are coins: right with a probability of their own, else wrong evenly over the other classes."""
+"""`CoinMethod`: the base of methods in which every worker has one number, its accuracy.
+
+Such a worker is called a coin. It says the true class with a probability of its own; when it is wrong, it says each of
+the other classes equally often.
+"""
 
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -12,17 +16,18 @@ from ..results.contributions import Contributions
 from ..results.learned import Learned, Trust, chances
 from .loop import IterativeMethod
 
-# A worker is never believed to be always right or always wrong: two such would contradict each other beyond repair.
-_SURE: Final = 1e-12
+# Accuracies are kept this far from 0 and 1. If two workers who are certainly right said different classes of one item,
+# every class of that item would be impossible.
+_MARGIN: Final = 1e-12
 
 
 class CoinCounts(NamedTuple):
-    """Sufficient statistics; they add up over disjoint items."""
+    """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
 
-    right: Array  # (workers): sum of the probabilities that a label is right
-    classes: Array  # (classes): sum of the probabilities over items
-    log_likelihood: Array  # (1)
-    given: Array  # (workers): labels
+    right: Array  # (workers): the sum over the worker's labels of the probability that the label is right
+    classes: Array  # (classes): the sum over the items of the probability that the item is of this class
+    log_likelihood: Array  # (1): the log likelihood of the labels
+    given: Array  # (workers): how many labels each worker gave
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,9 +35,9 @@ class Coins(Learned):
     """How often every worker is right.
 
     Attributes:
-        accuracy: (workers).
-        log_prior: (classes), logarithms of the classes' probabilities.
-        objective: The log likelihood of the labels, negative, that the previous parameters gave.
+        accuracy: (workers), the probability that a label of the worker is right.
+        log_prior: (classes), the logarithms of the classes' probabilities before any label.
+        objective: The negative log likelihood of the labels under the parameters of the iteration before.
     """
 
     accuracy: Array
@@ -41,24 +46,24 @@ class Coins(Learned):
 
     @property
     def class_prior(self) -> Array:
-        """How common each class is expected to be."""
+        """(classes), how common each class is expected to be."""
         return chances(self.log_prior)
 
     def trust(self) -> Trust:
-        """A worker's accuracy."""
+        """A worker is trusted by its accuracy."""
         return Trust(self.accuracy, "Accuracy")
 
 
 class CoinMethod(IterativeMethod[Coins, CoinCounts]):
-    """An iterative method over coins: subclasses say how to estimate them."""
+    """The base of methods with one accuracy per worker: a subclass says how to estimate the accuracies."""
 
     def empty_counts(self, labels: Labels, workers: Coins | None) -> CoinCounts:
-        """Nothing counted yet."""
+        """Zeros, which `sweep` adds to."""
         n_workers, n_classes = labels.n_workers, labels.n_classes
         return CoinCounts(np.zeros(n_workers), np.zeros(n_classes), np.zeros(1), np.zeros(n_workers))
 
     def sweep(self, labels: Labels, scores: Array, workers: Coins | None, counts: CoinCounts) -> Array:
-        """Posterior probabilities of the classes, and right answers counted by them."""
+        """Score items by the posterior probabilities of their classes, and count how often each worker is right."""
         changes = np.zeros(labels.n_classes)
         coins = None if workers is None else (*_evidence(workers.accuracy, labels.n_classes), workers.log_prior)
         kernels.sweep_coins(
@@ -76,18 +81,25 @@ class CoinMethod(IterativeMethod[Coins, CoinCounts]):
         return changes
 
     def contributions(self, one: Labels, item: int, workers: Coins) -> Contributions:
-        """What each label of one item adds to the logarithm of the probability of the class it names."""
+        """What each label of one item adds to the logarithm of the probability of the class that it names."""
         return coin_contributions(one, workers)
 
 
 def coin_contributions(one: Labels, workers: Coins) -> Contributions:
-    """What each label of one item adds, whichever method has these coins."""
+    """What each label of one item adds to the logarithm of the probability of the class that it names.
+
+    A function of its own because BWA uses it too: with the logistic link, what it learned are `Coins`.
+    """
     evidence, _ = _evidence(workers.accuracy[one.workers], one.n_classes)
     return Contributions(workers.log_prior, np.tile(evidence[:, None], one.n_classes), logarithmic=True)
 
 
 def _evidence(accuracy: Array, n_classes: int) -> tuple[Array, Array]:
-    """What a label is worth to the class it names over any other, and what it is worth to those."""
-    sure = np.clip(accuracy, _SURE, 1 - _SURE)
-    against = np.log1p(-sure) - np.log(max(n_classes - 1, 1))
-    return np.log(sure) - against, against
+    """Two logarithms for every worker.
+
+    The first is what a label adds to the support of the class that it names, compared with any other class. The second
+    is the logarithm of the probability of this label if another class is true.
+    """
+    bounded = np.clip(accuracy, _MARGIN, 1 - _MARGIN)
+    against = np.log1p(-bounded) - np.log(max(n_classes - 1, 1))
+    return np.log(bounded) - against, against

@@ -1,4 +1,7 @@
-"""Methods whose workers have a confusion matrix: the sweep they share, their parameters, their result."""
+"""`ConfusionMethod`: the base of methods in which every worker has a confusion matrix.
+
+A confusion matrix has a row for every true class: the probabilities of what the worker says when that class is true.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
@@ -14,27 +17,32 @@ from ..results.contributions import Contributions
 from ..results.learned import Learned, Trust, chances, share_right
 from .loop import IterativeMethod
 
-_FEW: Final = 8
+# With more classes than this, the numbers of one item do not fit in the registers of a processor.
+_MOST_IN_REGISTERS: Final = 8
 
 
 class ConfusionCounts(NamedTuple):
-    """Sufficient statistics; they add up over disjoint items."""
+    """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
 
-    confusion: Array  # (workers, said class, true class): sum of the probabilities of the true classes
-    classes: Array  # (classes): sum of the probabilities over items
-    log_likelihood: Array  # (1)
+    # (workers, said class, true class): the sum, over the worker's labels that name the said class, of the probability
+    # that the item is of the true class
+    confusion: Array
+    classes: Array  # (classes): the sum over the items of the probability that the item is of this class
+    log_likelihood: Array  # (1): the log likelihood of the labels
 
 
 @dataclass(frozen=True, eq=False)
 class Confusions(Learned):
-    """What every worker says where each class is true.
+    """The confusion matrices of the workers, and how common the classes are.
+
+    The support of a class is the logarithm of its probability, up to a constant.
 
     Attributes:
-        evidence: (workers, said class, true class), what a label adds to the support of each class: the logarithm
-            of the confusion, or its expectation.
+        evidence: (workers, said class, true class), what a label adds to the support of each true class: the logarithm
+            of a probability in the confusion matrix, or the expectation of that logarithm.
         log_prior: (classes), the support of each class before any label.
-        matrices: (workers, true class, said class), probabilities.
-        objective: The log likelihood of the labels, negative, that the previous parameters gave.
+        matrices: (workers, true class, said class), the probability of what a worker says.
+        objective: The negative log likelihood of the labels under the parameters of the iteration before.
     """
 
     evidence: Array
@@ -44,38 +52,41 @@ class Confusions(Learned):
 
     @property
     def class_prior(self) -> Array | None:
-        """The probability of each class before any label."""
+        """(classes), the probability of each class before any label."""
         return chances(self.log_prior)
 
     @property
     def confusion(self) -> Array:
-        """What every worker says where each class is true."""
+        """(workers, true class, said class), the probability of what a worker says."""
         return self.matrices
 
     def trust(self) -> Trust:
-        """How often a worker is right."""
+        """A worker is trusted by how often it is right, every class counting alike."""
         return share_right(self.matrices)
 
 
 class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
-    """An iterative method over confusion matrices: subclasses say how to estimate them."""
+    """The base of methods with a confusion matrix per worker: a subclass says how to estimate the matrices."""
 
     def check(self, labels: Crowd) -> None:
-        """One class a vote, and matrices that fit in memory."""
+        """Refuse votes that name several classes, and more confusion matrices than fit in memory."""
         super().check(labels)
-        refuse_too_many(labels, type(self).__name__)
+        require_room_for_matrices(labels, type(self).__name__)
 
     def count_size(self, labels: Labels) -> int:
-        """A matrix has classes squared numbers, and counting one label into it is as much work as classes."""
+        """Workers times classes.
+
+        The counts hold classes times as many numbers, but counting one label also takes classes times as long.
+        """
         return labels.n_workers * labels.n_classes
 
     def empty_counts(self, labels: Labels, workers: Confusions | None) -> ConfusionCounts:
-        """Nothing counted yet."""
+        """Zeros, which `sweep` adds to."""
         classes = labels.n_classes
         return ConfusionCounts(np.zeros((labels.n_workers, classes, classes)), np.zeros(classes), np.zeros(1))
 
     def sweep(self, labels: Labels, scores: Array, workers: Confusions | None, counts: ConfusionCounts) -> Array:
-        """Posterior probabilities of the classes, and confusion counted by them."""
+        """Score items by the posterior probabilities of their classes, and count what workers say of each class."""
         changes = np.zeros(labels.n_classes)
         kernels.sweep_confusions(
             labels.item_starts,
@@ -83,7 +94,7 @@ class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
             labels.labels,
             in_registers(labels.n_classes),
             None if workers is None else (workers.evidence.reshape(-1, labels.n_classes), workers.log_prior),
-            np.inf,  # without smoothing, a class with next to no probability still shapes a matrix
+            np.inf,  # leave out no class: without smoothing, even a tiny probability can decide a row of a matrix
             scores,
             changes,
             *counts,
@@ -91,17 +102,20 @@ class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
         return changes
 
     def contributions(self, one: Labels, item: int, workers: Confusions) -> Contributions:
-        """What each label of one item adds to the logarithm of every class's probability."""
+        """What each label of one item adds to the logarithm of the probability of every class."""
         return Contributions(workers.log_prior, workers.evidence[one.workers], logarithmic=True)
 
 
 def in_registers(n_classes: int) -> tuple[int, ...] | None:
-    """All classes, if they are few enough for the registers of a processor; a kernel is compiled for each number."""
-    return tuple(range(n_classes)) if n_classes <= _FEW else None
+    """The numbers of all classes, if they are few enough for the registers of a processor; None if they are not.
+
+    The kernel is compiled once for each number of classes, and is faster when the classes fit in registers.
+    """
+    return tuple(range(n_classes)) if n_classes <= _MOST_IN_REGISTERS else None
 
 
-def refuse_too_many(labels: Crowd, name: str) -> None:
-    """Refuse confusion matrices that would not fit in memory, before any is made."""
+def require_room_for_matrices(labels: Crowd, name: str) -> None:
+    """Refuse confusion matrices that would not fit in memory, before any is made; `name` is that of the method."""
     require_room(
         8 * labels.n_workers * labels.n_classes**2,
         f"{name} needs a confusion matrix for every worker: {labels.n_workers:,} workers with "
@@ -110,17 +124,17 @@ def refuse_too_many(labels: Crowd, name: str) -> None:
     )
 
 
-def counted(counts: ConfusionCounts) -> Array:
-    """The counts as (workers, true class, said class)."""
+def by_true_class(counts: ConfusionCounts) -> Array:
+    """(workers, true class, said class): the counts of a sweep, arranged as confusion matrices are."""
     return counts.confusion.swapaxes(1, 2)
 
 
 def as_evidence(log_confusion: Array) -> Array:
-    """(workers, true class, said class) as the sweep wants it."""
+    """(workers, said class, true class), as the kernel reads it, from (workers, true class, said class)."""
     return np.ascontiguousarray(log_confusion.swapaxes(1, 2))
 
 
 def log(values: Any) -> Array:
-    """The logarithm, -inf at zero without a warning: an impossible class is allowed."""
+    """The logarithm; of zero it is -inf, without NumPy's warning, because an impossible class is allowed."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(values))

@@ -1,7 +1,8 @@
-"""The loop of methods that keep something for every item or label, and so need all labels in memory at once.
+"""`InMemoryMethod`: the base of methods that need all labels in memory at once, and their loop.
 
-Such a method gives the body of one iteration, as a generator that yields a `Step` after each; everything around it is
-here: counting iterations, reporting progress, deciding when to end, and building the result.
+They keep something for every item or label. Such a method only writes what happens in one iteration, as a generator
+that yields a `Step` after each iteration. The rest is done here: counting iterations, reporting progress, deciding when
+to end, and building the result.
 """
 
 from abc import abstractmethod
@@ -21,12 +22,13 @@ from .method import Method, Progress
 
 @dataclass(frozen=True)
 class Step:
-    """One iteration that was made.
+    """What one iteration reports to the loop.
 
     Attributes:
-        change: By how much the iteration moved what the method's tolerance is about.
-        finish: Makes the scores and what was learned, if this iteration is the last; called before the next one.
-        objective: The objective after it; None where the method has none.
+        change: The largest change in this iteration, which the loop compares with the method's tolerance.
+        finish: Returns the scores and what was learned. It is called after the last iteration only, and before the
+            generator goes on.
+        objective: The objective after this iteration; None if the method has none.
     """
 
     change: float
@@ -35,7 +37,7 @@ class Step:
 
 
 def ready(scores: Array, learned: Learned) -> Callable[[], tuple[Array, Learned]]:
-    """What a step finishes with where its scores are made already."""
+    """The `finish` of a step whose scores and learned parameters exist already."""
     return lambda: (scores, learned)
 
 
@@ -43,7 +45,10 @@ Steps: TypeAlias = Generator[Step, None, None]
 
 
 class InMemoryMethod(Method):
-    """The base of methods that keep something for every item or label."""
+    """The base of methods that need all labels in memory at once, because they keep something for every item or label.
+
+    A subclass gives `iterate`, and `tolerance` and `max_iterations` as parameters.
+    """
 
     tolerance: float
     max_iterations: int
@@ -51,34 +56,42 @@ class InMemoryMethod(Method):
 
     @property
     def memory_reason(self) -> str:
-        """Why all labels must be in memory at once."""
+        """Why all labels must be in memory at once, as a clause for an error message."""
         return "because it does not sweep over the items in parts"
 
     @abstractmethod
     def iterate(self, labels: Labels) -> Steps:
-        """Set up, then iterate for ever, yielding a step after each iteration; whoever asks for steps ends it."""
+        """Yield a step after each iteration, without end: the loop that asks for steps decides when to stop."""
 
     def infer(self, labels: Labels, progress: Progress | None) -> Result:
-        """Take steps until they end, and build the result of the last."""
+        """Iterate until the scores have converged or the iterations run out, and build the result."""
         return run_steps(self, self.scale, labels, self.iterate(labels), progress)
 
 
 class Limited(Protocol):
-    """A method that says when its iterations end."""
+    """What `run_steps` needs to know of a method: when its iterations end."""
 
     @property
     def tolerance(self) -> float:
-        """They have converged when nothing moves by more than this."""
+        """The iterations have converged when the change in one of them is no more than this."""
         ...
 
     @property
     def max_iterations(self) -> int:
-        """They end after so many at the latest."""
+        """The most iterations before it stops without having converged."""
         ...
 
 
 def run_steps(method: Limited, scale: Scale, labels: Labels, steps: Steps, progress: Progress | None) -> Result:
-    """Take steps until nothing moves by more than the method's tolerance, or its iterations run out."""
+    """Iterate until a step's change is within the method's tolerance or its iterations run out, and build the result.
+
+    Args:
+        method: Its tolerance and max_iterations end the loop; the result names it.
+        scale: What the scores are; see `Result.scale`.
+        labels: The labels that the steps are about.
+        steps: What the method's `iterate` returned.
+        progress: Called with the iteration's number and change after each iteration.
+    """
     iterations = Iterations(method.tolerance, method.max_iterations, progress)
     with closing(steps):
         step = next(steps)

@@ -1,4 +1,4 @@
-"""`Iterations`: counts them, reports each, decides when they end, and says how they ended. Every loop uses it."""
+"""`Iterations`: counts iterations, reports progress, and decides when a loop ends. Every loop uses it."""
 
 from collections.abc import Callable
 
@@ -9,10 +9,10 @@ class Iterations:
     """The iterations of one fit.
 
     Args:
-        tolerance: They have converged when nothing moves by more than this in one iteration.
-        most: They end after so many at the latest.
+        tolerance: The iterations have converged when the change in one of them is no more than this.
+        most: The most iterations before the loop ends without having converged.
         progress: Called with the number of the iteration and the change in it, after each iteration.
-        objective: The objective at the start, if there is one.
+        objective: The objective before the first iteration; None if the method has none.
     """
 
     def __init__(
@@ -30,7 +30,12 @@ class Iterations:
         self._change = 0.0
 
     def ended(self, change: float, objective: float | None = None) -> bool:
-        """Count one more iteration, report it, and say whether it was the last."""
+        """Count one more iteration, report it, and return whether it was the last.
+
+        Args:
+            change: The largest change in this iteration.
+            objective: The objective after it; None if the method has none.
+        """
         self._done += 1
         self._change = change
         if objective is not None:
@@ -41,7 +46,7 @@ class Iterations:
 
     @property
     def convergence(self) -> Convergence:
-        """How they ended."""
+        """How the iterations ended: how many there were, whether they converged, and the objective after each."""
         return Convergence(self._done, self._converged, self._change, tuple(self._objective))
 
     @property

@@ -1,8 +1,8 @@
-"""The one loop. An iterative method scores, counts and estimates; this is what calls it.
+"""`IterativeMethod`: the base of methods that any engine can run, and the loop that runs them.
 
-An iteration is one sweep over all items, part by part wherever an engine has them: score each item from the workers'
-parameters, measure how far the scores moved, count the item; then add up the counts and estimate the workers from
-the sum.
+Such a method gives two functions. `sweep` goes over a part of the items: it scores each item with what is known of the
+workers, and counts what the scores say about the workers. `estimate` learns the workers' parameters from the counts. An
+iteration is one sweep over all items, the sum of the counts of all parts, and one estimate from that sum.
 """
 
 from abc import abstractmethod
@@ -24,24 +24,30 @@ from .method import Method, Progress
 
 
 class Parameters(Protocol):
-    """What an iterative method knows of the workers; the only thing that travels between iterations."""
+    """What an iterative method knows of the workers; nothing else is passed from one iteration to the next."""
 
     @property
     def objective(self) -> Array:
-        """The objective of the scores behind these parameters, by class or as one number; empty if there is none."""
+        """The objective of the scores that these parameters were estimated from.
+
+        One number, or one for each class; empty if the method has no objective.
+        """
         ...
 
 
 Workers = TypeVar("Workers", bound=Parameters)
-# A named tuple of arrays, additive over disjoint slices of items.
+# A named tuple of arrays; the counts of two sets of items add up to the counts of both together.
 Counts = TypeVar("Counts", bound=tuple[Any, ...])
 
 
 class SweepingMethod(Method, Sweeping):
-    """The base of methods that every engine can run."""
+    """The base of methods that sweep over the items part by part, so that the labels need not be in memory."""
 
     def require_place(self, place: Place) -> None:
-        """Refuse what every method refuses, and a cluster if the scores before are needed: it keeps none."""
+        """Refuse to run where the labels are, if the method cannot.
+
+        A method that needs the scores of the iteration before cannot run in a cluster, which keeps no scores.
+        """
         super().require_place(place)
         if place == "spark" and self.needs_previous_scores:
             raise CallError(
@@ -50,19 +56,20 @@ class SweepingMethod(Method, Sweeping):
             )
 
     def infer(self, labels: Crowd, progress: Progress | None) -> Inferred:
-        """Sweep over the items where they are until the loop ends."""
+        """Run the loop on the engine of the place where the labels are."""
         with open_engine(self, labels) as engine:
             return engine.result(self.iterate(engine, progress))
 
     @abstractmethod
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
-        """Everything between the start and the result."""
+        """Sweep over the items as often as needed, and return how the iterations ended."""
 
 
 class IterativeMethod(SweepingMethod, Generic[Workers, Counts]):
     """The base of methods that sweep over the items and estimate the workers, in turn.
 
-    Scoring and counting are one function, `sweep`, so that an item is counted while it is in the processor's cache.
+    Scoring and counting are one function, `sweep`, so that an item is counted while it is still in the processor's
+    cache.
     """
 
     tolerance: float
@@ -70,24 +77,27 @@ class IterativeMethod(SweepingMethod, Generic[Workers, Counts]):
 
     @abstractmethod
     def empty_counts(self, labels: Labels, workers: Workers | None) -> Counts:
-        """Counts of no items, to be added to; `workers` is None in the first sweep."""
+        """Counts of no items, which `sweep` adds to; `workers` is None in the first sweep."""
 
     @abstractmethod
     def sweep(self, labels: Labels, scores: Array, workers: Workers | None, counts: Counts) -> Array:
-        """Score these items and count them; see `Sweeping.sweep`."""
+        """Score these items, add them to the counts, and return the largest change of each class.
+
+        See `Sweeping.sweep`.
+        """
 
     @abstractmethod
     def estimate(self, counts: Counts, previous: Workers | None, change: Array) -> Workers:
-        """The workers' parameters from the counts of all items.
+        """The workers' parameters, learned from the counts of all items.
 
         Args:
-            counts: What was counted.
-            previous: The parameters before; None after the first sweep.
-            change: By how much each class moved in the sweep that counted; infinite after the first.
+            counts: The sum of what the sweep counted in all items.
+            previous: The parameters of the iteration before; None after the first sweep.
+            change: (classes), the largest change of a score of each class in that sweep; infinite after the first.
         """
 
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
-        """Iterate until the scores settle or the iterations run out."""
+        """Iterate until no score moves by more than the tolerance, or the iterations run out."""
         workers = engine.first
         if workers is None:
             counts, _ = engine.sweep(None)
@@ -97,25 +107,26 @@ class IterativeMethod(SweepingMethod, Generic[Workers, Counts]):
             counts, change = engine.sweep(workers)
             following = self.estimate(counts, workers, change)
             if iterations.ended(float(change.max()), _total(following.objective)):
-                # The workers of a result are those that gave its scores, so that an explanation adds up exactly.
+                # The result has the parameters that gave its scores, not the ones estimated after that: only so do the
+                # contributions of the votes add up to the scores exactly.
                 return Ending(workers, iterations.convergence, following.objective)
             workers = following
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """How a loop in memory ended: its scores, and everything else."""
+    """What a loop in memory ended with: the scores (items, classes), and how it ended."""
 
     scores: Array
     ending: Ending
 
 
 def run(method: IterativeMethod[Any, Any], labels: Labels, start: Array, progress: Progress | None) -> Fitted:
-    """Iterate in memory from other scores than the method's own, which are overwritten."""
+    """Iterate in memory from the scores `start` (items, classes) instead of the method's own; they are overwritten."""
     with InMemory(method, labels, start) as engine:
         return Fitted(start, method.iterate(engine, progress))
 
 
 def _total(objective: Array) -> float | None:
-    """The objective of all classes together; None where a method has none."""
+    """The objective of all classes together; None if the method has none."""
     return float(np.sum(objective)) if objective.size else None

@@ -1,8 +1,8 @@
-"""`Method`: what every method is and says of itself.
+"""`Method`: the base of all methods, with `fit` and what a method says about itself.
 
-A method is a value: a frozen dataclass of parameters with `fit`. It says which key names it on the command line, what
-it does in one sentence, and which paper it is from; everything else (the table of methods, the public names, the
-engines that take it, the report's last section, the docs) follows from that.
+A method is a frozen dataclass of parameters with a function `fit`. Its class has a key, which names it on the command
+line, a summary of what it does in one sentence, and the paper that it is from. The table of methods, the public names,
+the report's last section and the docs are made from these.
 """
 
 from abc import ABC, abstractmethod
@@ -21,7 +21,7 @@ from . import parameters
 # Called with the number of the iteration and the change in it, after each iteration.
 Progress: TypeAlias = Callable[[int, float], None]
 
-_ELSEWHERE: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
+_ALTERNATIVES: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,16 @@ class Reference:
 class Method(ABC):
     """The base of all methods. A subclass is a frozen dataclass whose fields are declared by `parameter`."""
 
-    # How the command line names it; None for a loop that another method runs on its own behalf.
+    # The method's name on the command line; None if it is not in the table of methods because another method runs it.
     key: ClassVar[str | None] = None
-    # What it does, in one sentence that names it.
+    # What the method does, in one sentence that begins with its name.
     summary: ClassVar[str]
     paper: ClassVar[Reference]
-    # How many classes it takes; None for any number.
+    # The largest number of classes that the method can be used with; None if there is no limit.
     most_classes: ClassVar[int | None] = None
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Add what the parameters mean to the docstring, where `help` looks for it."""
+        """Add the meanings of the parameters to the docstring of the class, so that `help` shows them."""
         super().__init_subclass__(**more)
         declared = [(name, value) for name, value in vars(cls).items() if isinstance(value, Field)]
         meanings = [f"        {name}: {value.metadata[parameters.KEY].meaning}" for name, value in declared]
@@ -67,18 +67,18 @@ class Method(ABC):
     def fit(self, labels: Crowd, *, progress: Progress | None = None) -> Inferred: ...
 
     def fit(self, labels: Crowd, *, progress: Progress | None = None) -> Inferred:
-        """Infer the truth.
+        """Infer the true class of every item from the labels.
 
         Args:
             labels: What the workers said: in memory, on disk or in a cluster.
-            progress: Called with the iteration and the change after each iteration.
+            progress: Called after each iteration with its number and the largest change in it.
 
         Returns:
-            A `Result` for labels in memory; where they are elsewhere, one with the same tables.
+            A `Result` for labels in memory; for labels on disk or in a cluster, an object with the same tables.
 
         Raises:
             CallError: The method cannot run where the labels are.
-            DataError: The method has no meaning for these labels, or they would need too much memory.
+            DataError: The method cannot be used with such labels, or would need too much memory for them.
         """
         self.require_place(labels.place)
         self.check(labels)
@@ -87,10 +87,10 @@ class Method(ABC):
 
     @abstractmethod
     def infer(self, labels: Any, progress: Progress | None) -> Any:
-        """Infer the truth of labels that were checked."""
+        """Infer the true class of every item; `fit` has checked the labels already."""
 
     def check(self, labels: Crowd) -> None:
-        """Refuse labels that the method has no meaning for, or that would need too much memory."""
+        """Refuse labels that the method cannot be used with, or would need too much memory for."""
         if not self.takes_sets:
             require_single_votes(labels, type(self).__name__)
         if self.most_classes is not None and labels.n_classes > self.most_classes:
@@ -106,21 +106,24 @@ class Method(ABC):
 
     @property
     def starts_at_random(self) -> bool:
-        """Whether it starts at random, in the order of the names: other names may give another answer."""
+        """Whether the method starts at random.
+
+        What is drawn is given out in the order of the items' or workers' names, so other names may give other answers.
+        """
         return False
 
     @property
     def memory_reason(self) -> str:
-        """Why all labels must be in memory at once, as "because ..."; empty where any engine can run the method."""
+        """Why all labels must be in memory at once, as a clause "because ..."; empty if they need not be."""
         return ""
 
     def require_place(self, place: Place) -> None:
-        """Refuse to run where the labels are, in a sentence that says what to do."""
+        """Refuse to run where the labels are, if the method cannot; the message says what to do instead."""
         if place != "memory" and self.memory_reason:
-            raise CallError(f"{type(self).__name__} needs all labels in memory, {self.memory_reason}: {_ELSEWHERE}")
+            raise CallError(f"{type(self).__name__} needs all labels in memory, {self.memory_reason}: {_ALTERNATIVES}")
 
     def places(self) -> list[Place]:
-        """Where labels may be for this method: the engines that run it."""
+        """Where the labels may be for this method to run: in memory, on disk, in a Spark cluster."""
         allowed: list[Place] = []
         every: tuple[Place, ...] = ("memory", "disk", "spark")
         for place in every:
@@ -132,17 +135,19 @@ class Method(ABC):
         return allowed
 
     def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
-        """What each vote on one item adds to the score of every class, where scores are sums over votes.
+        """What each vote on one item adds to the score of every class.
+
+        Only methods whose scores are sums over the votes have this; for the others, `unexplained_reason` says why not.
 
         Args:
-            one: The labels of that item.
-            item: Its number among all items.
-            workers: What was learned of the workers.
+            one: The labels of that item alone.
+            item: The number of the item among all items.
+            workers: What the method learned of the workers.
         """
         raise NotImplementedError
 
     @property
     def unexplained_reason(self) -> str:
-        """Why nobody can say what a single vote contributes; empty where `contributions` can."""
+        """Why the scores cannot be split into what each vote adds; empty if `contributions` can do so."""
         explains = type(self).contributions is not Method.contributions
         return "" if explains else "given its parameters, its scores are no sums over the votes"

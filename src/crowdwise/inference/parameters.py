@@ -1,10 +1,10 @@
-"""Parameters of methods: each is declared once, with its default, its meaning and its bounds, and checked in one place.
+"""`parameter`: declares a parameter of a method, with its default, its meaning and the values it takes.
 
     prior_strength: float = parameter(15.0, "How many votes the prior is worth.", above=0)
 
 The annotation says which type a value must have: `bool`, `int`, `float`, a `Literal` of choices, or one of those
-`| None`. `check` refuses a value that does not fit, in Python and for `--set` on the command line alike; `parse` makes
-a value from text.
+`| None`. `check` refuses values that a parameter does not take, whether they come from Python or from `--set` on the
+command line. `parse` makes values from text.
 """
 
 import math
@@ -20,12 +20,16 @@ import numpy as np
 from ..errors import CallError, did_you_mean
 
 KEY: Final = "crowdwise parameter"
-_WORDS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
+# The texts that stand for True and False on the command line.
+_BOOLEANS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Between which numbers a parameter lies; None where there is no bound on that side."""
+    """The numbers that a parameter takes: from `at_least` or above `above`, up to `at_most` or below `below`.
+
+    A bound that is None does not apply.
+    """
 
     at_least: float | None = None
     above: float | None = None
@@ -54,14 +58,14 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is declared of a parameter.
+    """A parameter of a method, as it was declared.
 
     Attributes:
-        name: Its name.
-        kind: The annotation: which type a value must have.
-        default: Its value if none is given.
-        meaning: What it does, in a sentence or two.
-        bounds: Between which numbers it lies, if it is a number.
+        name: The name of the field.
+        kind: The annotation of the field: which type a value must have.
+        default: The value if the user gives none.
+        meaning: What the parameter does, in a sentence or two.
+        bounds: The numbers that it takes, if it is a number.
     """
 
     name: str
@@ -72,7 +76,7 @@ class Parameter:
 
     @property
     def allowed(self) -> str:
-        """Which values it takes, in words.
+        """Which values the parameter takes, in words.
 
         >>> Parameter("seed", int, 0, "", Bounds(at_least=0)).allowed
         'a whole number from 0 on'
@@ -81,23 +85,24 @@ class Parameter:
         return " or ".join(words)
 
     def accepts(self, value: Any) -> bool:
-        """Whether it takes this value."""
+        """Whether the parameter takes this value."""
         return any(self._fits(kind, value) for kind in _alternatives(self.kind))
 
     def parse(self, text: str) -> Any:
-        """The value that a text stands for; refused if there is none."""
+        """The value that a text stands for; a text that stands for none is refused."""
         for kind in _alternatives(self.kind):
             value = _from_text(kind, text)
-            if value is not _NOTHING and self._fits(kind, value):
+            if value is not _NO_VALUE and self._fits(kind, value):
                 return value
         raise CallError(f"{self.name}={text} is not {self.allowed}.{self._hint(text)}")
 
     def require(self, value: Any) -> None:
-        """Refuse a value that it does not take."""
+        """Refuse a value that the parameter does not take."""
         if not self.accepts(value):
             raise CallError(f"{self.name}={value!r} is not {self.allowed}.{self._hint(value)}")
 
     def _fits(self, kind: Any, value: Any) -> bool:
+        """Whether a value is of this type, one of the parameter's alternatives, and within the bounds."""
         if kind is type(None):
             return value is None
         if get_origin(kind) is Literal:
@@ -108,6 +113,7 @@ class Parameter:
         return isinstance(value, number) and self.bounds.hold(float(value))
 
     def _words(self, kind: Any) -> str:
+        """Which values of this type the parameter takes, in words."""
         if kind is type(None):
             return "None"
         if get_origin(kind) is Literal:
@@ -117,7 +123,7 @@ class Parameter:
         return f"a {'whole ' if kind is int else ''}number {self.bounds}".strip()
 
     def _hint(self, value: Any) -> str:
-        """What more to say about a value that it does not take."""
+        """A sentence to add when a value is refused: what is wrong with it, or which choice may have been meant."""
         if isinstance(value, float) and not math.isfinite(value):
             return " It must be finite."
         choices = [choice for kind in _alternatives(self.kind) for choice in get_args(kind) if isinstance(choice, str)]
@@ -125,7 +131,7 @@ class Parameter:
 
 
 class Declared(NamedTuple):
-    """What `parameter` says of a field besides its default."""
+    """What `parameter` stores with a field, besides the default."""
 
     meaning: str
     bounds: Bounds
@@ -140,13 +146,22 @@ def parameter(
     at_most: float | None = None,
     below: float | None = None,
 ) -> Any:
-    """Declare a parameter of a method: the default, what it means, and between which numbers it must lie."""
+    """Declare a parameter of a method, as the value of a field of a dataclass.
+
+    Args:
+        default: The value if the user gives none.
+        meaning: What the parameter does, in a sentence that can be understood by itself: docs and report show it alone.
+        at_least: The smallest number allowed.
+        above: Numbers must be larger than this.
+        at_most: The largest number allowed.
+        below: Numbers must be smaller than this.
+    """
     return field(default=default, metadata={KEY: Declared(meaning, Bounds(at_least, above, at_most, below))})
 
 
 @cache
 def parameters_of(method: Any) -> dict[str, Parameter]:
-    """All parameters of a kind of method, by name, in the order of their declaration."""
+    """All parameters of a class of methods, by name, in the order in which they are declared."""
     kinds = get_type_hints(method)
     found = {}
     for one in fields(method):
@@ -156,14 +171,17 @@ def parameters_of(method: Any) -> dict[str, Parameter]:
 
 
 def check(method: Any) -> None:
-    """Refuse a method with a value that one of its parameters does not take."""
+    """Refuse a method if one of its parameters has a value that it does not take."""
     kind: Any = type(method)
     for name, declared in parameters_of(kind).items():
         declared.require(getattr(method, name))
 
 
 def parse(method: Any, settings: Sequence[str]) -> dict[str, Any]:
-    """The parameters that texts of the form "name=value" stand for."""
+    """The values of parameters, by name, from texts of the form "name=value".
+
+    Refuses a text of another form, an unknown name, and a value that the parameter does not take.
+    """
     known = parameters_of(method)
     values = {}
     for setting in settings:
@@ -181,23 +199,24 @@ def parse(method: Any, settings: Sequence[str]) -> dict[str, Any]:
     return values
 
 
-_NOTHING: Final = object()
+# Says that a text stands for no value; None would not do, because it is a value.
+_NO_VALUE: Final = object()
 
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:
-    """The types of a union, or the one type."""
+    """The types of a union such as `int | None`; a type that is no union, alone."""
     return get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
 
 
 def _from_text(kind: Any, text: str) -> Any:
-    """The value of this type that a text stands for, or `_NOTHING`."""
+    """The value of this type that a text stands for; `_NO_VALUE` if there is none."""
     if kind is type(None):
-        return None if text.lower() == "none" else _NOTHING
+        return None if text.lower() == "none" else _NO_VALUE
     if get_origin(kind) is Literal:
         return text
     if kind is bool:
-        return _WORDS.get(text.lower(), _NOTHING)
+        return _BOOLEANS.get(text.lower(), _NO_VALUE)
     try:
         return kind(text)
     except (ValueError, OverflowError):
-        return _NOTHING
+        return _NO_VALUE

@@ -1,4 +1,4 @@
-"""Random starts that depend on the data and a seed, not on the order of the rows; and the best of several."""
+"""Random starts that do not depend on the order of the rows, and choosing the best of several runs."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -16,14 +16,22 @@ from .method import Progress
 
 
 def by_name(names: pl.Series, drawn: Array) -> Array:
-    """Rows that were drawn in the order of the names, put where the names stand."""
+    """Give what was drawn at random to items or workers by the order of their names.
+
+    The first row of `drawn` goes to the first name in sorted order, and so on. So the same names get the same numbers
+    in whatever order they first appear in the data.
+
+    Args:
+        names: The names of the items or workers.
+        drawn: Random numbers, with a row for every name.
+    """
     placed = np.empty_like(drawn)
     placed[names.arg_sort().to_numpy()] = drawn
     return placed
 
 
 class Counter:
-    """Progress of several attempts as if they were one; perhaps at the same time."""
+    """Reports the progress of several attempts as if they were one; the attempts may run at the same time."""
 
     def __init__(self, progress: Progress | None) -> None:
         self.done = 0
@@ -31,29 +39,45 @@ class Counter:
         self._lock = Lock()
 
     def __call__(self, iteration: int, change: float) -> None:
-        """Count an iteration, whichever it was of its attempt."""
+        """Count one more iteration of any attempt, and report the number of all iterations so far.
+
+        `iteration`, the number of the iteration within its own attempt, is not used.
+        """
         with self._lock:
             self.done += 1
             if self._progress is not None:
                 self._progress(self.done, change)
 
-    def all_of(self, fitted: Fitted) -> Fitted:
-        """The same, with the iterations of all attempts."""
+    def with_all_iterations(self, fitted: Fitted) -> Fitted:
+        """The same run, except that its number of iterations is that of all attempts together."""
         convergence = replace(fitted.ending.convergence, iterations=self.done)
         return replace(fitted, ending=replace(fitted.ending, convergence=convergence))
 
 
-def side_by_side(attempts: int, labels: Labels) -> int:
-    """How many attempts run at the same time: several on few labels; one on many uses all threads itself."""
+def attempts_at_once(attempts: int, labels: Labels) -> int:
+    """How many of the attempts run at the same time.
+
+    With few labels, each attempt has one thread. With many labels one attempt uses all threads, so they run in turn.
+    """
     return 1 if len(labels.slices(0)) > 1 else min(thread_count(), attempts)
 
 
 def best_of(
     attempts: int, attempt: Callable[[int, Progress], Fitted], labels: Labels, progress: Progress | None
 ) -> Fitted:
-    """Make several attempts and keep the one with the lowest objective; iterations are those of all together."""
+    """Make several attempts and return the one with the lowest objective.
+
+    The number of iterations in what is returned is that of all attempts together.
+
+    Args:
+        attempts: How many attempts to make.
+        attempt: Makes one, given its number, from 0 on, and what to call after each iteration.
+        labels: The labels that are fitted.
+        progress: Called after each iteration of any attempt with the number of all iterations so far and the change.
+    """
     counter = Counter(progress)
-    with ThreadPoolExecutor(side_by_side(attempts, labels)) as threads:
+    with ThreadPoolExecutor(attempts_at_once(attempts, labels)) as threads:
         fitted = threads.map(lambda number: attempt(number, counter), range(attempts))
-        best = min(fitted, key=lambda one: float(one.ending.objective.sum()))  # as they come: others need not be kept
-    return counter.all_of(best)
+        # Attempts are compared as they finish, so that only the best so far is kept in memory.
+        best = min(fitted, key=lambda one: float(one.ending.objective.sum()))
+    return counter.with_all_iterations(best)

@@ -1,4 +1,7 @@
-"""Methods that weigh votes by how often the voter agrees with the winners."""
+"""`VotingMethod`: the base of methods that weight votes by how often a worker agrees with the winners.
+
+The winner of an item is the class with the highest score.
+"""
 
 from abc import abstractmethod
 from dataclasses import dataclass
@@ -17,43 +20,52 @@ from .loop import IterativeMethod
 
 
 class VoteCounts(NamedTuple):
-    """Sufficient statistics; they add up over disjoint items."""
+    """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
 
-    given: Array  # (workers): votes
-    agreed: Array  # (workers): votes for the winner, or a part of one where several are tied
+    given: Array  # (workers): how many votes each worker gave
+    agreed: Array  # (workers): how many of them name the winner; where n classes are tied, a vote for one counts 1/n
 
 
 @dataclass(frozen=True, eq=False)
 class VoteWeights(Learned):
-    """What every worker's vote weighs."""
+    """The weight of every worker's votes.
+
+    Attributes:
+        weight: (workers), the weight of a worker's vote.
+        objective: Empty: these methods have no objective.
+    """
 
     weight: Array
     objective: Array
 
     def trust(self) -> Trust:
-        """What a worker's vote weighs."""
+        """A worker is trusted by the weight of its votes."""
         return Trust(self.weight, "Weight of a vote")
 
 
 class VotingMethod(IterativeMethod[VoteWeights, VoteCounts]):
-    """An iterative method over weighted votes, from majority vote: subclasses make weights of agreement.
+    """The base of methods with weighted votes: a subclass says how a worker's weight follows from its agreement.
 
-    Ties are part of the winner each, where released implementations choose at random: the same data give the same
-    answer.
+    It starts from majority vote. Where n classes are tied, a vote for one of them counts as 1/n agreement; released
+    implementations choose one of them at random instead. So the same data always give the same answer.
     """
 
-    # Scores are divided by the sum of the weights of an item's votes; where weights may be negative, they are margins.
+    # "weight": the scores of an item are divided by their sum. "margin", for weights that may be negative: they are
+    # not.
     scale: ClassVar[Scale] = "weight"
 
     def start(self, labels: Labels) -> tuple[Array, None]:
-        """One sweep with equal weights, which is majority vote; the loop counts what it finds."""
+        """Start from majority vote: score all items with the same weight for every vote."""
         votes = np.zeros((labels.n_items, labels.n_classes))
         equal = VoteWeights(np.ones(labels.n_workers), np.zeros(0))
         self.sweep(labels, votes, equal, self.empty_counts(labels, equal))
         return votes, None
 
     def finish(self, scores: Array) -> Array:
-        """Shares of the weights, unless the scores are margins."""
+        """The scores of each item divided by their sum, unless they are margins.
+
+        Where all votes on an item weigh nothing, its classes get equal scores.
+        """
         if self.scale == "margin":
             return scores
         total = scores.sum(axis=1, keepdims=True)
@@ -62,14 +74,21 @@ class VotingMethod(IterativeMethod[VoteWeights, VoteCounts]):
 
     @abstractmethod
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """The weight of every worker from the share of its votes that agree with the winners."""
+        """(workers), the weight of every worker's votes.
+
+        Args:
+            share: (workers), the share of the worker's votes that agree with the winners.
+            counts: The votes that this share was computed from.
+            previous: The weights of the iteration before; None after the first sweep.
+            n_classes: How many classes there are.
+        """
 
     def empty_counts(self, labels: Labels, workers: VoteWeights | None) -> VoteCounts:
-        """Nothing counted yet."""
+        """Zeros, which `sweep` adds to."""
         return VoteCounts(np.zeros(labels.n_workers), np.zeros(labels.n_workers))
 
     def sweep(self, labels: Labels, scores: Array, workers: VoteWeights | None, counts: VoteCounts) -> Array:
-        """Weighted votes, and agreement with the winners."""
+        """Score items by the sums of the weights of their votes, and count how often each worker names the winner."""
         changes = np.zeros(labels.n_classes)
         kernels.sweep_votes(
             labels.item_starts,
@@ -84,7 +103,7 @@ class VotingMethod(IterativeMethod[VoteWeights, VoteCounts]):
         return changes
 
     def contributions(self, one: Labels, item: int, workers: VoteWeights) -> Contributions:
-        """What each vote on one item adds to the score of the class it names."""
+        """What each vote on one item adds to the score of the class that it names."""
         weight, classes = workers.weight[one.workers], one.n_classes
         if self.scale == "weight":
             total = weight.sum()
@@ -94,6 +113,6 @@ class VotingMethod(IterativeMethod[VoteWeights, VoteCounts]):
         return Contributions.of_votes(weight, classes)
 
     def estimate(self, counts: VoteCounts, previous: VoteWeights | None, change: Array) -> VoteWeights:
-        """Weights from agreement."""
+        """The weights that follow from how often each worker agrees with the winners."""
         share = share_right(counts.agreed, counts.given)
         return VoteWeights(self.weights(share, counts, previous, len(change)), np.zeros(0))

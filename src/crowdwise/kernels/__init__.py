@@ -1,11 +1,16 @@
-"""Compiled loops over plain arrays: the only hot code.
+"""The loops over all labels, compiled by Numba; they work on plain arrays.
 
-Kernels know nothing of labels, names or methods. Axes: items are rows of a compressed sparse row layout, the
-labels of item i are `item_starts[i]` to `item_starts[i + 1]`, within an item sorted by worker. They release the
-interpreter lock, so that slices of items run on threads.
+Nearly all time is spent here. Kernels release the interpreter lock, so that several threads can run them at the same
+time on different items.
 
-`continued` marks the rows that continue the vote of the row before: one worker naming several classes for one item. It
-is None where there are none, and Numba then compiles the question away.
+All kernels take the labels in the same form: `workers[e]` and `labels[e]` are the worker and the class of label e. The
+labels of item i are those from `item_starts[i]` up to, not including, `item_starts[i + 1]`; within an item they are
+sorted by worker. Workers, items and classes are numbers from 0 on. In docstrings, the axes of an array are in brackets:
+(workers, classes) is an array with a row for every worker and a column for every class.
+
+A vote may name several classes; it then has a row for each. `continued[e]` is 1 if row e continues the vote of the row
+before, and 0 if it begins a vote. `continued` is None if every vote names one class; Numba then leaves the code for it
+out.
 """
 
 from .agreement import agreements_with_others, pair_counts
@@ -18,11 +23,11 @@ from .encoding import (
     KEEP_FIRST,
     KEEP_LAST,
     KEEP_NONE,
-    deal,
     encode,
     group_by_item,
     make_slots,
     resolve_repeats,
+    split_by_hash,
 )
 from .glad import ability_objective, marginal_objective, score_abilities
 from .ibcc import sweep_messages
@@ -54,7 +59,6 @@ __all__ = [
     "agreements_with_others",
     "average_variances",
     "best_two",
-    "deal",
     "disagreement",
     "encode",
     "expected_right",
@@ -68,6 +72,7 @@ __all__ = [
     "resolve_repeats",
     "score_abilities",
     "score_matrices",
+    "split_by_hash",
     "stream_votes",
     "sweep_averages",
     "sweep_coins",

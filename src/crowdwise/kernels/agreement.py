@@ -1,4 +1,4 @@
-"""How far votes on one item agree with each other."""
+"""Counts of how often the labels of one item agree with each other."""
 
 import numpy as np
 
@@ -9,10 +9,11 @@ _U = np.uint64
 
 @compiled
 def pair_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: int, n_classes: int) -> Array:
-    """(groups, 1 + classes): disagreement among pairs of labels of one item, and its labels by class.
+    """Count disagreeing pairs of labels of the same item, and the labels of each class, for groups of items.
 
-    An item with m labels, n_k of class k, adds sum_k n_k (m - n_k) / (m - 1) and n_k to its group; items with one label
-    add nothing.
+    `group_of` (items) is the group of every item. Returns (groups, 1 + classes). An item with m labels, n_k of them of
+    class k, adds the sum over k of n_k (m - n_k) / (m - 1) to column 0 of its group, and n_k to column 1 + k. Items
+    with one label add nothing.
     """
     out = np.zeros((n_groups, 1 + n_classes))
     named = np.zeros(n_classes)
@@ -28,7 +29,7 @@ def pair_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: in
         for e in range(low, high):
             k = _U(labels[e])
             out[g, _U(0)] += named[k] * (labels_of_item - named[k]) / (labels_of_item - 1.0)
-            named[k] = 0.0  # counted: a further label of this class adds nothing
+            named[k] = 0.0  # this class is done: further labels of it add nothing
     return out
 
 
@@ -36,7 +37,11 @@ def pair_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: in
 def agreements_with_others(
     item_starts: Array, workers: Array, labels: Array, n_workers: int, n_classes: int
 ) -> tuple[Array, Array]:
-    """Per worker: labels on items that others labelled too, and the sum of the shares of those who said the same."""
+    """Count how often each worker agrees with the other workers of the same items.
+
+    Returns two arrays (workers): how many labels a worker has on items that others labelled too; and the sum over these
+    labels of the share of the others who said the same class.
+    """
     compared, agreed = np.zeros(n_workers), np.zeros(n_workers)
     named = np.zeros(n_classes)
     for i in range(item_starts.size - 1):

@@ -1,10 +1,13 @@
-"""Bayesian Weighted Average, each class against the rest, a block of classes at a time.
+"""BWA: the scores of items, the errors of workers, and the variance of scores.
 
-A block is a tuple of classes: its length, known when a kernel is compiled, is the number of lanes (see `lanes`), and it
-may repeat its last class to be full. Every label is read once for a block. `in_favour` is 1.0 in the lane of the class
-said and 0.0 in the others: a table look-up beats a branch that the processor cannot predict. Indices are made unsigned,
-because Numba looks for negative ones otherwise. Whether a vote continues is asked in an `if` of its own: Numba removes
-`is not None` only where it stands alone.
+A kernel computes a block of classes at once. A block is a tuple of classes; the place of a class in it is called a lane
+(see `simd.lanes`). The length of the block, known when a kernel is compiled, is the number of lanes. The last class may
+be repeated to fill the block. Every label is read once for each block.
+
+Some of the code looks odd for speed. `in_favour` is a table (classes, lanes) with 1.0 in the lane of the class said and
+0.0 in the others, because reading it is faster than an `if` whose outcome the processor cannot predict. Indices are
+unsigned, because with signed ones Numba checks for negative numbers. `is not None` is in an `if` of its own, because
+only then Numba removes it when it compiles.
 """
 
 import numpy as np
@@ -17,6 +20,7 @@ _U = np.uint64
 
 @compiled
 def _in_favour(block: tuple[int, ...], n_classes: int) -> Array:
+    """(classes, lanes): 1.0 where the lane is that of the class, 0.0 elsewhere."""
     table = np.zeros((n_classes, len(block)))
     for lane in range(len(block)):
         table[block[lane], lane] = 1.0
@@ -39,14 +43,17 @@ def sweep_averages(
     errors: Array,
     sums: Array,
 ) -> None:
-    """Score the classes in `block` and count the errors, item by item: nothing is read from memory twice.
+    """Score the classes in `block` and count the workers' errors, item by item, in one pass over the labels.
 
-    A score is the average vote. `weights` is two arrays: what each worker's vote weighs (workers, lanes), and the prior
-    mean (1, lanes), which weighs `prior_weight`. Overwrites the classes' columns of `scores`, and of `changes` (1,
-    classes) by the largest change there, relative to the new score plus `floor`; if `mirrored`, class 1 gets what is
-    missing to one in class 0. Without weights, scores stay as they are.
+    A score is a weighted average: of the votes, which are 1 if they name the class and 0 if they do not, and of a prior
+    mean. `weights` is two arrays: the weights of the workers' votes (workers, lanes), and the prior mean (1, lanes),
+    whose weight is `prior_weight`. If `weights` is None, scores stay as they are.
 
-    Adds to `errors` (workers, lanes) the squares of (score - vote), and to `sums` (2, lanes) the scores and their
+    Overwrites the columns of these classes in `scores` (items, classes), and in `changes` (1, classes), which gets the
+    largest change of a score relative to the new score plus `floor`. If `mirrored`, the scores of class 1 are one minus
+    those of class 0.
+
+    Adds to `errors` (workers, lanes) the squares of (score - vote). Adds to `sums` (2, lanes) the scores, and their
     squares.
     """
     in_favour = _in_favour(block, scores.shape[1])
@@ -72,7 +79,7 @@ def sweep_averages(
                 total = total + given
             new = favour / total
             moved, size = distance(new, score), new + floors
-            # Multiplying beats dividing, and a new maximum is rare.
+            # Multiplying is faster than dividing, and there is rarely a new maximum.
             if any_larger(moved, change * size):
                 change = larger(change, moved / size)
             scatter(scores, i, block, new)
@@ -90,7 +97,8 @@ def sweep_averages(
             vote = load(in_favour, _U(labels[e]), block)
             error = (score - vote) * (score - vote)
             if continued is not None:
-                # The vote stands as one against the class already; if it names the class, exchange that.
+                # The first row of this vote has counted it as a vote against the class. If this row names the class,
+                # replace that by a vote for it.
                 if continued[e]:
                     error = vote * (error - square)
             store(errors, j, load(errors, j, block) + error)
@@ -110,14 +118,16 @@ def average_variances(
     block: tuple[int, ...],
     scores: Array,
     weight: Array,
-    bend: Array,
+    error_factor: Array,
     prior_weight: float,
     out: Array,
 ) -> None:
-    """Posterior variance of the scores: the inverse curvature of the likelihood with the weights integrated out.
+    """Overwrite the columns of these classes in `out` (items, classes) by the posterior variance of the scores.
 
-    The curvature is prior_weight + sum_j v_j - sum_j bend_j (z - y)^2, never below the prior's; `weight` and `bend`,
-    which is 2 v_j^2 / (a + n_j), are (workers, lanes).
+    It is the inverse of the curvature of the negative log likelihood, with the weights integrated out. The curvature
+    is prior_weight + sum_j v_j - sum_j f_j (z - y)^2, but at least `prior_weight`. Here z is the score, y is 1 if the
+    vote of worker j names the class and 0 if it does not, v is `weight` (workers, lanes), and f is `error_factor`
+    (workers, lanes), which must be 2 v_j^2 / (a + n_j), for a worker with n_j votes and a prior worth a votes.
     """
     in_favour = _in_favour(block, scores.shape[1])
     one, prior = spread(1.0, block), spread(prior_weight, block)
@@ -133,5 +143,5 @@ def average_variances(
                 if continued[e]:
                     error = vote * (error - score * score)
                     curvature = curvature - given
-            curvature = curvature + given - load(bend, j, block) * error
+            curvature = curvature + given - load(error_factor, j, block) * error
         scatter(out, i, block, one / larger(curvature, prior))

@@ -1,4 +1,4 @@
-"""Weighted averages in which a vote for a class and a vote against it weigh differently."""
+"""BWA with weights per label: votes for a class and votes against it have different weights."""
 
 import numpy as np
 
@@ -21,11 +21,16 @@ def sweep_two_sided(
     errors_against: Array,
     sums: Array,
 ) -> None:
-    """Score every item, and count every worker's squared errors by whether it voted for a class: (workers, classes).
+    """Score every item, and count the workers' squared errors of votes for and against each class.
 
-    `weights` is three arrays: what a vote for each class and a vote against it weighs, by worker, and the mean score of
-    each class, which weighs `mean_weight`. Without weights, scores stay as they are. Adds to `sums` the scores, and how
-    fast each would grow if votes for a class weighed more and votes against it less by the same factor.
+    `weights` is three arrays: the weight of a vote for each class (workers, classes), the weight of a vote against it
+    (workers, classes), and the mean score (classes), which has the weight `mean_weight`. If `weights` is None, scores
+    stay as they are.
+
+    Overwrites `scores` (items, classes). Raises `changes` (classes) to the largest change of a score, relative to the
+    new score plus `change_floor`. Adds the squared errors to `errors_for` and `errors_against` (workers, classes). Adds
+    to `sums` (2, classes) the scores, and their derivatives by g, when votes for the class weigh e^g times as much and
+    votes against it e^-g times.
     """
     n_classes = scores.shape[1]
     support, total = np.empty(n_classes), np.empty(n_classes)

@@ -1,4 +1,4 @@
-"""How kernels are compiled."""
+"""`compiled`: the decorator that compiles a kernel."""
 
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeAlias, TypeVar
@@ -12,5 +12,8 @@ Returned = TypeVar("Returned")
 
 
 def compiled(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
-    """Numba's decorator with our flags; typed here because Numba has no types."""
+    """Compile a function with Numba when it is first called; the machine code is kept on disk for the next time.
+
+    The function releases the interpreter lock. It is typed here because Numba's own decorator has no types.
+    """
     return njit(nogil=True, cache=True)(function)

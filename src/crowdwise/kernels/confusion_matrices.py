@@ -1,12 +1,4 @@
-"""Workers with confusion matrices: score and count item by item.
-
-`beliefs` is two arrays. `rows` has a row for every worker and class said, the classes of a worker one after the other:
-what that label adds to the support of each true class. `log_prior` is the support of each class before any label. A
-sweep overwrites `scores` and the largest change of each class, unless there are no beliefs yet. It adds to `confusion`
-(workers, said class, true class) the probabilities of the true classes by worker and label, to `classes` those by item,
-and the log likelihood. Classes that are `negligible` nats behind the best get no probability; supports are as in
-`posteriors`.
-"""
+"""Workers with confusion matrices: score the items, and count what each worker says of each class."""
 
 import numpy as np
 
@@ -16,7 +8,8 @@ from .simd import distance, exponential, fetch, larger, largest, load, spread, s
 
 _U = np.uint64
 _LARGE = 1e300
-# Labels ahead of the one at hand whose rows are asked for: the processor itself does not see that far.
+# The rows of the label that is this many labels ahead are fetched into the cache: the processor does not look so far
+# ahead by itself.
 _AHEAD = _U(24)
 
 
@@ -34,7 +27,20 @@ def sweep_confusions(
     classes: Array,
     log_likelihood: Array,
 ) -> None:
-    """One sweep; `block` is a tuple of all classes if they are few enough for registers (see `lanes`), or None."""
+    """Score every item by the posterior probabilities of its classes, and count what each worker says of each class.
+
+    `block` is a tuple of all classes, if they are few enough for a register (see `simd.lanes`), and None if they are
+    not. `beliefs` is two arrays. The first (workers * said classes, true classes) is what a label adds to the support
+    of each true class: the row of worker j who says class y is j times the number of classes that can be said, plus y.
+    The second (true classes) is the support of each class before any label. Supports are as in `posteriors`. If
+    `beliefs` is None, scores stay as they are. Classes whose support is `negligible` below that of the best get the
+    probability zero.
+
+    Overwrites `scores` (items, true classes). Raises `changes` (true classes) to the largest change of a score. Adds
+    the scores of every item to `classes` (true classes), and for each label of the item to `confusion` (workers, said
+    class, true class), in the row of its worker and the class said. Adds to `log_likelihood` (1) the log likelihood of
+    the labels.
+    """
     n_said, counts = confusion.shape[1], confusion.reshape(-1, scores.shape[1])
     votes = (item_starts, workers, labels)
     if block is not None:
@@ -57,7 +63,11 @@ def _sweep_few(
     counts: Array,
     classes: Array,
 ) -> float:
-    """All classes of an item in one register."""
+    """`sweep_confusions` with all classes of an item in one register; returns the log likelihood.
+
+    `counts` is `confusion` in the shape (workers * said classes, true classes), and `n_said` the number of classes that
+    can be said.
+    """
     width, row_of_classes, row_of_changes = _U(n_said), classes.reshape(1, -1), changes.reshape(1, -1)
     prior = spread(0.0, block)
     if beliefs is not None:
@@ -79,12 +89,12 @@ def _sweep_few(
                 fetch(counts, row, block)
                 support = support + load(rows, _U(workers[e]) * width + _U(labels[e]), block)
             highest = largest(support)
-            weights = ones  # where all is impossible, all is equally likely
+            weights = ones  # if all classes are impossible, all get the same probability
             if highest > -np.inf:
                 behind = support - spread(highest, block)
                 weights = where_larger(behind, threshold, exponential(behind, block), nothing)
                 log_total += highest
-                # One logarithm for many factors of at most the number of classes.
+                # Logarithms are slow: multiply many totals, and take one logarithm of the product before it overflows.
                 product *= total(weights)
                 if product > _LARGE:
                     log_total += np.log(product)
@@ -115,7 +125,7 @@ def _sweep_many(
     counts: Array,
     classes: Array,
 ) -> float:
-    """Any number of classes."""
+    """`sweep_confusions` for any number of classes; arguments and return value are those of `_sweep_few`."""
     n_classes, width = _U(scores.shape[1]), _U(n_said)
     support, possible = np.empty(n_classes), np.empty(n_classes, np.uint64)
     log_total = 0.0
@@ -131,7 +141,7 @@ def _sweep_many(
                 for k in range(n_classes):
                     support[k] += rows[row, k]
             log_total += _normalise(support, scores, i, changes, negligible)
-        # Most items have settled on few of many classes: the others need no counting.
+        # Most of many classes have the probability zero: only the others are counted.
         n_possible = _U(0)
         for k in range(n_classes):
             if scores[i, k] > 0.0:

@@ -1,4 +1,4 @@
-"""From rows to codes sorted by item."""
+"""Rows of any ids turned into numbers, sorted by item, without repeated rows."""
 
 import numpy as np
 
@@ -6,19 +6,21 @@ from .compilation import Array, compiled
 
 _U = np.uint64
 _HIGH, _LOW = np.uint64(0xFFFFFFFF00000000), np.uint64(0x00000000FFFFFFFF)
-# Fibonacci hashing spreads consecutive integers, which are the usual ids, over a table.
+# The multiplier of Fibonacci hashing: it spreads consecutive integers, which many ids are, over the whole table.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_AGAIN = np.uint64(0xD6E8FEB86659FD93)
+# Another multiplier, for a second hash of the same key.
+_SECOND_SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
-# An item with more labels than this is worth a sort of its own.
+# If no item has more labels than this, the labels within items are sorted by insertion, which is faster for so few.
 _FEW = 64
 
+# What `resolve_repeats` does where one worker gave one item different labels.
 KEEP_ALL, KEEP_FIRST, KEEP_LAST, KEEP_NONE = 0, 1, 2, 3
 
 
 @compiled
 def make_slots(expected: int) -> Array:
-    """An empty table with room for `expected` pairs; see `encode`."""
+    """An empty hash table with room for `expected` pairs; see `encode`."""
     bits = 4
     while 2 << bits < 3 * expected:
         bits += 1
@@ -27,11 +29,16 @@ def make_slots(expected: int) -> Array:
 
 @compiled
 def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array, Array, Array]:
-    """Number the distinct (key, check) pairs in order of first appearance, after the `found` that `slots` has already.
+    """Number the distinct pairs (key, check) from 0 on, in the order in which they first appear.
 
-    Returns the number of every row; for every new number, the first row that has it; and the table with them. The table
-    is open addressing with linear probing; it doubles when two thirds full. A slot is a key beside half of its check
-    and its number, so that a probe is one cache line.
+    A key and a check are 64 bits each of the hash of one id; `keys` and `checks` have one of each for every row.
+    `slots` is the hash table, with the `found` pairs that were numbered before; it may be changed, so use the one
+    returned.
+
+    Returns the number of every row; for every new number, the first row that has it; and the hash table with the new
+    pairs. The table has open addressing with linear probing, and is doubled when it is two thirds full. A slot holds a
+    key in the first column; in the second, the upper half of its check and, in the lower half, its number plus one. So
+    a slot is within one cache line, and a second column of zero marks an empty slot.
     """
     codes = np.empty(keys.size, np.int32)
     bits = 0
@@ -51,7 +58,7 @@ def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array,
         codes[row] = found
         if found - known == first_rows.size:
             longer = np.empty(2 * first_rows.size, np.int64)
-            for at in range(first_rows.size):  # an assignment to a slice takes Numba two seconds to compile
+            for at in range(first_rows.size):  # a loop, because Numba takes two seconds to compile assigning to a slice
                 longer[at] = first_rows[at]
             first_rows = longer
         first_rows[found - known] = row
@@ -71,16 +78,18 @@ def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array,
 
 
 @compiled
-def deal(keys: Array, bits: int) -> tuple[Array, Array]:
-    """Deal rows to 2^bits parts by their keys: rows in the order of the parts, and where each part starts.
+def split_by_hash(keys: Array, bits: int) -> tuple[Array, Array]:
+    """Split rows into 2^bits parts by a hash of their keys, so that rows with the same key are in the same part.
 
-    Rows of one part keep their order.
+    Returns the numbers of the rows in the order of the parts, and where each part starts in that order (parts + 1). The
+    rows of one part keep their order.
     """
     parts = np.empty(keys.size, np.int32)
     for row in range(keys.size):
-        # Not the bits that `encode` looks a key up by, or all keys of a part would crowd in one place of its table.
+        # A second hash, other than that of `encode`: with the same one, all keys of a part would be close together in
+        # the hash table of `encode`, and it would be slow.
         mixed = keys[row] * _SPREAD
-        parts[row] = ((mixed ^ (mixed >> _U(32))) * _AGAIN) >> _U(64 - bits) if bits > 0 else 0
+        parts[row] = ((mixed ^ (mixed >> _U(32))) * _SECOND_SPREAD) >> _U(64 - bits) if bits > 0 else 0
     starts = _starts(parts, 1 << bits)
     return _order(parts, starts), starts
 
@@ -89,13 +98,16 @@ def deal(keys: Array, bits: int) -> tuple[Array, Array]:
 def group_by_item(
     items: Array, workers: Array, labels: Array, n_items: int, n_workers: int
 ) -> tuple[Array, Array, Array]:
-    """Sort rows by item and, within an item, by worker; rows of one worker on one item keep their order."""
+    """Sort rows by item and, within an item, by worker; rows of one worker on one item keep their order.
+
+    Returns `item_starts` (items + 1), and the workers and labels of the sorted rows.
+    """
     starts = _starts(items, n_items)
     largest = 0
     for i in range(n_items):
         largest = max(largest, starts[i + 1] - starts[i])
     if largest > _FEW:
-        # Sorting by worker first leaves nothing to do within the items, however many labels they have.
+        # Sort all rows by worker first: sorting by item then keeps them in this order within every item.
         order = _order(workers, _starts(workers, n_workers))
         items, workers, labels = items[order], workers[order], labels[order]
     order = _order(items, starts)
@@ -115,7 +127,7 @@ def group_by_item(
 
 @compiled
 def _starts(keys: Array, n_keys: int) -> Array:
-    """Where the rows of each key start when they are sorted."""
+    """(keys + 1): where the rows of each key start when the rows are sorted by key."""
     starts = np.zeros(n_keys + 1, np.int64)
     for row in range(keys.size):
         starts[keys[row] + 1] += 1
@@ -126,7 +138,7 @@ def _starts(keys: Array, n_keys: int) -> Array:
 
 @compiled
 def _order(keys: Array, starts: Array) -> Array:
-    """The rows in the order of their keys; rows of one key keep theirs."""
+    """The numbers of the rows, sorted by key; rows with the same key keep their order. `starts` is from `_starts`."""
     place = starts.copy()
     order = np.empty(keys.size, np.int64)
     for row in range(keys.size):
@@ -138,11 +150,13 @@ def _order(keys: Array, starts: Array) -> Array:
 
 @compiled
 def resolve_repeats(item_starts: Array, workers: Array, labels: Array, policy: int) -> tuple[Array, int, int, int, int]:
-    """Which rows to keep where one worker labelled one item more than once.
+    """Decide which rows to keep where one worker labelled one item more than once.
 
-    A row that repeats an earlier one exactly is never kept. Where different labels remain, `policy` decides.
-    Returns the mask of kept rows, how many rows repeat exactly, how many (item, worker) pairs conflict, and the
-    item and the first row of the first conflict (-1 without one).
+    A row with the same label as an earlier one is never kept. A worker who gave an item different labels is called a
+    conflict; `policy`, one of the KEEP constants, says which of these rows to keep.
+
+    Returns which rows to keep (rows); how many rows repeat an earlier one; how many conflicts there are; and the item
+    and the first row of the first conflict, or -1 and -1 if there is none.
     """
     keep = np.ones(workers.size, np.bool_)
     repeated = conflicts = 0

@@ -1,4 +1,9 @@
-"""GLAD: the sigmoid of a worker's ability times an item's ease."""
+"""GLAD: scores, objectives and gradients from the abilities of workers and the eases of items.
+
+A label is right with the probability sigmoid(ability of its worker * ease of its item). `ability` is (workers), and
+`log_ease` (items) is the logarithm of the ease. All kernels work on the items from `first` up to, not including,
+`last`.
+"""
 
 import numpy as np
 
@@ -21,7 +26,10 @@ def score_abilities(
     scores: Array,
     changes: Array,
 ) -> None:
-    """Overwrite the scores of items from `first` up to `last` by the posteriors of classes equally likely before."""
+    """Overwrite the rows of these items in `scores` (items, classes) by the posterior probabilities of their classes.
+
+    Before any label, all classes are equally likely. Raises `changes` (classes) to the largest change of a score.
+    """
     n_classes = scores.shape[1]
     spread = np.log(max(n_classes - 1, 1))
     support = np.empty(n_classes)
@@ -30,7 +38,7 @@ def score_abilities(
         for k in range(n_classes):
             support[k] = 0.0
         for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
-            # The log odds of a sigmoid are its argument.
+            # The logarithm of the odds of a probability sigmoid(x) is x.
             support[_U(labels[e])] += ability[_U(workers[e])] * ease + spread
         _normalise(support, scores, i, changes)
 
@@ -48,9 +56,10 @@ def ability_objective(
     by_worker: Array,
     by_item: Array,
 ) -> float:
-    """The negative expected log likelihood of the items from `first` up to `last`, and its gradient.
+    """Return the negative expected log likelihood of these items under `scores` (items, classes); compute its gradient.
 
-    The gradient by ability is added to `by_worker`; that by log ease overwrites those items in `by_item`.
+    The gradient by ability is added to `by_worker` (workers). The gradient by log ease overwrites these items in
+    `by_item` (items).
     """
     spread = np.log(max(scores.shape[1] - 1, 1))
     total, product = 0.0, 1.0
@@ -61,7 +70,8 @@ def ability_objective(
             j = _U(workers[e])
             right = scores[i, _U(labels[e])]
             x = ability[j] * ease
-            # With t = exp(-|x|), log sigmoid(x) is min(x, 0) - log(1 + t): one logarithm for many factors of at most 2.
+            # With t = exp(-|x|), log sigmoid(x) is min(x, 0) - log(1 + t). Logarithms are slow, so many factors 1 + t
+            # are multiplied, and one logarithm is taken of the product before it overflows.
             t = np.exp(-abs(x))
             product *= 1.0 + t
             if product > _LARGE:
@@ -88,17 +98,18 @@ def marginal_objective(
     by_worker: Array,
     by_item: Array,
 ) -> float:
-    """The negative log likelihood of the items from `first` up to `last`, summed over classes that are equally likely.
+    """Return the negative log likelihood of these items, summed over the classes, which are equally likely beforehand.
 
-    `by_worker` and `by_item` have two rows. The first is for the gradient, the second for the information that a label
-    has on the parameter where it is known whether the label is right: a curvature that is never below zero. What is by
-    ability is added to `by_worker`; what is by log ease overwrites those items in `by_item`.
+    Also computes its gradient and an estimate of its second derivatives: the Fisher information that the labels would
+    have if it were known which of them are right. That is never below zero. The derivatives by ability are added to
+    `by_worker` (2, workers), and the derivatives by log ease overwrite these items in `by_item` (2, items): row 0 has
+    the gradient, row 1 the second derivatives.
     """
     spread = np.log(max(n_classes - 1, 1))
     most = 0
     for i in range(first, last):
         most = max(most, item_starts[i + 1] - item_starts[i])
-    chance = np.empty(most)  # that each label of an item is right, before the others are known
+    chance = np.empty(most)  # for each label of one item, the probability that it is right if no other label is known
     support, posterior, changes = np.empty(n_classes), np.zeros((1, n_classes)), np.zeros(n_classes)
     total, product = 0.0, 1.0
     for i in range(first, last):
@@ -108,7 +119,8 @@ def marginal_objective(
             support[k] = 0.0
         for e in range(low, high):
             x = ability[_U(workers[e])] * ease
-            # As above. If the label is wrong, it adds log sigmoid(-x) - spread; if it is right, x + spread more.
+            # As in `ability_objective`. To the log likelihood, a wrong label adds log sigmoid(-x) - spread, and a right
+            # label adds x + spread more than that.
             t = np.exp(-abs(x))
             product *= 1.0 + t
             if product > _LARGE:

@@ -1,4 +1,4 @@
-"""Expectation propagation for workers with confusion matrices: one message a label, in counts."""
+"""iBCC by expectation propagation: score the items, and update the message of every label."""
 
 import numpy as np
 
@@ -23,12 +23,16 @@ def sweep_messages(
     new_cells: Array,
     new_classes: Array,
 ) -> None:
-    """Score each item without what it said itself, then let it say that anew.
+    """Score each item with counts from which its own messages are taken away, then update its messages.
 
-    `cells` (workers, said class, true class) and `rows` (workers, true class), the cells' sums, are counts, prior
-    included; `classes` those of the items' classes. `messages` (labels, true class) are what each label had added to
-    its cells, `item_messages` (items, class) what each item had added to `classes`; both are overwritten and added to
-    `new_cells` and `new_classes`.
+    `cells` (workers, said class, true class) are the counts of what workers said, including the prior; `rows` (workers,
+    true class) are their sums over the said classes. `classes` (classes) are the counts of the items' classes.
+    `messages` (labels, true class) are what each label has added to `cells`, and `item_messages` (items, classes) what
+    each item has added to `classes`.
+
+    Overwrites `messages`, `item_messages` and `scores` (items, classes). Raises `changes` (classes) to the largest
+    change of a score. Adds the new messages to `new_cells` and `new_classes`, which have the shapes of `cells` and
+    `classes`.
     """
     n_classes = scores.shape[1]
     support, others = np.empty(n_classes), np.empty(n_classes)
@@ -50,7 +54,7 @@ def sweep_messages(
                 row = rows[j, k] - messages[e, k]
                 messages[e, k] = row * scores[i, k] / (row + 1.0 - scores[i, k])
                 new_cells[j, y, k] += messages[e, k]
-        # The posterior's mean, with the largest total at which no class loses counts.
+        # The new counts of the classes have the mean of the posterior, and a sum such that no class loses counts.
         size = np.inf
         for k in range(n_classes):
             size = min(size, (scores[i, k] + others[k]) / others[k])

@@ -1,4 +1,4 @@
-"""Items one by one: each is decided by the records of its workers, and goes on them."""
+"""LA: decide the items one by one, and count how often each worker was right."""
 
 import numpy as np
 
@@ -18,7 +18,13 @@ def stream_votes(
     given: Array,
     scores: Array,
 ) -> None:
-    """Overwrite `scores` by sums of the records `right / given` at the time; of tied classes, each is a part winner."""
+    """Overwrite `scores` (items, classes) by weighted votes; a vote weighs how often its worker was right so far.
+
+    Items are decided in the order of `order`, a permutation of their numbers. `given` (workers) is how many labels of a
+    worker have been looked at, and `right` (workers) how many of them name the winner; a vote weighs `right / given`.
+    After each item, the labels of its workers are added to both. Classes tie if their scores differ by no more than
+    `tolerance`, relative to the highest; where n classes are tied, a label of one of them adds 1/n to `right`.
+    """
     n_classes = scores.shape[1]
     for at in range(order.size):
         i = _U(order[at])

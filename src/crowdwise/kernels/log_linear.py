@@ -1,7 +1,8 @@
-"""Log-linear confusion: a worker's matrix plus an item's, through a softmax; solved row by row by Newton's method.
+"""Log-linear methods: fit the matrices of workers and items, and score the items.
 
-The exponential of a sum is a product: with the exponentials of both matrices, which are few beside the labels, what a
-label adds takes products and one division.
+When class k is true, the probabilities of what is said are the softmax of row k of the worker's matrix plus row k of
+the item's. The exponential of a sum is a product. So the exponentials of all matrices are kept, and called weights:
+then a label takes products and one division, and no exponentials.
 """
 
 import numpy as np
@@ -10,18 +11,22 @@ from .compilation import Array, compiled
 from .posteriors import _normalise
 
 _U = np.uint64
-# Newton converges in a few steps on these strictly convex problems; a longer step than this is cut.
+# The most steps of Newton's method; it converges in a few, because these problems are strictly convex.
 _STEPS = 20
+# A step in which some number moves further than this is shortened.
 _LONGEST = 4.0
-# A label that says less than this of a class is left out.
+# A label is left out of the row of a class whose probability on its item is below this.
 _NEGLIGIBLE = 1e-12
-# After a step this short the next one would be about its square.
+# After a step this short, the next one would be about as short as its square, and is not taken.
 _SHORT = 1e-3
 
 
 @compiled
 def _solve(matrix: Array, vector: Array) -> None:
-    """Overwrite `vector` by the solution of a positive definite system; `matrix` becomes its Cholesky factor."""
+    """Overwrite `vector` by the solution x of matrix x = vector, for a positive definite matrix.
+
+    Only the lower triangle of `matrix` is read; it is overwritten by the Cholesky factor.
+    """
     size = vector.size
     for a in range(size):
         for b in range(a + 1):
@@ -41,7 +46,7 @@ def _solve(matrix: Array, vector: Array) -> None:
 
 @compiled
 def _weigh(row: Array, weights: Array) -> None:
-    """Write the exponentials of a row, relative to the largest."""
+    """Overwrite `weights` by the exponentials of `row`, divided by the largest, so that none overflows."""
     highest = -np.inf
     for a in range(row.size):
         highest = max(highest, row[a])
@@ -64,12 +69,16 @@ def fit_matrices(
     centre: Array,
     ridge: float,
 ) -> None:
-    """Fit the matrices `own` (groups, classes, classes) of workers given those of items, or the other way round.
+    """Fit the matrices of workers, given those of items; or the matrices of items, given those of workers.
 
-    Groups are workers or items, and the labels of group g are those from `group_starts[g]` on; only groups from `first`
-    up to `last` are fitted. Row k maximises the expected log likelihood of them under the softmax of own + others,
-    weighted by the probability that class k is true, less ridge / 2 times the squared distance from `centre`. Weights
-    are exponentials; those of `own` are kept up with it.
+    A group is a worker or an item, whichever is fitted. The labels of group g are those from `group_starts[g]` up to,
+    not including, `group_starts[g + 1]`. `items` (labels) is the item of each label; `others` (labels) is its item if
+    workers are fitted, and its worker if items are. Only groups from `first` up to, not including, `last` are fitted.
+
+    Overwrites the matrices `own` (groups, true class, said class) and their weights `own_weights`. `other_weights`
+    (others, true class, said class) are the weights of the other matrices. Row k of a matrix maximises the expected log
+    likelihood of the group's labels, each weighted by the probability in `scores` (items, classes) that class k is true
+    on its item, minus ridge / 2 times the squared distance from row k of `centre` (true class, said class).
     """
     n_classes = scores.shape[1]
     gradient, named = np.empty(n_classes), np.empty(n_classes)
@@ -78,8 +87,8 @@ def fit_matrices(
     most = 0
     for g in range(first, last):
         most = max(most, group_starts[g + 1] - group_starts[g])
-    # What every step reads, in the order it is read: the others' weights are far apart in memory.
-    share, near = np.empty(most), np.empty((most, n_classes))
+    # Copies of what every step reads, in the order in which it is read: the originals are far apart in memory.
+    share, other_rows = np.empty(most), np.empty((most, n_classes))
     for g in range(first, last):
         for k in range(n_classes):
             count = _U(0)
@@ -91,7 +100,7 @@ def fit_matrices(
                     named[_U(labels[e])] += score
                     share[count] = score
                     for a in range(n_classes):
-                        near[count, a] = other_weights[_U(others[e]), k, a]
+                        other_rows[count, a] = other_weights[_U(others[e]), k, a]
                     count += _U(1)
             row, weights = own[g, k], own_weights[g, k]
             for _ in range(_STEPS):
@@ -103,7 +112,7 @@ def fit_matrices(
                 for e in range(count):
                     total = 0.0
                     for a in range(n_classes):
-                        chance[a] = weights[a] * near[e, a]
+                        chance[a] = weights[a] * other_rows[e, a]
                         total += chance[a]
                     inverse = 1.0 / total
                     for a in range(n_classes):
@@ -138,7 +147,13 @@ def score_matrices(
     scores: Array,
     changes: Array,
 ) -> float:
-    """Overwrite the scores of items from `first` up to `last` by the posteriors; returns the log likelihood."""
+    """Score the items from `first` up to, not including, `last`, and return the log likelihood of their labels.
+
+    Overwrites their rows of `scores` (items, classes) by the posterior probabilities of the classes, and raises
+    `changes` (classes) to the largest change of a score. `worker_weights` (workers, true class, said class) and
+    `item_weights` (items, true class, said class) are the exponentials of the matrices; `log_prior` (classes) is the
+    logarithm of the classes' probabilities before any label, up to a constant.
+    """
     n_classes = scores.shape[1]
     support = np.empty(n_classes)
     log_likelihood = 0.0

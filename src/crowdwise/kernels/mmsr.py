@@ -1,4 +1,4 @@
-"""Means without the extremes."""
+"""M-MSR: weighted means that leave out the smallest and the largest values."""
 
 import numpy as np
 
@@ -7,10 +7,12 @@ from .compilation import Array, compiled
 
 @compiled
 def trimmed_ratios(values: Array, importance: Array, factor: Array, trim: float, out: Array) -> None:
-    """For every row, the weighted mean of `values[i, j] / factor[j]` without the extremes.
+    """Overwrite `out` (rows) by the weighted mean of `values[i, j] / factor[j]` over j, without the extremes.
 
-    A ratio weighs `importance[i, j] * factor[j]**2`, as in least squares; the share `trim` of all weight is left out at
-    either end, of a ratio on the edge only the part beyond it. A row without any weight stays as it is.
+    `values` and `importance` are (rows, rows), `factor` is (rows). The weight of a ratio is
+    `importance[i, j] * factor[j]**2`, as in least squares. The ratios are sorted, and the share `trim` of the total
+    weight is left out at each end; a ratio at the cut keeps the part of its weight that is inside. If a row has no
+    weight at all, `out` stays as it is there.
     """
     size = factor.size
     ratio, weight = np.empty(size), np.empty(size)

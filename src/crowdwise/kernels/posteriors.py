@@ -1,7 +1,8 @@
-"""Posterior probabilities of the classes of an item from their supports, and the sweep of workers that are coins.
+"""Posterior probabilities of an item's classes, and the sweep for workers with one accuracy each.
 
-Supports are logarithms: -inf, an impossible class, is allowed, and an item
-for which every class is impossible gets the same probability for each.
+The support of a class is the logarithm of its probability, up to a constant that is the same for all classes of the
+item. A support of -inf means that the class is impossible. If all classes of an item are impossible, all get the same
+probability.
 """
 
 import numpy as np
@@ -13,11 +14,14 @@ _U = np.uint64
 
 @compiled
 def _normalise(support: Array, scores: Array, i: int, changes: Array, negligible: float = np.inf) -> float:
-    """Write the probabilities that go with `support` as row i; returns the logarithm of what they were divided by.
+    """Overwrite row i of `scores` (items, classes) by the probabilities that follow from `support` (classes).
 
-    A class that is `negligible` nats behind the best is impossible.
+    Raises `changes` (classes) to the largest change of a score, and overwrites `support`. A class whose support is
+    `negligible` below the highest gets the probability zero. Returns the logarithm of the sum of the exponentials of
+    the supports, which is what the item adds to the log likelihood; zero if all classes are impossible.
     """
-    # Comparing by `if` instead of by `max` and dividing once: this is where most of the time of most methods goes.
+    # Most methods spend most of their time here. So this compares by `if`, which is faster than `max`, and divides
+    # once.
     n_classes = _U(support.size)
     highest = support[0]
     for k in range(n_classes):
@@ -26,7 +30,7 @@ def _normalise(support: Array, scores: Array, i: int, changes: Array, negligible
     possible = highest > -np.inf
     total = 0.0
     for k in range(n_classes):
-        if not possible:  # where all is impossible, all is equally likely
+        if not possible:  # if all classes are impossible, all get the same probability
             support[k] = 1.0
         elif support[k] > highest - negligible:
             support[k] = np.exp(support[k] - highest)
@@ -55,13 +59,15 @@ def sweep_coins(
     classes: Array,
     log_likelihood: Array,
 ) -> None:
-    """Score and count where every worker is right with a probability of its own.
+    """Score the items and count right labels, where every worker is right with a probability of its own.
 
-    `coins` is three arrays: `evidence[j]`, what a label of worker j adds to the support of its class; `against[j]`,
-    what the label would be worth if it were wrong, added to the log likelihood; and `log_prior[k]`, the support of
-    class k before any label. Without coins, scores stay as they are.
+    `coins` is three arrays: what a label adds to the support of the class that it names (workers); the logarithm of the
+    probability of a label if another class is true (workers), which is added to the log likelihood; and the support of
+    each class before any label (classes). If `coins` is None, scores stay as they are.
 
-    Adds to `right` the probability that each label is right, by worker, and to `classes` the scores by item.
+    Overwrites `scores` (items, classes). Raises `changes` (classes) to the largest change of a score. Adds to `right`
+    (workers) the probability that each label of the worker is right, to `classes` (classes) the scores of every item,
+    and to `log_likelihood` (1) the log likelihood of the labels.
     """
     n_classes = scores.shape[1]
     support = np.empty(n_classes)

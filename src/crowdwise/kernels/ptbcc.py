@@ -1,4 +1,4 @@
-"""PTBCC's sweep: every label comes from one of two prototypes, which is never stored."""
+"""PTBCC: find which prototype each label comes from, and score the items by that."""
 
 import numpy as np
 
@@ -23,12 +23,19 @@ def sweep_prototypes(
     raw_mixture: Array,
     raw_matrix: Array,
 ) -> None:
-    """Which prototype each label comes from, given the scores; new scores from that; and counts of both.
+    """Find which prototype each label comes from, given the old scores; make new scores from that; and count both.
 
-    `log_matrix` is (prototypes, said class, true class). `mixtures` is two arrays: the logarithms of every worker's
-    mixture (workers, prototypes) and of the classes' probabilities. Counts have the same shapes. Without mixtures,
-    scores stay, the shares of the prototypes are linear in `log_matrix`, which then holds probabilities, and their
-    unnormalised sums go to the raw counts.
+    `log_matrix` (prototypes, said class, true class) is the logarithms of the prototypes' confusion matrices.
+    `mixtures` is two arrays: the logarithms of the workers' mixtures (workers, prototypes), and those of the classes'
+    probabilities (classes). Which prototype a label comes from is a share for each prototype; it is not stored.
+
+    If `mixtures` is None, scores stay as they are, and `log_matrix` must hold probabilities instead of logarithms. The
+    shares of a label are then proportional to the probability of what was said; before they are scaled to add up to
+    one, they are added to `raw_mixture` and `raw_matrix`.
+
+    Overwrites `scores` (items, classes). Raises `changes` (classes) to the largest change of a score. Adds the shares
+    to `mixture` and `raw_mixture` (workers, prototypes), the shares times the scores to `matrix` and `raw_matrix`
+    (prototypes, said class, true class), and the scores to `classes` (classes).
     """
     n_prototypes, n_classes = log_matrix.shape[0], scores.shape[1]
     most = 0

@@ -1,4 +1,4 @@
-"""Counting votes, and what follows from scores."""
+"""Counts of votes, weighted votes, and the best classes of items."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ _U = np.uint64
 
 @compiled
 def votes_per_item(item_starts: Array, continued: Array | None) -> Array:
-    """How many votes every item has."""
+    """(items): how many votes every item has."""
     votes = np.empty(item_starts.size - 1, np.int32)
     for i in range(votes.size):
         votes[i] = item_starts[i + 1] - item_starts[i]
@@ -21,7 +21,7 @@ def votes_per_item(item_starts: Array, continued: Array | None) -> Array:
 
 @compiled
 def votes_per_worker(workers: Array, continued: Array | None, n_workers: int) -> Array:
-    """How many votes every worker gave."""
+    """(workers): how many votes every worker gave."""
     votes = np.zeros(n_workers, np.int64)
     for e in range(workers.size):
         votes[_U(workers[e])] += 1
@@ -32,19 +32,22 @@ def votes_per_worker(workers: Array, continued: Array | None, n_workers: int) ->
 
 @compiled
 def vote_shares(item_starts: Array, labels: Array, votes: Array, out: Array) -> None:
-    """Per item and class, the share of the votes that name the class."""
+    """Overwrite `out` (items, classes) by the share of the item's votes that name the class; `votes` is (items)."""
     for i in range(votes.size):
         out[i] = 0.0
         for e in range(item_starts[i], item_starts[i + 1]):
             out[i, labels[e]] += 1.0
-        # Dividing whole counts keeps equal shares equal to the bit.
+        # Whole numbers are divided, so that equal shares are equal to the last bit.
         for k in range(out.shape[1]):
             out[i, k] /= votes[i]
 
 
 @compiled
 def disagreement(item_starts: Array, labels: Array, votes: Array, n_classes: int) -> Array:
-    """Per class, the sum over items of their labels times s (1 - s), s the share of votes that name the class."""
+    """(classes): the sum over the items of n s (1 - s), for an item with n labels, s of whose votes name the class.
+
+    s is a share, from 0 to 1. `votes` (items) is how many votes every item has.
+    """
     total = np.zeros(n_classes)
     named = np.zeros(n_classes)
     for i in range(votes.size):
@@ -55,13 +58,13 @@ def disagreement(item_starts: Array, labels: Array, votes: Array, n_classes: int
             k = _U(labels[e])
             share = named[k] / votes[i]
             total[k] += (item_starts[i + 1] - item_starts[i]) * share * (1.0 - share)
-            named[k] = 0.0  # counted: a further label of this class adds nothing
+            named[k] = 0.0  # this class is done: further labels of it add nothing
     return total
 
 
 @compiled
 def agreements(item_starts: Array, workers: Array, labels: Array, answers: Array, n_workers: int) -> Array:
-    """How many votes of every worker name the answer of their item."""
+    """(workers): how many labels of every worker name the answer to their item; `answers` (items) is a class each."""
     agreed = np.zeros(n_workers, np.int64)
     for i in range(item_starts.size - 1):
         for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
@@ -71,7 +74,7 @@ def agreements(item_starts: Array, workers: Array, labels: Array, answers: Array
 
 @compiled
 def _first_from(scores: Array, least: float, other: int) -> int:
-    """The first class with a score of at least `least` that is not the class `other`."""
+    """The first class other than `other` whose score is at least `least`; -1 if there is none."""
     for k in range(scores.size):
         if k != other and scores[k] >= least:
             return k
@@ -80,10 +83,11 @@ def _first_from(scores: Array, least: float, other: int) -> int:
 
 @compiled
 def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
-    """Per item: the best class, the second best (-1 with one class), and whether the two are tied.
+    """Find the best and the second best class of every item, and whether the two are tied.
 
-    Scores within `tolerance` of each other, relative to the larger, are equal: rounding must not break a tie.
-    Equal classes rank by their number.
+    Returns three arrays (items); the second best is -1 if there is only one class. Scores that differ by no more than
+    `tolerance`, relative to the larger, count as equal, because rounding must not break a tie. Of equal classes, the
+    one with the lower number comes first.
     """
     n_items, n_classes = scores.shape
     best = np.zeros(n_items, np.int32)
@@ -113,10 +117,11 @@ def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
 def expected_right(
     item_starts: Array, workers: Array, labels: Array, evidence: Array, prior: Array
 ) -> tuple[Array, Array]:
-    """Per worker, how many labels are expected to be right, and the variance of that number.
+    """Two arrays (workers): how many labels of every worker are expected to be right, and the variance of that number.
 
-    A label of worker j adds `evidence[j]` to the log odds of its class, whose prior probability is `prior[k]`. Only
-    the classes named are visited; the others share what is left of the prior.
+    A label adds `evidence` (workers) of its worker to the log odds of the class that it names; `prior` (classes) is the
+    probability of each class before any label. For speed, only the classes that an item's labels name are computed; the
+    others have the rest of the prior together.
     """
     right = np.zeros(evidence.size)
     variance = np.zeros(evidence.size)
@@ -130,14 +135,15 @@ def expected_right(
         for e in range(low, high):
             k = _U(labels[e])
             support[k] += evidence[_U(workers[e])]
-            # Without a branch, which would be mispredicted: a class is kept in the list only when it is new.
+            # Write the class at the end of the list, and lengthen the list only if the class is new. There is no `if`,
+            # because the processor could not predict its outcome.
             named[distinct] = k
             distinct += seen[k] == 0
             seen[k] = 1
         unnamed, total = 1.0, 0.0
         for at in range(distinct):
             k = _U(named[at])
-            # 600 is as good as certain, and its exponential is still a number.
+            # A support of 600 is as good as certain, and its exponential does not overflow.
             chance[k] = prior[k] * np.exp(min(support[k], 600.0))
             unnamed -= prior[k]
             total += chance[k]
@@ -164,11 +170,13 @@ def sweep_votes(
     given: Array,
     agreed: Array,
 ) -> None:
-    """Score by weighted votes and count by whom the winners were named.
+    """Score the items by weighted votes, and count how often each worker names the winner, the class that scores most.
 
-    Overwrites `scores` by the sums of the weights of the votes, and `changes` by the largest change of each class;
-    without weights, both stay as they are. Adds to `given` the votes of every worker and to `agreed` those that name
-    the winner; of tied classes, each is a part of the winner.
+    Overwrites `scores` (items, classes) by the sums of the weights of the votes, where `weight` (workers) is that of a
+    worker's vote. Raises `changes` (classes) to the largest change of a score. If `weight` is None, both stay as they
+    are. Adds to `given` (workers) the votes of every worker, and to `agreed` (workers) those that name the winner.
+    Classes tie if their scores differ by no more than `tolerance`, relative to the highest; where n classes are tied, a
+    vote for one of them adds 1/n.
     """
     n_classes = scores.shape[1]
     total = np.zeros(n_classes)

@@ -1,7 +1,7 @@
-"""Every method, one file or package each, and the table of them.
+"""All methods, with one file or package for each, and the table of them.
 
-A method is registered by being here: every class in a module of this package that has a `key` of its own is in
-`METHODS`, and its name is a name of `crowdwise`.
+A new method needs no registration: every class in this package that derives from `Method` and has a `key` is in
+`METHODS`, and can be imported from `crowdwise`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,23 +15,25 @@ from ..inference.method import Method
 
 
 def _discover() -> dict[str, type[Method]]:
-    """The methods in this package, by key."""
+    """The classes of all methods in this package, by key, in the order of their keys."""
     found: dict[str, type[Method]] = {}
     for file in iter_modules(__path__):
         module = import_module(f"{__name__}.{file.name}")
         for value in vars(module).values():
             is_method = isinstance(value, type) and issubclass(value, Method) and value.key is not None
-            if is_method and value.__module__.startswith(module.__name__):  # else the module only imports it
+            if is_method and value.__module__.startswith(module.__name__):  # it is not one that the module imports
                 found[value.key] = value
     return dict(sorted(found.items()))
 
 
-# From the key on the command line to the class.
+# The class of every method, by its key: the name of the method on the command line.
 METHODS: Final[Mapping[str, type[Method]]] = _discover()
 
 
 def choose(key: str, settings: Sequence[str] = ()) -> Method:
-    """The method of that key, with parameters given as texts of the form "name=value".
+    """The method with this key, and with parameters from texts of the form "name=value".
+
+    Refuses unknown keys and parameters, and values that a parameter does not take.
 
     >>> choose("bwa", ["prior_strength=30", "prior_correction=false"]).prior_correction
     False

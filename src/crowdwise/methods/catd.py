@@ -1,8 +1,11 @@
-r"""The model of `CATD`.
+r"""CATD: votes weighted by a cautious estimate of how precise each worker is.
 
 $$ w_j = \chi^2_{\alpha/2}(n_j) \Big/ \sum_i 1[y_{ij} \neq \hat z_i] $$
 
-so that a worker with few labels is not trusted for having had no chance to err.
+Here w_j is the weight of worker j, n_j the number of its labels, y_ij the class it said of item i, and z_i the class
+that wins there. The numerator is the quantile alpha/2 of the chi-squared distribution with n_j degrees of freedom, the
+denominator the number of the worker's errors. So a worker that made no errors because it gave few labels gets no large
+weight.
 """
 
 from dataclasses import dataclass
@@ -18,12 +21,12 @@ from ..kernels import Array
 
 @dataclass(frozen=True)
 class CATD(VotingMethod):
-    """Confidence-aware votes.
+    """Votes weighted by the lower end of the confidence interval of each worker's precision.
 
-    Use it where most workers have few labels. A worker that never disagreed would decide alone: `smoothing` errors are
-    added to everybody.
+    Use it where most workers have few labels. A worker that never disagreed with a winner would decide everything
+    alone, so `smoothing` is added to the number of every worker's errors.
 
-    `CATD.released()` is what the BWA paper compared with: next to no smoothing, a hundred iterations.
+    `CATD.released()` is what the BWA paper compared with: almost no smoothing, and a hundred iterations.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -42,19 +45,19 @@ class CATD(VotingMethod):
         "https://doi.org/10.14778/2735496.2735505",
     )
 
-    level: float = parameter(0.95, "1 - alpha, of the confidence interval.", above=0, below=1)
-    smoothing: float = parameter(0.5, "Errors added to every worker's.", above=0)
-    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this.", at_least=0)
-    max_iterations: int = parameter(100, "Stop then at the latest.", at_least=1)
+    level: float = parameter(0.95, "The level of the confidence interval (1 - alpha in the paper).", above=0, below=1)
+    smoothing: float = parameter(0.5, "How many errors to add to the errors of every worker.", above=0)
+    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(100, "The most iterations before it stops without having converged.", at_least=1)
 
     @classmethod
     def released(cls) -> "CATD":
-        """The implementation in the BWA paper's comparison."""
+        """The method as in the released code that the BWA paper compared with."""
         return cls(smoothing=1e-9, tolerance=0.0)
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """The chi-squared quantile over the errors, scaled to add up to one."""
-        from scipy import special  # slow to import: not before it is needed
+        """The chi-squared quantile divided by the number of errors; the weights are scaled to add up to one."""
+        from scipy import special  # imported here because it is slow to import
 
         quantile = 2 * special.gammaincinv(counts.given / 2, (1 - self.level) / 2)
         weight = np.where(counts.given > 0, quantile / (counts.given - counts.agreed + self.smoothing), 0.0)

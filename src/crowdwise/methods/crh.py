@@ -1,6 +1,9 @@
-r"""The model of `CRH`.
+r"""CRH: votes weighted by how much smaller a worker's error rate is than that of the worst worker.
 
 $$ w_j = -\log \Big( d_j / \max_{j'} d_{j'} \Big), \quad d_j = \frac{1}{n_j} \sum_i 1[y_{ij} \neq \hat z_i] $$
+
+Here w_j is the weight of worker j, d_j its error rate, n_j the number of its labels, y_ij the class it said of item i,
+and z_i the class that wins there.
 """
 
 from dataclasses import dataclass
@@ -16,11 +19,12 @@ from ..kernels import Array
 
 @dataclass(frozen=True)
 class CRH(VotingMethod):
-    """Votes weighted by errors relative to the worst worker's.
+    """Votes weighted by each worker's error rate relative to that of the worst worker.
 
-    Use it for comparison; the worst worker has no weight at all, and one hopeless worker makes all others alike.
+    Use it to compare other methods with. Weights depend on the worst worker: that worker gets next to no weight, and if
+    it is much worse than all others, they all get nearly the same weight.
 
-    `CRH.released()` is what the BWA paper compared with: ten iterations, errors not divided.
+    `CRH.released()` is what the BWA paper compared with: ten iterations, and numbers of errors instead of error rates.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -29,7 +33,9 @@ class CRH(VotingMethod):
     """
 
     key: ClassVar[str] = "crh"
-    summary: ClassVar[str] = "CRH: votes weighted by the negative logarithm of each worker's share in all errors."
+    summary: ClassVar[str] = (
+        "CRH: votes weighted by the negative logarithm of each worker's error rate relative to the worst worker's."
+    )
     paper: ClassVar[Reference] = Reference(
         "Li, Li, Gao, Zhao, Fan and Han",
         "Resolving Conflicts in Heterogeneous Data by Truth Discovery and Source Reliability Estimation",
@@ -39,18 +45,22 @@ class CRH(VotingMethod):
 
     per_label: bool = parameter(
         True,
-        "Whether errors are divided by the worker's labels. Without it prolific workers are penalised.",
+        "Whether a worker's errors are divided by the number of its labels. If not, workers with many labels get too "
+        "little weight.",
     )
-    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this.", at_least=0)
-    max_iterations: int = parameter(100, "Stop then at the latest.", at_least=1)
+    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(100, "The most iterations before it stops without having converged.", at_least=1)
 
     @classmethod
     def released(cls) -> "CRH":
-        """The implementation in the BWA paper's comparison."""
+        """The method as in the released code that the BWA paper compared with."""
         return cls(per_label=False, tolerance=0.0, max_iterations=10)
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """The released constants keep the logarithm finite and the worst worker's weight above zero."""
+        """The negative logarithm of the error rate relative to the highest.
+
+        Small constants, as in the released code, keep the logarithm finite and the worst worker's weight above zero.
+        """
         errors = counts.given - counts.agreed
         if self.per_label:
             errors = errors / np.maximum(counts.given, 1)

@@ -1,6 +1,9 @@
-r"""The model of `DawidSkene`.
+r"""Dawid-Skene: every worker has a confusion matrix, fitted by expectation-maximisation.
 
 $$ z_i \sim Cat(\pi), \quad y_{ij} \mid z_i = k \sim Cat(C_{jk}) $$
+
+Here z_i is the true class of item i, pi how common the classes are, y_ij the class that worker j said, and C_jk the row
+for true class k of the worker's confusion matrix.
 """
 
 from dataclasses import dataclass
@@ -9,7 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..data.labels import Labels, shares
-from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted, log
+from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class, log
 from ..inference.method import Reference
 from ..inference.parameters import parameter
 from ..kernels import Array
@@ -17,12 +20,12 @@ from ..kernels import Array
 
 @dataclass(frozen=True)
 class DawidSkene(ConfusionMethod):
-    """Maximum likelihood confusion matrices.
+    """A confusion matrix for every worker, with the highest likelihood.
 
     Use it where workers have many labels each and confuse particular classes. With few labels per worker its matrices
-    are noise; `lfc`, which smooths them, or `bwa` is safer.
+    are unreliable; `lfc`, which smooths them, or `bwa` is safer.
 
-    `DawidSkene.released()` is what the BWA paper compared with: twenty iterations from the diagonal start.
+    `DawidSkene.released()` is what the BWA paper compared with: twenty iterations, with `start_from="diagonal"`.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -46,19 +49,19 @@ class DawidSkene(ConfusionMethod):
 
     start_from: Literal["majority", "diagonal"] = parameter(
         "majority",
-        '"majority" counts the vote shares first, as Dawid and Skene did; "diagonal" scores first, with matrices '
-        "that are right with probability 0.7.",
+        'What to start from. "majority": the shares of the votes, as Dawid and Skene did. "diagonal": confusion '
+        "matrices of workers who are right with probability 0.7.",
     )
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
 
     @classmethod
     def released(cls) -> "DawidSkene":
-        """The implementation in the BWA paper's comparison."""
+        """The method as in the released code that the BWA paper compared with."""
         return cls("diagonal", tolerance=0.0, max_iterations=20)
 
     def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
-        """Vote shares, or matrices with 0.7 on the diagonal."""
+        """Start from the vote shares, or from confusion matrices with 0.7 on the diagonal."""
         if self.start_from == "majority":
             return shares(labels), None
         confusion = np.tile(diagonal(labels.n_classes), (labels.n_workers, 1, 1))
@@ -67,14 +70,14 @@ class DawidSkene(ConfusionMethod):
         return np.zeros((labels.n_items, labels.n_classes)), first
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Relative frequencies; a row that was never seen is the starting one."""
-        confusion = row_frequencies(counted(counts))
+        """Confusion matrices as relative frequencies; see `row_frequencies` for a class that a worker never met."""
+        confusion = row_frequencies(by_true_class(counts))
         prior = log(counts.classes / counts.classes.sum())
         return Confusions(as_evidence(log(confusion)), prior, confusion, -counts.log_likelihood)
 
 
 def diagonal(n_classes: int) -> Array:
-    """A worker that is right with probability 0.7 and errs evenly."""
+    """The confusion matrix of a worker who is right with probability 0.7, and says every wrong class equally often."""
     if n_classes == 1:
         return np.ones((1, 1))
     matrix = np.full((n_classes, n_classes), 0.3 / (n_classes - 1))
@@ -83,9 +86,9 @@ def diagonal(n_classes: int) -> Array:
 
 
 def row_frequencies(counts: Array) -> Array:
-    """Each row divided by its sum, and where nothing was counted, the row of a worker that is mostly right."""
+    """Each row of (workers, true class, said class) divided by its sum; a row of zeros becomes that of `diagonal`."""
     total = counts.sum(axis=2, keepdims=True)
     unseen = total == 0
-    frequencies = np.asarray(counts / np.where(unseen, 1, total))  # laid out as the counts are: nothing is moved
+    frequencies = np.asarray(counts / np.where(unseen, 1, total))  # with the memory layout of the counts
     np.copyto(frequencies, diagonal(counts.shape[2]), where=unseen)
     return frequencies

@@ -1,8 +1,10 @@
-r"""The model of `EBCC`.
+r"""EBCC: classes have hidden subtypes, through which the errors of workers are correlated.
 
 $$ z_i \sim Cat(\pi), \; g_i \mid z_i = k \sim Cat(\varpi_k), \; y_{ij} \mid z_i = k, g_i = m \sim Cat(V_{jkm}) $$
 
-so that workers' errors are correlated through the subtype.
+Here z_i is the true class of item i and g_i its subtype within the class; pi is how common the classes are, and varpi_k
+how common the subtypes of class k are. y_ij is the class that worker j said; when class k and subtype m are true, V_jkm
+are the probabilities of what the worker says. Items of one subtype are mistaken by many workers in the same way.
 """
 
 from dataclasses import dataclass
@@ -18,21 +20,24 @@ from ..inference.confusion_matrices import ConfusionCounts, Confusions
 from ..inference.loop import Fitted, IterativeMethod, run
 from ..inference.method import Progress, Reference
 from ..inference.parameters import parameter
-from ..inference.restarts import best_of, by_name, side_by_side
+from ..inference.restarts import attempts_at_once, best_of, by_name
 from ..kernels import Array
 from ..results.result import Result
 
-# Most subtypes of an item are out of the question; this many nats behind is below the rounding of the best one.
+# A subtype whose log probability is this much below that of the best one is left out: it would be lost in rounding
+# anyway, and most subtypes of an item are that unlikely.
 _NEGLIGIBLE: Final = 40.0
 
 
 @dataclass(frozen=True, eq=False)
 class Subtypes(Confusions):
-    """Parameters by state, a state being a class with a subtype.
+    """What EBCC learned: the attributes of `Confusions`, for states instead of true classes.
+
+    A state is a class together with one of its subtypes.
 
     Attributes:
-        vote_classes: (classes), how many items majority vote puts in each class.
-        divergence: How far the posterior of the parameters is from their prior.
+        vote_classes: (classes), the sum of the vote shares of each class over the items.
+        divergence: The Kullback-Leibler divergence of the parameters' posterior from their prior.
     """
 
     vote_classes: Array
@@ -40,17 +45,17 @@ class Subtypes(Confusions):
 
     @property
     def class_prior(self) -> None:
-        """Not known by class: the prior is one of states."""
+        """None: the prior is one of states, not of classes."""
         return None
 
 
 @dataclass(frozen=True)
 class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
-    """Correlated workers through hidden subtypes of the classes.
+    """Workers whose errors are correlated through hidden subtypes of the classes.
 
-    Use it where workers share misconceptions: hard items of a class that many get wrong alike. It costs `subtypes`
-    times a confusion-matrix method, and random starts end differently: the one with the best bound on the evidence
-    wins, which says little about accuracy.
+    Use it where many workers make the same error on the same hard items. It takes `subtypes` times as long as other
+    confusion-matrix methods. Random starts lead to different results; the one with the best bound on the probability of
+    the labels is kept, but that need not be the most accurate one.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -76,45 +81,49 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         "a class's probability is that of its subtypes together, and only each of those is a sum"
     )
 
-    subtypes: int = parameter(10, "M, how many each class may have.", at_least=1)
+    subtypes: int = parameter(10, "How many subtypes each class has at most (M in the paper).", at_least=1)
     concentration: float = parameter(
         0.1,
-        "a, of the prior of the subtypes, Dir(a/M): the smaller, the fewer are used.",
+        "The concentration of the prior of the subtypes: the smaller it is, the fewer subtypes are used.",
         above=0,
     )
     diagonal: float | None = parameter(
         None,
-        "beta_kk, the prior's count of right labels in every row of a confusion matrix. Unless given, 4 as "
-        "published, and with more than five classes as many as the others in the row together: it should not expect "
+        "How many right labels the prior counts in every row of a confusion matrix. If None, 4 as published, but with "
+        "more than five classes as many as the wrong labels in the row together, so that the prior does not expect "
         "workers to be wrong more often than right.",
         above=0,
     )
-    off_diagonal: float = parameter(1.0, "beta_kl, its count in every other cell.", above=0)
-    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this.", at_least=0)
+    off_diagonal: float = parameter(
+        1.0, "How many labels the prior counts of each wrong class in every row of a confusion matrix.", above=0
+    )
+    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
     max_iterations: int = parameter(
         200,
-        "Stop each start then at the latest: subtypes merge slowly, long after the classes have settled.",
+        "The most iterations of each start before it stops without having converged. Subtypes can go on moving long "
+        "after the classes have converged.",
         at_least=1,
     )
     restarts: int = parameter(
         2,
-        "How many random starts; 40 in the published experiment. More find better bounds, not often answers.",
+        "How many random starts to try; the paper's experiment has 40. More starts find better bounds, but rarely "
+        "better answers.",
         at_least=1,
     )
-    seed: int = parameter(0, "Of the random starts.", at_least=0)
+    seed: int = parameter(0, "The random seed: the same seed gives the same starts.", at_least=0)
 
     @classmethod
     def released(cls) -> "EBCC":
-        """The published experiment: the best of forty starts, and a prior of 4 to 1 for any number of classes."""
+        """The method as in its paper: forty starts, and 4 right labels in the prior for any number of classes."""
         return cls(diagonal=4.0, restarts=40, max_iterations=500)
 
     @property
     def memory_reason(self) -> str:
-        """Why all labels must be in memory at once."""
+        """Why all labels must be in memory at once, as a clause for an error message."""
         return "because it draws a start for all items at once"
 
     def infer(self, labels: Any, progress: Progress | None) -> Result:
-        """Iterate from several random starts, and keep the one with the best bound."""
+        """Iterate from several random starts, and keep the result with the best bound."""
         share = shares(labels)
 
         def attempt(number: int, progress: Progress) -> Fitted:
@@ -127,11 +136,11 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         return make_result(self, labels, best.scores, best.ending)
 
     def finish(self, scores: Array) -> Array:
-        """The probability of a class is that of its subtypes together."""
+        """The probabilities of the classes: each is the sum over the subtypes of the class."""
         return np.asarray(scores.reshape(len(scores), -1, self.subtypes).sum(axis=2))
 
     def check(self, labels: Any) -> None:
-        """Refuse votes that name several classes, and what would not fit in memory, before any of it is made."""
+        """Refuse votes that name several classes, and labels for which the arrays would not fit in memory."""
         super().check(labels)
         require_room(
             self._bytes_needed(labels),
@@ -142,32 +151,33 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         )
 
     def _bytes_needed(self, labels: Labels) -> int:
-        """What starts take at the worst moment."""
+        """The most bytes that are in use at the same time."""
         confusion, share = labels.n_workers * labels.n_classes**2, labels.n_items * labels.n_classes
         evidence, scores = confusion * self.subtypes, share * self.subtypes
-        # The best so far is kept. A start at work has counts, posteriors and what they are made from besides, the
-        # parameters before, and the scores that it started from.
+        # Each run in progress, and the best finished one, has the result that it may return. A run in progress also has
+        # counts, posteriors and the arrays that those are made from, the parameters of the iteration before, and the
+        # scores that it started from.
         kept, besides = evidence + confusion + scores, 4 * evidence + confusion + scores
-        at_work = side_by_side(self.restarts, labels)
-        return 8 * (share + min(self.restarts, at_work + 1) * kept + at_work * besides)
+        running = attempts_at_once(self.restarts, labels)
+        return 8 * (share + min(self.restarts, running + 1) * kept + running * besides)
 
     def count_size(self, labels: Labels) -> int:
-        """A confusion matrix for every worker and subtype."""
+        """The size of the confusion matrices of all workers and subtypes."""
         return labels.n_workers * labels.n_classes**2 * self.subtypes
 
     def empty_counts(self, labels: Labels, workers: Subtypes | None) -> ConfusionCounts:
-        """Nothing counted yet."""
+        """Zeros, which `sweep` adds to."""
         states = labels.n_classes * self.subtypes
         return ConfusionCounts(np.zeros((labels.n_workers, labels.n_classes, states)), np.zeros(states), np.zeros(1))
 
     def sweep(self, labels: Labels, scores: Array, workers: Subtypes | None, counts: ConfusionCounts) -> Array:
-        """Posterior probabilities of the states, and confusion counted by them."""
+        """Score items by the posterior probabilities of their states, and count what each worker says of each state."""
         changes = np.zeros(scores.shape[1])
         kernels.sweep_confusions(
             labels.item_starts,
             labels.workers,
             labels.labels,
-            None,  # states are too many for registers
+            None,  # there are too many states for the registers of a processor
             None if workers is None else (workers.evidence.reshape(-1, scores.shape[1]), workers.log_prior),
             _NEGLIGIBLE,
             scores,
@@ -177,19 +187,19 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         return np.asarray(changes.reshape(-1, self.subtypes).max(axis=1))
 
     def estimate(self, counts: ConfusionCounts, previous: Subtypes | None, change: Array) -> Subtypes:
-        """Expected logarithms under the Dirichlet posteriors."""
+        """The expected logarithms of all probabilities under their Dirichlet posteriors."""
         states = counts.classes.reshape(-1, self.subtypes)
         n_classes = len(states)
         votes = states.sum(axis=1) if previous is None else previous.vote_classes
         bound = 0.0 if previous is None else counts.log_likelihood[0] - previous.divergence
-        # A class without votes keeps a trace of prior, or its logarithm would be minus infinity.
+        # The prior of a class without votes is not exactly zero, because its logarithm must be finite.
         class_prior, subtype_prior = np.maximum(votes, 1e-9), np.full(states.shape, self.concentration / self.subtypes)
         diagonal = max(4.0, (n_classes - 1) * self.off_diagonal) if self.diagonal is None else self.diagonal
         cell_prior = self.off_diagonal + (diagonal - self.off_diagonal) * np.eye(n_classes)
         cell_prior = np.repeat(cell_prior, self.subtypes, axis=0).T[None]  # (1, said class, states)
-        _, log_classes, far = _posterior(states.sum(axis=1), class_prior, 0)
-        subtypes, log_subtypes, further = _posterior(states, subtype_prior, 1)
-        cells, log_cells, furthest = _posterior(counts.confusion, cell_prior, 1)
+        _, log_classes, class_divergence = _posterior(states.sum(axis=1), class_prior, 0)
+        subtypes, log_subtypes, subtype_divergence = _posterior(states, subtype_prior, 1)
+        cells, log_cells, cell_divergence = _posterior(counts.confusion, cell_prior, 1)
         by_class = (cells / cells.sum(axis=1, keepdims=True)).reshape(len(cells), n_classes, n_classes, self.subtypes)
         used = subtypes / subtypes.sum(axis=1, keepdims=True)
         confusion = np.einsum("jlkm,km->jkl", by_class, used)
@@ -199,16 +209,17 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
             matrices=confusion,
             objective=np.array([-bound]),
             vote_classes=votes,
-            divergence=far + further + furthest,
+            divergence=class_divergence + subtype_divergence + cell_divergence,
         )
 
 
 def _posterior(counts: Array, prior: Array, axis: int) -> tuple[Array, Array, float]:
-    """Dirichlet posteriors along an axis: their counts, expected logarithms, and divergence from the prior, summed.
+    """Dirichlet posteriors along an axis: their counts, their expected logarithms, and their divergence from the prior.
 
-    Most counts are zero, so that the prior's functions of its few numbers do.
+    The divergence is the sum over all distributions. Most counts are zero, and the prior has few numbers, so the slow
+    functions are computed for the prior and for the counts above zero only.
     """
-    from scipy import special  # slow to import: not before it is needed
+    from scipy import special  # imported here because it is slow to import
 
     counted = counts > 0
     posterior = counts + prior
@@ -216,7 +227,7 @@ def _posterior(counts: Array, prior: Array, axis: int) -> tuple[Array, Array, fl
     expected = np.broadcast_to(special.digamma(prior), counts.shape).copy()
     expected[counted] = special.digamma(posterior[counted])
     expected -= special.digamma(total)
-    grown = special.gammaln(total).sum() - np.broadcast_to(special.gammaln(prior_total), total.shape).sum()
+    totals = special.gammaln(total).sum() - np.broadcast_to(special.gammaln(prior_total), total.shape).sum()
     norm = np.broadcast_to(special.gammaln(prior), counts.shape)[counted].sum()
     norm -= special.gammaln(posterior[counted]).sum()
-    return posterior, expected, float(grown + norm + (counts * expected).sum())
+    return posterior, expected, float(totals + norm + (counts * expected).sum())

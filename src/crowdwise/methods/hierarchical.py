@@ -1,9 +1,11 @@
-r"""The model of `Hierarchical`.
+r"""Hierarchical accuracies: an accuracy per worker and class, with a prior learned from all workers.
 
 $$ z_i \sim Cat(\pi), \; P(y_{ij} = k \mid z_i = k) = a_{jk} \sim Beta(A_k, B_k), \; y_{ij} \mid wrong \sim Cat(G_k) $$
 
-with A, B and the errors' profile G shared by all workers and learned (empirical Bayes). A middle between one accuracy
-and one confusion matrix per worker.
+Here z_i is the true class of item i, pi how common the classes are, y_ij the class that worker j said, and a_jk how
+often the worker is right when class k is true. The counts A_k and B_k of the prior, and what is said when a label is
+wrong, G_k, are the same for all workers and learned from the labels (empirical Bayes). So a worker has more numbers
+than a single accuracy, and fewer than a confusion matrix.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +13,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
+from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ..inference.method import Reference
 from ..inference.parameters import parameter
 from ..kernels import Array
@@ -19,11 +21,12 @@ from ..kernels import Array
 
 @dataclass(frozen=True, eq=False)
 class SharedConfusions(Confusions):
-    """Confusion matrices with the prior that all workers share.
+    """Confusion matrices, with the prior that all workers share.
 
     Attributes:
-        row_counts: The prior's counts: (classes, 2) of right and wrong labels, or (classes, classes) if full.
-        vote_classes: (classes), how many items majority vote puts in each class.
+        row_counts: The counts of the prior: of right and wrong labels (true class, 2), or, with `form="full"`, of every
+            class said (true class, said class).
+        vote_classes: (classes), the sum of the vote shares of each class over the items.
     """
 
     row_counts: Array
@@ -32,10 +35,11 @@ class SharedConfusions(Confusions):
 
 @dataclass(frozen=True)
 class Hierarchical(ConfusionMethod):
-    """Accuracies or confusion matrices with a learned prior.
+    """Accuracies or confusion matrices, with a prior that is learned from all workers.
 
-    Use it where there are many workers with few labels each: what one does not tell, the others do. With few workers
-    the shared prior has little to learn from, and it can settle on a wrong balance of classes.
+    Use it where there are many workers with few labels each: what is common to all workers makes up for the few labels
+    of each. Do not use it with few workers: there is then too little to learn the prior from, and it can end with wrong
+    estimates of how common the classes are.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -56,16 +60,16 @@ class Hierarchical(ConfusionMethod):
 
     form: Literal["class_accuracy", "full", "one_coin"] = parameter(
         "class_accuracy",
-        '"class_accuracy", an accuracy per worker and class, the errors\' profile shared; "full", a confusion matrix '
-        'per worker; or "one_coin", an accuracy per worker, the errors\' profile shared, and a flat instead of an '
-        "empirical prior over classes.",
+        'What every worker has. "class_accuracy": an accuracy for each class. "full": a confusion matrix. "one_coin": '
+        "a single accuracy, and all classes are equally common beforehand. With accuracies, what is said when a label "
+        "is wrong is learned for all workers together.",
     )
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Expected logarithms under the posteriors, after three steps of the shared prior towards its optimum."""
-        from scipy import special  # slow to import: not before it is needed
+        """Improve the shared prior by three steps, then take the expected logarithms under the workers' posteriors."""
+        from scipy import special  # imported here because it is slow to import
 
         classes = len(counts.classes)
         if not isinstance(previous, SharedConfusions):
@@ -74,7 +78,7 @@ class Hierarchical(ConfusionMethod):
                 first = 1.0 + 3.0 * np.eye(classes)
             empty = np.zeros((0, classes, classes))
             previous = SharedConfusions(empty, np.zeros(classes), empty, np.zeros(1), first, counts.classes.copy())
-        cells = counted(counts)
+        cells = by_true_class(counts)
         rows = cells if self.form == "full" else _right_and_wrong(cells, self.form == "one_coin")
         prior = learned_rows(rows, previous.row_counts)
         posterior = rows + prior
@@ -97,21 +101,31 @@ class Hierarchical(ConfusionMethod):
 
 
 def learned_rows(rows: Array, prior: Array, steps: int = 3) -> Array:
-    """Minka's fixed-point steps for the Dirichlet prior of the rows of every class: (workers, classes, cells)."""
-    from scipy import special  # slow to import: not before it is needed
+    """The Dirichlet prior of the rows of each true class, after some of Minka's fixed-point steps.
+
+    Args:
+        rows: (workers, true class, cells), the counts of every worker.
+        prior: (true class, cells), the counts of the prior before these steps.
+        steps: How many steps to take.
+    """
+    from scipy import special  # imported here because it is slow to import
 
     total = rows.sum(axis=2)
     for _ in range(steps):
         strength = prior.sum(axis=1)
-        above = (special.digamma(rows + prior) - special.digamma(prior)).sum(axis=0)
-        below = (special.digamma(total + strength) - special.digamma(strength)).sum(axis=0)[:, None]
-        # A class that nobody has met teaches nothing: its prior stays.
-        prior = np.clip(np.where(below > 0, prior * above / np.where(below > 0, below, 1), prior), 0.01, 1000)
+        numerator = (special.digamma(rows + prior) - special.digamma(prior)).sum(axis=0)
+        denominator = (special.digamma(total + strength) - special.digamma(strength)).sum(axis=0)[:, None]
+        # If no worker labelled an item of a class, there is nothing to learn, and its prior stays as it is.
+        known = denominator > 0
+        prior = np.clip(np.where(known, prior * numerator / np.where(known, denominator, 1), prior), 0.01, 1000)
     return np.asarray(prior)
 
 
 def _right_and_wrong(cells: Array, together: bool) -> Array:
-    """(workers, classes, 2): right and wrong labels by true class, or those of all classes `together` for each."""
+    """(workers, true class, 2): how many labels are right and how many wrong.
+
+    If `together`, every true class gets the numbers of all classes together.
+    """
     right = np.diagonal(cells, axis1=1, axis2=2)
     wrong = cells.sum(axis=2) - right
     if together:
@@ -121,7 +135,7 @@ def _right_and_wrong(cells: Array, together: bool) -> Array:
 
 
 def _error_profile(cells: Array) -> Array:
-    """(true class, said class): what is said when it is wrong; nothing on the diagonal."""
+    """(true class, said class): the probability of each class in a wrong label; zero on the diagonal."""
     profile = 1 + cells.sum(axis=0)
     np.fill_diagonal(profile, 0)
     total = profile.sum(axis=1, keepdims=True)
@@ -129,7 +143,11 @@ def _error_profile(cells: Array) -> Array:
 
 
 def _spread(right_and_wrong: Array, profile: Array, combine: np.ufunc) -> Array:
-    """(workers, classes, 2) as matrices: right on the diagonal, wrong combined with the profile elsewhere."""
+    """Matrices (workers, true class, said class) from numbers for right and wrong labels (workers, true class, 2).
+
+    The number for right labels is on the diagonal. Elsewhere, `combine` adds or multiplies the number for wrong labels
+    and the profile.
+    """
     matrices = combine(right_and_wrong[:, :, 1:], profile[None])
     diagonal = np.arange(profile.shape[0])
     matrices[:, diagonal, diagonal] = right_and_wrong[:, :, 0]

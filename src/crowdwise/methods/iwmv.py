@@ -1,8 +1,10 @@
-r"""The model of `IterativeWeightedMajorityVote`.
+r"""Iterative weighted majority vote: votes weighted by how much better than guessing a worker is.
 
 $$ w_j = K \cdot \frac{1}{n_j} \sum_i 1[y_{ij} = \hat z_i] - 1 $$
 
-and the winners are chosen anew with these weights, until nothing changes.
+Here w_j is the weight of worker j, K the number of classes, n_j the number of the worker's labels, y_ij the class it
+said of item i, and z_i the class that wins there. With these weights the winners are chosen again, until nothing
+changes.
 """
 
 from dataclasses import dataclass
@@ -17,10 +19,11 @@ from ..results.result import Scale
 
 @dataclass(frozen=True)
 class IterativeWeightedMajorityVote(VotingMethod):
-    """Votes weighted by agreement above guessing; a worker worse than guessing votes against what it says.
+    """Votes weighted by how much more often a worker agrees with the winners than by guessing.
 
-    Use it for speed: it is nearly optimal for coins and takes a few passes. Scores are margins: sums of weights, which
-    may be negative.
+    Use it where speed matters: it needs few iterations, and is nearly optimal if each worker is equally good at all
+    classes. A worker worse than guessing has a negative weight, so its votes count against the class that they name.
+    Scores are margins: sums of weights, which may be negative.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -30,7 +33,8 @@ class IterativeWeightedMajorityVote(VotingMethod):
 
     key: ClassVar[str] = "iwmv"
     summary: ClassVar[str] = (
-        "Iterative weighted majority vote: a vote weighs what its worker's agreement exceeds guessing by."
+        "Iterative weighted majority vote: votes weighted by how much more often a worker agrees with the winners than "
+        "by guessing."
     )
     paper: ClassVar[Reference] = Reference(
         "Li and Yu",
@@ -39,11 +43,11 @@ class IterativeWeightedMajorityVote(VotingMethod):
         "https://arxiv.org/abs/1411.4086",
     )
 
-    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this.", at_least=0)
-    max_iterations: int = parameter(20, "Stop then at the latest.", at_least=1)
+    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(20, "The most iterations before it stops without having converged.", at_least=1)
 
     scale: ClassVar[Scale] = "margin"
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """What agreement exceeds guessing by."""
+        """Zero for agreement as by guessing, above zero for more, and below zero for less."""
         return n_classes * share - 1

@@ -1,8 +1,10 @@
-r"""The model of `KOS`.
+r"""KOS: items and workers send each other messages about what their other labels say; for two classes.
 
 $$ x_{i \to j} = \sum_{j' \ne j} A_{ij'} y_{j' \to i}, \quad y_{j \to i} = \sum_{i' \ne i} A_{i'j} x_{i' \to j} $$
 
-with A = 1 for a label of the second class and -1 for one of the first.
+Here A_ij is 1 if worker j said the second class of item i, and -1 if it said the first. The message x from an item to a
+worker says which class the item's other workers believe in. The message y from a worker to an item says how reliable
+the worker is on its other items.
 """
 
 from dataclasses import dataclass
@@ -20,35 +22,37 @@ from ..kernels import Array
 from ..results.learned import Learned, Trust
 from ..results.result import Scale
 
-# Where messages say nothing, as for an item whose workers labelled nothing else, this much of the votes decides.
-_VOTES: Final = 1e-6
-# A margin this small, relative to the largest, is what is left of messages that cancelled.
+# Every vote adds this to the message behind it. It decides only where all messages are zero, as on an item whose
+# workers labelled nothing else.
+_VOTE_WEIGHT: Final = 1e-6
+# A margin this small, relative to the largest, is taken as zero: it is a rounding error of messages that cancelled.
 _CANCELLED: Final = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
 class Reliabilities(Learned):
-    """What is believed of the workers.
+    """How reliable the workers are.
 
     Attributes:
-        reliability: (workers), the sum of what items told each: above zero is better than guessing.
+        reliability: (workers), the sum of the messages from the worker's items: above zero is better than guessing.
     """
 
     reliability: Array
 
     def trust(self) -> Trust:
-        """What items told about a worker."""
+        """A worker is trusted by its reliability."""
         return Trust(self.reliability, "Reliability")
 
 
 @dataclass(frozen=True)
 class KOS(InMemoryMethod):
-    """Belief propagation between items and workers, for two classes.
+    """Messages between items and workers, for two classes.
 
-    Use it for two classes and many labels by each worker, spread over items at random: that is what it was proved good
-    for. Where a few workers did most of the work, or classes are out of balance, others are better. It has a message
-    for every label, so it needs all labels in memory. The paper starts at random around one; this starts at one, which
-    is majority vote, so that the same data give the same answer. Scores are margins.
+    Use it with two classes, where each worker has many labels on random items: for this case it was proved to be good.
+    Where a few workers gave most of the labels, or one class is much more common, other methods are better. It keeps a
+    message for every label, so it needs all labels in memory. In the paper, the first messages are random numbers
+    around one; here all are one, which is majority vote, so that the same data always give the same answer. Scores are
+    margins: sums of messages, which may be negative.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=2, seed=1)
@@ -58,7 +62,7 @@ class KOS(InMemoryMethod):
 
     key: ClassVar[str] = "kos"
     summary: ClassVar[str] = (
-        "KOS: items and workers tell each other, label by label, what all their other labels say; for two classes."
+        "KOS: for two classes; items and workers send each other messages about what all their other labels say."
     )
     paper: ClassVar[Reference] = Reference(
         "Karger, Oh and Shah",
@@ -75,34 +79,41 @@ class KOS(InMemoryMethod):
 
     tolerance: float = parameter(
         1e-3,
-        "Stop when no message moves by more than this, relative to their root mean square.",
+        "Stop when no message moves by more than this in one iteration, relative to the messages' root mean square.",
         at_least=0,
     )
-    max_iterations: int = parameter(20, "Stop then at the latest.", at_least=1)
+    max_iterations: int = parameter(20, "The most iterations before it stops without having converged.", at_least=1)
 
     def iterate(self, labels: Labels) -> Steps:
-        """Messages from items to workers, and back."""
+        """In every iteration, pass messages from items to workers, and then from workers to items."""
         arrays = (labels.item_starts, labels.workers, labels.labels)
-        reliability, task = np.ones(labels.n_labels), np.empty(labels.n_labels)
+        from_workers, from_items = np.ones(labels.n_labels), np.empty(labels.n_labels)
         while True:
-            heard = np.zeros(labels.n_workers)
-            kernels.pass_messages(*arrays, reliability, task, heard)
-            scale = _root_mean_square(heard[labels.workers] - (2.0 * labels.labels - 1) * task)
-            change = kernels.reply_messages(*arrays[1:], task, heard, scale, reliability)
-            yield Step(change, partial(_margins, labels, reliability, heard))
+            worker_sums = np.zeros(labels.n_workers)
+            kernels.pass_messages(*arrays, from_workers, from_items, worker_sums)
+            # Messages would grow in every iteration, so they are divided by their size.
+            scale = _root_mean_square(worker_sums[labels.workers] - (2.0 * labels.labels - 1) * from_items)
+            change = kernels.reply_messages(*arrays[1:], from_items, worker_sums, scale, from_workers)
+            yield Step(change, partial(_margins, labels, from_workers, worker_sums))
 
 
-def _margins(labels: Labels, reliability: Array, heard: Array) -> tuple[Array, Reliabilities]:
-    """The scores that follow from the last messages."""
+def _margins(labels: Labels, from_workers: Array, worker_sums: Array) -> tuple[Array, Reliabilities]:
+    """The scores that follow from the last messages, and how reliable the workers are.
+
+    Args:
+        labels: All labels.
+        from_workers: The message from worker to item along every label.
+        worker_sums: For every worker, the sum of the messages from its items.
+    """
     votes = 2.0 * labels.labels - 1
     items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
-    margin = np.bincount(items, votes * (reliability + _VOTES), minlength=labels.n_items)
-    # Messages that cancel leave rounding errors, and those would break ties by the order of the rows.
+    margin = np.bincount(items, votes * (from_workers + _VOTE_WEIGHT), minlength=labels.n_items)
+    # Messages that cancel leave rounding errors; without this, the order of the rows would decide such ties.
     margin[np.abs(margin) < _CANCELLED * np.abs(margin).max()] = 0.0
     scores = np.stack([-margin, margin], axis=1) if labels.n_classes == 2 else np.zeros((labels.n_items, 1))
-    return scores, Reliabilities(heard)
+    return scores, Reliabilities(worker_sums)
 
 
 def _root_mean_square(values: Array) -> float:
-    """The messages' size, or one where all are zero."""
+    """The root mean square of the values; one if all are zero."""
     return float(np.sqrt(np.mean(values**2))) or 1.0

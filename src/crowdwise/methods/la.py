@@ -1,8 +1,10 @@
-r"""The model of `LightweightAggregation`.
+r"""LA, lightweight aggregation: items are decided one by one, by how often workers were right so far.
 
 $$ \hat z_i = \arg\max_k \sum_{j: y_{ij} = k} c_j / t_j, \quad t_j \to t_j + 1, \; c_j \to c_j + 1[y_{ij} = \hat z_i] $$
 
-from c = 1 and t = 2; a second pass weighs votes by K c_j / t_j - 1.
+Here z_i is the class that wins on item i, y_ij the class that worker j said, t_j how many labels of the worker have
+been looked at, and c_j how many of those name the winner. c starts at 1 and t at 2. The ratio c_j / t_j is called the
+worker's record. A second pass decides all items again, with votes that weigh K c_j / t_j - 1, for K classes.
 """
 
 from dataclasses import dataclass
@@ -24,27 +26,28 @@ from ..results.result import TIE, Scale
 
 @dataclass(frozen=True, eq=False)
 class Records(Learned):
-    """What every worker's votes weighed in the end.
+    """How often every worker was right in the first pass, and the weight of its votes in the second.
 
     Attributes:
-        record: (workers), c / t.
-        weight: (workers), of a vote in the second pass.
+        record: (workers), c / t in the formulas: the share of the worker's votes that name the winner.
+        weight: (workers), the weight of the worker's votes in the second pass.
     """
 
     record: Array
     weight: Array
 
     def trust(self) -> Trust:
-        """What a worker's vote weighs in the second pass."""
+        """A worker is trusted by the weight of its votes in the second pass."""
         return Trust(self.weight, "Weight of a vote")
 
 
 @dataclass(frozen=True)
 class LightweightAggregation(InMemoryMethod):
-    """One look at every item, and one more.
+    """Votes weighted by how often each worker was right, in two passes over the items.
 
-    Use it where labels stream in and an answer cannot wait, or as the quickest step up from majority vote. An answer of
-    the first pass depends on the items before it: their order is drawn by the seed, whatever the order of the rows.
+    Use it as the fastest method that is better than majority vote. In the first pass, the answer to an item depends on
+    the items before it. Their order is random: it depends on the seed and the names of the items, not on the order of
+    the rows.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -54,8 +57,7 @@ class LightweightAggregation(InMemoryMethod):
 
     key: ClassVar[str] = "la"
     summary: ClassVar[str] = (
-        "LA: items come one by one; each is decided by the workers' records so far, and the decision goes on their "
-        "records."
+        "LA: items are decided one by one, by votes weighted by how often each worker was right on the items before."
     )
     paper: ClassVar[Reference] = Reference(
         "Yang, Zhao, Wei and Chen",
@@ -68,21 +70,21 @@ class LightweightAggregation(InMemoryMethod):
 
     passes: int = parameter(
         2,
-        "1, scores are shares of the weighted votes; or 2, items are decided again by the final records, scores are "
-        "margins.",
+        "How many passes to make over the items. With 1, scores are shares of the weighted votes. With 2, all items "
+        "are decided again, by how often each worker was right in the first pass, and scores are margins.",
         at_least=1,
         at_most=2,
     )
-    seed: int = parameter(0, "Of the order of the items.", at_least=0)
+    seed: int = parameter(0, "The random seed: the same seed gives the same order of the items.", at_least=0)
 
     @property
     def tolerance(self) -> float:  # type: ignore[override]  # a parameter elsewhere
-        """The last pass moves nothing any more."""
+        """Zero: only the last pass reports no change, so the method ends there and counts as converged."""
         return 0.0
 
     @property
     def max_iterations(self) -> int:  # type: ignore[override]  # a parameter elsewhere
-        """As many iterations as passes."""
+        """Every pass is an iteration."""
         return self.passes
 
     @property
@@ -92,17 +94,17 @@ class LightweightAggregation(InMemoryMethod):
 
     @property
     def unexplained_reason(self) -> str:
-        """After one pass only, votes do not add up."""
+        """Why the scores cannot be split into what each vote adds; empty with two passes."""
         if self.passes == 2:
             return ""
         return "a first-pass vote weighs what its worker's record was then, which is not kept"
 
     def contributions(self, one: Labels, item: int, workers: Records) -> Contributions:
-        """What each vote on one item adds to the score of the class it names."""
+        """What each vote on one item adds to the score of the class that it names."""
         return Contributions.of_votes(workers.weight[one.workers], one.n_classes)
 
     def iterate(self, labels: Labels) -> Steps:
-        """One pass over the items in a random order, and one more with the final records."""
+        """One pass over the items in a random order, and a second one with the final records."""
         arrays = (labels.item_starts, labels.workers, labels.labels)
         drawn = np.random.default_rng(self.seed).random(labels.n_items)
         order = np.argsort(by_name(labels.names.items, drawn))

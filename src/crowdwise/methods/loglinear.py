@@ -1,6 +1,10 @@
-r"""The model of `LogLinear`.
+r"""Hierarchical log-linear: a matrix per worker and item, and what workers have in common is learned.
 
 $$ P(y_{ij} = l \mid z_i = k) \propto \exp(\sigma_j(k,l) + \tau_i(k,l)), \; \sigma_j \sim N(\bar\sigma, 1/\lambda_w) $$
+
+Here z_i is the true class of item i, y_ij the class that worker j said, sigma_j the worker's matrix, and tau_i the
+item's matrix. The workers' matrices are normally distributed around their mean, which is learned, with precision
+lambda_w; the items' matrices are normally distributed around zero, with precision lambda_t.
 """
 
 from dataclasses import dataclass
@@ -17,10 +21,11 @@ from ..kernels import Array
 
 @dataclass(frozen=True)
 class LogLinear(LogLinearMethod):
-    """Confusion of workers, pooled, and of items.
+    """A matrix for every worker and every item; the workers' matrices are drawn to their mean.
 
-    Use it where accuracy matters most and the crowd fits in memory: it has a matrix for every item. `worker_ridge` was
-    chosen among three values by looking at the paper's datasets.
+    Use it where accuracy matters most and all labels fit in memory. It has a matrix for every item, so it is slow, and
+    does not suit large data or many classes. The default of `worker_ridge` was chosen among three values by the
+    accuracy on the BWA paper's datasets.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -44,23 +49,23 @@ class LogLinear(LogLinearMethod):
 
     worker_ridge: float = parameter(
         4.0,
-        "lambda_w, how strongly workers are drawn to what they have in common.",
+        "How strongly the workers' matrices are drawn to their mean.",
         above=0,
     )
     item_ridge: float = parameter(
         0.25,
-        "What lambda_t, how strongly items are drawn to adding nothing, is over the square of the number of classes "
-        "times items per worker; at least one.",
+        "How strongly the items' matrices are drawn to zero: this times the square of the number of classes times the "
+        "number of items per worker, but at least one.",
         at_least=0,
     )
-    tolerance: float = parameter(5e-3, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(50, "Stop then at the latest.", at_least=1)
+    tolerance: float = parameter(5e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(50, "The most iterations before it stops without having converged.", at_least=1)
 
     def centre(self, n_classes: int) -> Array:
-        """Workers are right more often than wrong."""
+        """The identity matrix: workers start as right more often than wrong."""
         return np.eye(n_classes)
 
     def ridges(self, labels: Labels) -> tuple[float, float]:
-        """lambda_w and lambda_t."""
+        """lambda_w and lambda_t in the formulas."""
         of_items = self.item_ridge * labels.n_classes**2 * labels.n_items / labels.n_workers
         return self.worker_ridge, max(1.0, of_items)

@@ -1,8 +1,10 @@
-r"""The model of `MACE`.
+r"""MACE: for each label, a worker either knows the answer or spams, with habits of its own.
 
 $$ s_{ij} \sim Bernoulli(1 - \theta_j), \; y_{ij} = z_i \text{ if } s_{ij} = 0, \text{ else } y_{ij} \sim Cat(\xi_j) $$
 
-with theta ~ Beta(a, a), xi ~ Dir(b), and classes equally likely.
+Here z_i is the true class of item i, y_ij the class that worker j said, and s_ij is 1 if the worker spammed. theta_j is
+how often the worker knows the answer, with the prior Beta(a, a); xi_j is how often it says each class when it spams,
+with the prior Dir(b). All classes are equally likely.
 """
 
 from dataclasses import dataclass, replace
@@ -10,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, counted, log
+from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, by_true_class, log
 from ..inference.method import Reference
 from ..inference.parameters import parameter
 from ..kernels import Array
@@ -18,12 +20,13 @@ from ..kernels import Array
 
 @dataclass(frozen=True, eq=False)
 class Competences(Confusions):
-    """How often every worker knows the answer, and what it says when it does not.
+    """How often every worker knows the answer, and what it says when it spams.
+
+    The weights are exponentials of expected logarithms, so those of knowing and spamming need not add up to one.
 
     Attributes:
-        knowing: (workers), theta, the weight of knowing; with variational Bayes, knowing and spamming need not add up
-            to one.
-        spamming: (workers, classes), the weight of spamming times that of each class.
+        knowing: (workers), the weight of knowing the answer.
+        spamming: (workers, classes), the weight of spamming, times the weight of each class in the worker's habits.
     """
 
     knowing: Array
@@ -32,10 +35,11 @@ class Competences(Confusions):
 
 @dataclass(frozen=True)
 class MACE(ConfusionMethod):
-    """Competences of workers who know or spam.
+    """Workers who either know the answer or spam.
 
-    Use it where some workers click without looking, always the same or at random: it tells their habits apart from
-    errors. It starts from majority vote, once, where released implementations start at random several times.
+    Use it where some workers answer without looking at the item, always with the same class or at random. It does not
+    suit workers who confuse particular classes: for them use a confusion-matrix method. It starts once, from majority
+    vote; released implementations start several times, at random.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -54,16 +58,20 @@ class MACE(ConfusionMethod):
         "https://aclanthology.org/N13-1132/",
     )
 
-    knowing_prior: float = parameter(0.5, "a, the prior's counts of knowing and of spamming labels.", above=0)
-    habit_prior: float = parameter(10.0, "b, its count of each class in a spammer's habits.", above=0)
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
+    knowing_prior: float = parameter(
+        0.5, "How many labels of knowing, and how many of spamming, the prior counts for every worker.", above=0
+    )
+    habit_prior: float = parameter(
+        10.0, "How many labels of each class the prior counts in the spam of every worker.", above=0
+    )
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Who knew, given the classes and the previous competences; and new competences from that."""
-        from scipy import special  # slow to import: not before it is needed
+        """Estimate which labels were known and which were spam, and from that how often every worker knows."""
+        from scipy import special  # imported here because it is slow to import
 
-        cells = counted(counts)
+        cells = by_true_class(counts)
         n_workers, classes = cells.shape[:2]
         if not isinstance(previous, Competences):
             half = np.full(n_workers, 0.5)

@@ -1,8 +1,9 @@
-r"""The model of `Minimax`.
+r"""Minimax conditional entropy: what is said depends on a matrix of the worker plus one of the item.
 
 $$ P(y_{ij} = l \mid z_i = k) \propto \exp(\sigma_j(k, l) + \tau_i(k, l)) $$
 
-with ridges on both.
+Here z_i is the true class of item i, y_ij the class that worker j said, sigma_j the worker's matrix, and tau_i the
+item's matrix. Both are drawn to zero by a penalty on their squares.
 """
 
 from dataclasses import dataclass
@@ -19,11 +20,11 @@ from ..kernels import Array
 
 @dataclass(frozen=True)
 class Minimax(LogLinearMethod):
-    """Confusion of workers and of items together.
+    """A matrix for every worker and every item, all drawn to zero.
 
-    Use it where items mislead in ways of their own and there are few classes: the ridges grow with the square of the
-    number of classes, and with ten it knows next to nothing. `loglinear` repairs that. It has a matrix for every item,
-    so it needs all labels in memory.
+    Use it where items mislead workers in different ways and there are few classes. The penalty grows with the square of
+    the number of classes, so that with ten classes it learns next to nothing; use `loglinear` then. It has a matrix for
+    every item, so it needs all labels in memory.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -46,17 +47,18 @@ class Minimax(LogLinearMethod):
 
     ridge: float = parameter(
         0.25,
-        "The workers' ridge over the square of the number of classes; the items' is that times items per worker.",
+        "How strongly the workers' matrices are drawn to zero: this times the square of the number of classes. For the "
+        "items' matrices, it is also multiplied by the number of items per worker.",
         above=0,
     )
-    tolerance: float = parameter(5e-3, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(50, "Stop then at the latest.", at_least=1)
+    tolerance: float = parameter(5e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(50, "The most iterations before it stops without having converged.", at_least=1)
 
     def centre(self, n_classes: int) -> Array:
-        """Workers add nothing."""
+        """Zeros: workers start as guessing."""
         return np.zeros((n_classes, n_classes))
 
     def ridges(self, labels: Labels) -> tuple[float, float]:
-        """The items' is the workers' times items per worker."""
+        """The strength of the penalty on the workers' matrices, and on the items': that times the items per worker."""
         of_workers = self.ridge * labels.n_classes**2
         return of_workers, of_workers * labels.n_items / labels.n_workers

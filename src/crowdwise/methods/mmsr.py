@@ -1,8 +1,10 @@
-r"""The model of `MMSR`.
+r"""M-MSR: the skills of workers from how often any two of them agree, robust against conspiracies.
 
 $$ \frac{K \, P(y_{ij} = y_{ij'}) - 1}{K - 1} = s_j s_{j'}, \quad s_j = \frac{K p_j - 1}{K - 1} $$
 
-where p is the worker's accuracy; votes weigh log((1 + (K - 1) s) / (1 - s)).
+Here y_ij is the class that worker j said of item i, K the number of classes, p_j the accuracy of the worker, and s_j
+its skill: 1 is always right, 0 is guessing. The left side, how much more often than by chance two workers agree, is the
+product of their skills. Votes weigh log((1 + (K - 1) s) / (1 - s)).
 """
 
 from dataclasses import dataclass
@@ -26,28 +28,29 @@ from ..results.result import TIE, Scale
 
 @dataclass(frozen=True, eq=False)
 class Skills(Learned):
-    """What every worker can.
+    """How good every worker is.
 
     Attributes:
-        skill: (workers), s: 1 is always right, 0 is guessing.
-        weight: (workers), of its votes.
+        skill: (workers), s in the formulas: 1 is always right, 0 is guessing.
+        weight: (workers), the weight of the worker's votes.
     """
 
     skill: Array
     weight: Array
 
     def trust(self) -> Trust:
-        """What a worker's vote weighs."""
+        """A worker is trusted by the weight of its votes."""
         return Trust(self.weight, "Weight of a vote")
 
 
 @dataclass(frozen=True)
 class MMSR(InMemoryMethod):
-    """Skills from pairwise agreement, robust against workers who conspire.
+    """Skills from how often any two workers agree, robust against workers who conspire.
 
-    Use it where some workers may be adversaries, even clever ones: what they do to others' skills is trimmed away.
-    It needs workers who share many items, and compares all pairs: workers squared numbers, and all labels in memory.
-    Scores are margins.
+    Use it where some workers may give wrong labels on purpose, even together: a worker's most extreme comparisons with
+    others are left out. It needs workers who labelled many of the same items. It compares all pairs of workers, so it
+    is not for very many workers, and needs all labels in memory. Scores are margins: sums of weights, which may be
+    negative.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -57,7 +60,7 @@ class MMSR(InMemoryMethod):
 
     key: ClassVar[str] = "mmsr"
     summary: ClassVar[str] = (
-        "M-MSR: skills from how often any two workers agree, a rank-one matrix, with extreme pairs left out."
+        "M-MSR: votes weighted by skills, learned from how often any two workers agree, with extreme pairs left out."
     )
     paper: ClassVar[Reference] = Reference(
         "Ma and Olshevsky",
@@ -68,12 +71,13 @@ class MMSR(InMemoryMethod):
 
     trim: float = parameter(
         0.25,
-        "The share of a worker's comparisons that is left out at either end, by weight.",
+        "The share, by weight, of a worker's comparisons with others that is left out at each end: the lowest and the "
+        "highest.",
         at_least=0,
         below=0.5,
     )
-    tolerance: float = parameter(1e-4, "Stop when no skill moves by more than this.", at_least=0)
-    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
+    tolerance: float = parameter(1e-4, "Stop when no skill moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
 
     scale: ClassVar[Scale] = "margin"
 
@@ -87,32 +91,37 @@ class MMSR(InMemoryMethod):
         )
 
     def iterate(self, labels: Labels) -> Steps:
-        """Skills from how often workers agree, given the others' skills."""
+        """In every iteration, estimate each worker's skill from its agreement with the others and their skills."""
         common, similarity = _compare_workers(labels)
         skill = np.ones(labels.n_workers)
         while True:
             before = skill
             other = before.copy()
             kernels.trimmed_ratios(similarity, common, before, self.trim, other)
-            # Either side of the product is the same skills: of the same length, and halfway so that they do not swing.
+            # Both factors of the product are the same skills, so the new skills are scaled to fit the old ones, and go
+            # only halfway to their new values: otherwise they could change back and forth for ever.
             skill = (before + other * np.sqrt(_length(before) / _length(other))) / 2
             yield Step(float(np.abs(skill - before).max()), partial(_weighted_votes, labels, skill))
 
     def contributions(self, one: Labels, item: int, workers: Skills) -> Contributions:
-        """What each vote on one item adds to the score of the class it names."""
+        """What each vote on one item adds to the score of the class that it names."""
         return Contributions.of_votes(workers.weight[one.workers], one.n_classes)
 
 
 def _compare_workers(labels: Labels) -> tuple[Array, Array]:
-    """(workers, workers): how many items any two have in common, and how much more than by chance they agree."""
-    from scipy import sparse  # slow to import: not before it is needed
+    """Two arrays (workers, workers): how many items two workers both labelled, and the left side of the formula.
+
+    That is how much more often than by chance they agree. No worker is compared with itself.
+    """
+    from scipy import sparse  # imported here because it is slow to import
 
     items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
     classes = labels.n_classes
 
     def products(columns: Array, width: int) -> Array:
-        there = sparse.csr_array((np.ones(labels.n_labels), (labels.workers, columns)), shape=(labels.n_workers, width))
-        return np.asarray((there @ there.T).toarray())
+        """(workers, workers): in how many columns both have a label; `columns` says which column each label is in."""
+        table = sparse.csr_array((np.ones(labels.n_labels), (labels.workers, columns)), shape=(labels.n_workers, width))
+        return np.asarray((table @ table.T).toarray())
 
     common = products(items, labels.n_items)
     agreed = products(items * classes + labels.labels, labels.n_items * classes)
@@ -125,8 +134,8 @@ def _compare_workers(labels: Labels) -> tuple[Array, Array]:
 
 
 def _weighted_votes(labels: Labels, skill: Array) -> tuple[Array, Skills]:
-    """The scores that follow from the skills."""
-    if skill.sum() < 0:  # skills are known up to a common sign, and most workers mean well
+    """The scores that follow from the skills, and the skills with the weights of votes."""
+    if skill.sum() < 0:  # agreement does not tell the sign of all skills; most workers are taken to be honest
         skill = -skill
     skill, weight = _bounded(skill, labels)
     scores = np.zeros((labels.n_items, labels.n_classes))
@@ -137,7 +146,7 @@ def _weighted_votes(labels: Labels, skill: Array) -> tuple[Array, Skills]:
 
 
 def _bounded(skill: Array, labels: Labels) -> tuple[Array, Array]:
-    """Skills no surer than the labels behind them allow, and the weights that follow."""
+    """The skills, kept within what the number of each worker's labels can show, and the weights that follow."""
     others = max(labels.n_classes - 1, 1)
     given = np.bincount(labels.workers, minlength=labels.n_workers)
     accuracy = np.clip((skill * others + 1) / (others + 1), 1 / (given + 2), (given + 1) / (given + 2))
@@ -145,5 +154,5 @@ def _bounded(skill: Array, labels: Labels) -> tuple[Array, Array]:
 
 
 def _length(vector: Array) -> float:
-    """Euclid's, or one where there is none."""
+    """The Euclidean length of a vector; one if it is zero."""
     return float(np.linalg.norm(vector)) or 1.0

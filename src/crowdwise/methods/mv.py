@@ -1,8 +1,9 @@
-r"""The model of `MajorityVote`.
+r"""Majority vote: every worker has one vote, and the class with the most votes wins.
 
 $$ s_{ik} = n_{ik} / n_i $$
 
-where $n_{ik}$ of the $n_i$ votes on item i name class k.
+Here s_ik is the score of class k on item i, n_i the number of votes on the item, and n_ik how many of them name the
+class.
 """
 
 from dataclasses import dataclass
@@ -23,10 +24,11 @@ from ..results.result import Ending
 
 @dataclass(frozen=True)
 class MajorityVote(SweepingMethod):
-    """Vote shares as scores; a worker's quality is its agreement with the winners.
+    """Majority vote: every worker has one vote, and the class with the most votes wins.
 
-    Use it as the baseline, and where every worker is about as good as every other. It has no model of workers, so
-    it cannot tell a careful one from a spammer.
+    Use it as the baseline, and where all workers are about equally good. It learns nothing about the workers, so the
+    vote of a spammer counts as much as that of a careful worker. Scores are shares of the votes, and a worker's quality
+    is its agreement with the winners.
 
     >>> from crowdwise import Labels
     >>> labels = Labels.from_arrays([1, 1, 1], ["ann", "bob", "cem"], ["cat", "cat", "dog"])
@@ -35,7 +37,7 @@ class MajorityVote(SweepingMethod):
     """
 
     key: ClassVar[str] = "mv"
-    summary: ClassVar[str] = "Majority vote: every worker has one vote, and the class with most votes wins."
+    summary: ClassVar[str] = "Majority vote: every worker has one vote, and the class with the most votes wins."
     paper: ClassVar[Reference] = Reference(
         "The baseline of Li, Rubinstein and Cohn",
         "Truth Inference at Scale",
@@ -46,11 +48,11 @@ class MajorityVote(SweepingMethod):
     measures_accuracy: ClassVar[bool] = False
 
     def empty_counts(self, labels: Labels, workers: None) -> tuple[()]:
-        """Nothing is counted."""
+        """An empty tuple: nothing is counted."""
         return ()
 
     def sweep(self, labels: Labels, scores: Array, workers: None, counts: tuple[()]) -> Array:
-        """Scores stay as they started: as the shares of the votes."""
+        """Leave the scores as they start, which is as the shares of the votes, and return that nothing changed."""
         return np.zeros(labels.n_classes)
 
     def rescore(self, labels: Labels, workers: Learned) -> Array:
@@ -58,10 +60,10 @@ class MajorityVote(SweepingMethod):
         return shares(labels)
 
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
-        """There is nothing to iterate: the start is the answer."""
+        """Sweep once so that the engine makes the scores; there is nothing to iterate."""
         engine.sweep(None)
         return Ending(Learned(), Convergence(0, True, 0.0), np.zeros(0))
 
     def contributions(self, one: Labels, item: int, workers: Learned) -> Contributions:
-        """Every vote on one item adds the same to the score of the class it names."""
+        """Every vote on one item adds the same to the score of the class that it names."""
         return Contributions.of_votes(np.full(one.n_labels, 1 / one.n_labels), one.n_classes)

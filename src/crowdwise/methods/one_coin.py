@@ -1,8 +1,9 @@
-r"""The model of `OneCoin`.
+r"""One-coin Dawid-Skene: every worker has one accuracy, and how common the classes are is learned.
 
 $$ z_i \sim Cat(\pi), \quad P(y_{ij} = z_i) = p_j $$
 
-with errors even over the other classes.
+Here z_i is the true class of item i, pi how common the classes are, y_ij the class that worker j said, and p_j the
+accuracy of the worker. A wrong label names each of the other classes equally often.
 """
 
 from dataclasses import dataclass
@@ -18,10 +19,10 @@ from ..results.quality import share_right
 
 @dataclass(frozen=True)
 class OneCoin(CoinMethod):
-    """One accuracy per worker, and a learned prior over classes, by expectation-maximisation from majority vote.
+    """One accuracy for every worker, and how common the classes are, by expectation-maximisation from majority vote.
 
-    Use it where workers have few labels each: a number is learned sooner than a matrix. Where workers confuse
-    particular classes, a confusion-matrix method sees more.
+    Use it where workers have few labels each: one number is learned from fewer labels than a matrix. Where workers
+    confuse particular classes and have many labels, a confusion-matrix method such as `ds` is better.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -40,11 +41,11 @@ class OneCoin(CoinMethod):
         "https://jmlr.org/papers/v17/14-511.html",
     )
 
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
-        """The share of labels that are right, and of items in each class."""
+        """The share of each worker's labels that are right, and the share of the items that are of each class."""
         return Coins(
             share_right(counts.right, counts.given), log(counts.classes / counts.classes.sum()), -counts.log_likelihood
         )

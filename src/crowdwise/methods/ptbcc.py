@@ -1,8 +1,10 @@
-r"""The model of `PTBCC`.
+r"""PTBCC: each label comes from one of two prototypes that all workers share, a good and a contrary one.
 
 $$ z_i \sim Cat(\tau), \quad x_{ij} \sim Cat(\pi_j), \quad y_{ij} \mid x_{ij} = s, z_i = k \sim Cat(V_{sk}) $$
 
-so that a worker is one number, however many classes there are.
+Here z_i is the true class of item i, tau how common the classes are, y_ij the class that worker j said, and x_ij the
+prototype that this label comes from. pi_j, the worker's mixture, is how often it answers as each prototype. V_s is the
+confusion matrix of prototype s. So a worker has one number, however many classes there are.
 """
 
 from dataclasses import dataclass
@@ -20,27 +22,31 @@ from ..results.learned import Learned, Trust, chances
 
 
 class PrototypeCounts(NamedTuple):
-    """Sufficient statistics; they add up over disjoint items. The raw ones are counted at the start only."""
+    """What a sweep counts; the counts of two sets of items add up to the counts of both together.
 
-    mixture: Array  # (workers, prototypes)
-    matrix: Array  # (prototypes, said class, true class)
-    classes: Array  # (classes)
-    raw_mixture: Array
-    raw_matrix: Array
+    The raw counts, from which the priors are made, are counted in the first sweep only: as in the others, a label is
+    shared between the prototypes, but its shares are not scaled to add up to one.
+    """
+
+    mixture: Array  # (workers, prototypes): how many of the worker's labels come from each prototype
+    matrix: Array  # (prototypes, said class, true class): how many labels come from each cell of the prototypes
+    classes: Array  # (classes): the sum over the items of the probability that the item is of this class
+    raw_mixture: Array  # (workers, prototypes)
+    raw_matrix: Array  # (prototypes, said class, true class)
 
 
 @dataclass(frozen=True, eq=False)
 class Prototypes(Learned):
-    """The prototypes and every worker's mixture of them.
+    """The prototypes, and every worker's mixture of them.
 
     Attributes:
-        mixture: (workers, prototypes), expected shares.
-        matrix: (prototypes, true class, said class), expected probabilities.
-        log_mixture: Expected logarithms of the mixtures.
-        log_matrix: (prototypes, said class, true class), of the matrices.
-        log_prior: (classes), of the classes' probabilities.
-        priors: The counts that the priors stand for, of classes, mixtures and matrices.
-        objective: None is computed.
+        mixture: (workers, prototypes), how often a worker is expected to answer as each prototype.
+        matrix: (prototypes, true class, said class), the expected probabilities of the prototypes' confusion matrices.
+        log_mixture: (workers, prototypes), the expected logarithms of the mixtures.
+        log_matrix: (prototypes, said class, true class), the expected logarithms of the confusion matrices.
+        log_prior: (classes), the expected logarithms of how common the classes are.
+        priors: The counts of the priors: of the classes, of the mixtures, and of the confusion matrices.
+        objective: Empty: no objective is computed.
     """
 
     mixture: Array
@@ -53,20 +59,21 @@ class Prototypes(Learned):
 
     @property
     def class_prior(self) -> Array:
-        """How common each class is expected to be."""
+        """(classes), how common each class is expected to be."""
         return chances(self.log_prior)
 
     def trust(self) -> Trust:
-        """How often a worker answers as the good prototype does."""
+        """A worker is trusted by how often it answers as the good prototype does."""
         return Trust(self.mixture[:, 0], "Share of the good prototype")
 
 
 @dataclass(frozen=True)
 class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
-    """Workers as mixtures of two prototypes.
+    """Workers who answer partly as a good prototype and partly as a contrary one.
 
-    Use it where there are many classes and few labels per worker. A label's prototype follows from the item's scores of
-    the iteration before, so it needs an engine that keeps scores: memory or disk, not Spark.
+    Use it where there are many classes and few labels per worker. Where a worker has many labels, a confusion matrix of
+    its own says more. It needs the scores of the iteration before, so it runs in memory and on disk, but not on Spark,
+    which keeps no scores.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -92,41 +99,53 @@ class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
 
     right: float = parameter(
         5.0,
-        "f, the good prototype's odds of the right class to each other one, over even.",
+        "How often the good prototype says the right class at the start, relative to the parameter even for each wrong "
+        "class (f in the paper).",
         above=0,
     )
-    even: float = parameter(1.0, "e.", above=0)
+    even: float = parameter(
+        1.0,
+        "What the parameters right and contrary are relative to; only their ratios matter (e in the paper).",
+        above=0,
+    )
     contrary: float = parameter(
         1.35,
-        "m, the contrary prototype's odds of each other class to the right one, over even.",
+        "How often the contrary prototype says each wrong class at the start, relative to the parameter even for the "
+        "right class (m in the paper).",
         above=0,
     )
     mixture_prior: float = parameter(
         0.4,
-        "How much of the first shares the prior of every worker's mixture is.",
+        "The strength of the prior of every worker's mixture of prototypes: its counts are this factor times the "
+        "counts of the first pass.",
         at_least=0,
     )
-    matrix_prior: float = parameter(0.5, "How much of the first counts the prior of the prototypes is.", at_least=0)
-    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(500, "Stop then at the latest.", at_least=1)
+    matrix_prior: float = parameter(
+        0.5,
+        "The strength of the prior of the prototypes' confusion matrices: its counts are this factor times the counts "
+        "of the first pass.",
+        at_least=0,
+    )
+    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(500, "The most iterations before it stops without having converged.", at_least=1)
 
     needs_previous_scores: ClassVar[bool] = True
 
     def empty_counts(self, labels: Labels, workers: Prototypes | None) -> PrototypeCounts:
-        """Nothing counted yet."""
+        """Zeros, which `sweep` adds to."""
         mixture, matrix = (labels.n_workers, 2), (2, labels.n_classes, labels.n_classes)
         return PrototypeCounts(
             np.zeros(mixture), np.zeros(matrix), np.zeros(labels.n_classes), np.zeros(mixture), np.zeros(matrix)
         )
 
     def sweep(self, labels: Labels, scores: Array, workers: Prototypes | None, counts: PrototypeCounts) -> Array:
-        """The prototypes behind the labels, the classes behind those, and counts of both."""
+        """Find which prototype each label comes from, score the items by that, and count both."""
         changes = np.zeros(labels.n_classes)
         kernels.sweep_prototypes(
             labels.item_starts,
             labels.workers,
             labels.labels,
-            self._first(labels.n_classes) if workers is None else workers.log_matrix,
+            self._first_matrices(labels.n_classes) if workers is None else workers.log_matrix,
             None if workers is None else (workers.log_mixture, workers.log_prior),
             scores,
             changes,
@@ -135,8 +154,8 @@ class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
         return changes
 
     def estimate(self, counts: PrototypeCounts, previous: Prototypes | None, change: Array) -> Prototypes:
-        """Expected logarithms under the Dirichlet posteriors."""
-        from scipy import special  # slow to import: not before it is needed
+        """The expected logarithms of all probabilities under their Dirichlet posteriors."""
+        from scipy import special  # imported here because it is slow to import
 
         if previous is None:
             priors = (
@@ -158,8 +177,8 @@ class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
             objective=np.zeros(0),
         )
 
-    def _first(self, n_classes: int) -> Array:
-        """Both prototypes at the start, (prototypes, said class, true class)."""
+    def _first_matrices(self, n_classes: int) -> Array:
+        """(prototypes, said class, true class): the confusion matrices of both prototypes at the start."""
         good = np.full((n_classes, n_classes), self.even)
         np.fill_diagonal(good, self.right)
         bad = np.full((n_classes, n_classes), self.contrary)

@@ -1,6 +1,9 @@
-r"""The model of `Wawa`.
+r"""Wawa, worker agreement with aggregate: votes weighted by agreement with the majority.
 
 $$ w_j = \frac{1}{n_j} \sum_i 1[y_{ij} = \hat z_i] $$
+
+Here w_j is the weight of worker j, n_j the number of its labels, y_ij the class it said of item i, and z_i the class
+that wins there by majority vote.
 """
 
 from dataclasses import dataclass
@@ -13,9 +16,10 @@ from ..kernels import Array
 
 @dataclass(frozen=True)
 class Wawa(VotingMethod):
-    """One weighted vote.
+    """Majority vote, and then one vote weighted by how often each worker agreed with the majority.
 
-    Use it as a better baseline than majority vote that takes no time: it breaks ties and plays down spammers.
+    Use it as a better baseline than majority vote that is nearly as fast: it breaks ties, and gives spammers less
+    weight. It cannot correct errors that most workers make, because a worker's weight depends on the majority alone.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -37,14 +41,14 @@ class Wawa(VotingMethod):
 
     @property
     def tolerance(self) -> float:  # type: ignore[override]  # a constant here, a parameter elsewhere
-        """One vote is the end, however far it moved the scores."""
+        """Infinite: whatever the scores change by, the method ends after one weighted vote, and is converged."""
         return float("inf")
 
     @property
     def max_iterations(self) -> int:  # type: ignore[override]  # the same
-        """One weighted vote."""
+        """One: there is one weighted vote."""
         return 1
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """Agreement itself."""
+        """The share of a worker's votes that agree with the majority."""
         return share

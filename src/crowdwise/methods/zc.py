@@ -1,8 +1,9 @@
-r"""The model of `ZenCrowd`.
+r"""ZenCrowd: every worker has one accuracy, and all classes are equally likely.
 
 $$ z_i \sim Uniform, \quad P(y_{ij} = z_i) = p_j $$
 
-with errors even over the other classes.
+Here z_i is the true class of item i, y_ij the class that worker j said, and p_j the accuracy of the worker. A wrong
+label names each of the other classes equally often.
 """
 
 from dataclasses import dataclass
@@ -20,12 +21,12 @@ from ..results.quality import share_right
 
 @dataclass(frozen=True)
 class ZenCrowd(CoinMethod):
-    """One accuracy per worker, and a flat prior over classes.
+    """One accuracy for every worker, with all classes equally likely beforehand.
 
-    Use it where workers differ in care but not in which classes they confuse, and classes are about equally common.
-    Where some class is rare, `one_coin`, which learns how common each is, does better.
+    Use it where workers differ in how careful they are but not in which classes they confuse, and all classes are about
+    equally common. Where some class is rare, `one_coin` is better, because it learns how common each class is.
 
-    `ZenCrowd.released()` is what the BWA paper compared with: twenty iterations, whether they settle or not.
+    `ZenCrowd.released()` is what the BWA paper compared with: always twenty iterations, converged or not.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -35,7 +36,7 @@ class ZenCrowd(CoinMethod):
 
     key: ClassVar[str] = "zc"
     summary: ClassVar[str] = (
-        "ZenCrowd: every worker is a coin, right with a probability of its own, and all classes are equally likely."
+        "ZenCrowd: every worker is right with a probability of its own, and all classes are equally likely."
     )
     paper: ClassVar[Reference] = Reference(
         "Demartini, Difallah and Cudré-Mauroux",
@@ -45,21 +46,21 @@ class ZenCrowd(CoinMethod):
     )
 
     first_accuracy: float = parameter(0.8, "Every worker's accuracy at the start.", above=0, below=1)
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
+    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
 
     @classmethod
     def released(cls) -> "ZenCrowd":
-        """The implementation in the BWA paper's comparison."""
+        """The method as in the released code that the BWA paper compared with."""
         return cls(tolerance=0.0, max_iterations=20)
 
     def start(self, labels: Labels) -> tuple[Array, Coins | None]:
-        """The same accuracy for all."""
+        """Start with the same accuracy for all workers."""
         accuracy = np.full(labels.n_workers, self.first_accuracy)
         first = Coins(accuracy, np.full(labels.n_classes, -np.log(labels.n_classes)), np.zeros(1))
         return np.zeros((labels.n_items, labels.n_classes)), first
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
-        """The share of labels that are right."""
+        """The share of each worker's labels that are right."""
         flat = np.full(len(counts.classes), -np.log(len(counts.classes)))
         return Coins(share_right(counts.right, counts.given), flat, -counts.log_likelihood)

@@ -1,6 +1,9 @@
-r"""The model of `ZeroBasedSkill`.
+r"""Zero-based skill: weights move step by step to how often each worker agrees with the winners.
 
 $$ w_j \leftarrow w_j + \eta \Big( \frac{1}{n_j} \sum_i 1[y_{ij} = \hat z_i] - w_j \Big) $$
+
+Here w_j is the weight of worker j, eta the size of a step, n_j the number of the worker's labels, y_ij the class it
+said of item i, and z_i the class that wins there.
 """
 
 from dataclasses import dataclass
@@ -16,9 +19,10 @@ from ..kernels import Array
 
 @dataclass(frozen=True)
 class ZeroBasedSkill(VotingMethod):
-    """Votes weighted by agreement, approached in steps.
+    """Votes weighted by how often each worker agrees with the winners, approached in steps.
 
-    Use it where `wawa` is used and its single step does not settle: it ends where weights and winners agree.
+    Use it where `wawa` would be used, if its single vote is not enough: this goes on until weights and winners fit each
+    other. Like `wawa`, it does not learn which classes a worker confuses.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -28,7 +32,7 @@ class ZeroBasedSkill(VotingMethod):
 
     key: ClassVar[str] = "zero_based_skill"
     summary: ClassVar[str] = (
-        "Zero-based skill: weights start at guessing and step towards how often each worker agrees with the winners."
+        "Zero-based skill: votes weighted by how often each worker agrees with the winners, approached in steps."
     )
     paper: ClassVar[Reference] = Reference(
         "The crowd-kit developers",
@@ -37,11 +41,16 @@ class ZeroBasedSkill(VotingMethod):
         "https://crowd-kit.readthedocs.io/en/latest/classification/",
     )
 
-    step: float = parameter(0.5, "eta, how far weights go towards agreement in one iteration.", above=0, at_most=1)
-    tolerance: float = parameter(1e-5, "Stop when no score moves by more than this.", at_least=0)
-    max_iterations: int = parameter(100, "Stop then at the latest.", at_least=1)
+    step: float = parameter(
+        0.5,
+        "How far a weight moves in one iteration, as a share of its distance to the worker's agreement.",
+        above=0,
+        at_most=1,
+    )
+    tolerance: float = parameter(1e-5, "Stop when no score moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(100, "The most iterations before it stops without having converged.", at_least=1)
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """A step towards agreement."""
+        """Weights a step closer to the workers' agreement; they start at what guessing would give."""
         before = np.full(len(share), 1 / n_classes) if previous is None else previous.weight
         return before + self.step * (share - before)

@@ -155,7 +155,7 @@ def _split_batch(
             codes[role] = np.full(batch.height, -1, np.int32)
             codes[role][rows] = known
     item = batch["item"].rechunk()  # selecting rows from a column in many pieces takes twenty times as long
-    order, starts = kernels.deal(encoding.key(item), bits)
+    order, starts = kernels.split_by_hash(encoding.key(item), bits)
     gathered = {role: known[order] for role, known in codes.items()}
     return pl.DataFrame({"item": item.gather(pl.Series(order.astype(np.uint32))), **gathered}), starts
 

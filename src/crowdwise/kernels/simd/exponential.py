@@ -1,8 +1,8 @@
-"""The exponential of several numbers in one register, none of them above zero: posteriors spend their time here.
+"""`exponential`: the exponentials of several numbers at once; none of the numbers may be above zero.
 
-With n the integer nearest to x / log 2 and r = x - n log 2, exp(x) is 2^n times the exponential of r, for which a
-Taylor polynomial is exact to the last bit or the one before. No call, no table and no branch: all lanes go the same
-way.
+Posterior probabilities need exponentials, and spend most of their time on them. Let n be the integer nearest to
+x / log 2, and r = x - n log 2. Then exp(x) is 2^n times exp(r), and a Taylor polynomial gives exp(r) exactly to the
+last bit or the one before. There is no function call, no table and no branch, so that all lanes are computed together.
 """
 
 from math import factorial
@@ -14,24 +14,26 @@ from ..compilation import compiled
 from .lanes import larger, spread, times_power_of_two
 
 _PER_LOG_2: Final = 1 / np.log(2)
-# log 2 in two parts, the first short enough for its product with any n to be exact.
+# log 2 as a sum of two numbers; the first has so few bits that its product with any n is exact.
 _LOG_2: Final = float.fromhex("0x1.62e42feep-1")
 _REST: Final = float.fromhex("0x1.a39ef35793c76p-33")
-# Adding this leaves no bits for a fraction: what comes out is rounded, with the integer in the lowest bits.
+# A number this large has no bits for a fraction: adding it to x rounds x to an integer, found in the lowest bits.
 _ROUND: Final = 1.5 * 2**52
-# The exponential of anything less is zero.
+# The exponential of any smaller number is rounded to zero.
 _LEAST: Final = -746.0
+# The coefficients of the Taylor polynomial.
 _TERMS: Final = tuple(1 / factorial(power) for power in range(14))
 
 
 @compiled
 def exponential(x: Any, block: tuple[int, ...]) -> Any:
-    """The exponential in every lane of x, of which there are as many as `block` is long; zero for -inf."""
+    """The exponential of every lane of x; that of -inf is zero. x has as many lanes as `block` has elements."""
     x = larger(x, spread(_LEAST, block))
     rounded = x * spread(_PER_LOG_2, block) + spread(_ROUND, block)
     n = rounded - spread(_ROUND, block)
     r = (x - n * spread(_LOG_2, block)) - n * spread(_REST, block)
-    # In pairs of pairs, which do not wait for each other.
+    # The terms are added in pairs, and pairs of pairs: these do not wait for each other, so the processor can compute
+    # them at the same time.
     r2 = r * r
     r4 = r2 * r2
     to_3 = _pair(0, r, block) + r2 * _pair(2, r, block)
@@ -43,4 +45,5 @@ def exponential(x: Any, block: tuple[int, ...]) -> Any:
 
 @compiled
 def _pair(power: int, r: Any, block: tuple[int, ...]) -> Any:
+    """The terms of this power and of the next one, divided by r to this power."""
     return spread(_TERMS[power], block) + r * spread(_TERMS[power + 1], block)

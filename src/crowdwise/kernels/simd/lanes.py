@@ -1,8 +1,11 @@
-"""Several floating point numbers in one register, for kernels that do the same to several classes at once.
+"""Lanes: several floating point numbers in one register, to compute several classes at once.
 
-Numba does not pack neighbouring scalars into vector registers by itself. This is the little that it needs to be told: a
-type, how to get numbers in and out, and the four operations. LLVM maps it to whatever the processor has. How many lanes
-there are is the length of a tuple, so that it is known when a kernel is compiled.
+A lane is the place of one number in a vector register of the processor. Numba does not use vector registers for such
+computations by itself. So this module teaches Numba a type for several lanes, how to load and store it, and how to
+calculate with it; LLVM translates that for the processor. The number of lanes is the length of a tuple, `block`,
+because the length of a tuple is known when a kernel is compiled.
+
+The functions here are called from kernels only. They leave out the first argument, `_context`, which Numba gives.
 """
 
 import operator
@@ -16,11 +19,13 @@ from numba.extending import intrinsic, models, overload, register_model
 
 
 def _intrinsic(definition: Callable[..., Any]) -> Callable[..., Any]:
-    """Numba's decorator, without its types: in kernels the first argument is not given."""
+    """Numba's decorator `intrinsic`; typed here because a kernel calls the function without its first argument."""
     return cast(Callable[..., Any], intrinsic(definition))
 
 
 class _Lanes(types.Type):
+    """Numba's type of several numbers in one register."""
+
     def __init__(self, width: int) -> None:
         self.width = width
         super().__init__(name=f"lanes({width})")
@@ -28,6 +33,8 @@ class _Lanes(types.Type):
 
 @register_model(_Lanes)
 class _LanesModel(models.PrimitiveModel):
+    """How the type is stored: as a vector of LLVM."""
+
     def __init__(self, manager: Any, lanes: Any) -> None:
         vector = ir.VectorType(ir.DoubleType(), lanes.width)
         super().__init__(manager, lanes, vector)  # type: ignore[no-untyped-call]  # Numba has no types here
@@ -35,7 +42,7 @@ class _LanesModel(models.PrimitiveModel):
 
 @_intrinsic
 def spread(_context: Any, number: Any, block: Any) -> Any:
-    """A number in every lane; as many lanes as `block` is long."""
+    """The same number in every lane; there are as many lanes as `block` has elements."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = ir.Constant(context.get_value_type(signature.return_type), ir.Undefined)
@@ -48,7 +55,7 @@ def spread(_context: Any, number: Any, block: Any) -> Any:
 
 @_intrinsic
 def gather(_context: Any, table: Any, row: Any, block: Any) -> Any:
-    """The columns in `block` of row `row` of a contiguous table."""
+    """Read row `row` of a contiguous table, in the columns that `block` lists; each becomes a lane."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         vector = ir.Constant(context.get_value_type(signature.return_type), ir.Undefined)
@@ -61,7 +68,7 @@ def gather(_context: Any, table: Any, row: Any, block: Any) -> Any:
 
 @_intrinsic
 def load(_context: Any, table: Any, row: Any, block: Any) -> Any:
-    """Row `row` of a contiguous table that has as many columns as `block` is long."""
+    """Read row `row` of a contiguous table that has as many columns as `block` has elements; each becomes a lane."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(_address(context, builder, signature, arguments, signature.return_type), align=8)
@@ -71,7 +78,7 @@ def load(_context: Any, table: Any, row: Any, block: Any) -> Any:
 
 @_intrinsic
 def store(_context: Any, table: Any, row: Any, lanes: Any) -> Any:
-    """Overwrite row `row` of a contiguous table that has as many columns as there are lanes."""
+    """Overwrite row `row` of a contiguous table that has as many columns as there are lanes, with the lanes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.store(arguments[2], _address(context, builder, signature, arguments, lanes), align=8)
@@ -82,7 +89,10 @@ def store(_context: Any, table: Any, row: Any, lanes: Any) -> Any:
 
 @_intrinsic
 def fetch(_context: Any, table: Any, row: Any, block: Any) -> Any:
-    """Ask for row `row` of a contiguous table, which will be used soon; it has as many columns as `block` is long."""
+    """Ask the processor to fetch row `row` of a contiguous table into its cache, because it will be used soon.
+
+    The table has as many columns as `block` has elements.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -90,7 +100,7 @@ def fetch(_context: Any, table: Any, row: Any, block: Any) -> Any:
             "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
         )
         start = builder.bitcast(_address(context, builder, signature, arguments, _Lanes(block.count)), byte)
-        for place in (0, 8 * block.count - 1):  # a row may lie on two cache lines
+        for place in (0, 8 * block.count - 1):  # the first and the last byte, because a row may be in two cache lines
             address = builder.gep(start, [ir.Constant(ir.IntType(64), place)])
             builder.call(prefetch, [address, integer(0), integer(3), integer(1)])
         return context.get_dummy_value()
@@ -100,7 +110,7 @@ def fetch(_context: Any, table: Any, row: Any, block: Any) -> Any:
 
 @_intrinsic
 def scatter(_context: Any, table: Any, row: Any, block: Any, lanes: Any) -> Any:
-    """Overwrite the columns in `block` of row `row` of a contiguous table."""
+    """Overwrite row `row` of a contiguous table, in the columns that `block` lists, with the lanes."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         for lane, address in enumerate(_addresses(context, builder, signature, arguments, block)):
@@ -112,7 +122,7 @@ def scatter(_context: Any, table: Any, row: Any, block: Any, lanes: Any) -> Any:
 
 @_intrinsic
 def larger(_context: Any, left: Any, right: Any) -> Any:
-    """The larger number in every lane."""
+    """In every lane, the larger of both numbers."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *arguments), *arguments)
@@ -122,7 +132,7 @@ def larger(_context: Any, left: Any, right: Any) -> Any:
 
 @_intrinsic
 def any_larger(_context: Any, left: Any, right: Any) -> Any:
-    """Whether the left number is the larger one in any lane."""
+    """Whether in any lane the left number is larger than the right one."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         mask = ir.IntType(left.width)
@@ -134,7 +144,7 @@ def any_larger(_context: Any, left: Any, right: Any) -> Any:
 
 @_intrinsic
 def distance(_context: Any, left: Any, right: Any) -> Any:
-    """The absolute difference in every lane."""
+    """In every lane, the absolute difference of both numbers."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.select(
@@ -146,7 +156,7 @@ def distance(_context: Any, left: Any, right: Any) -> Any:
 
 @_intrinsic
 def where_larger(_context: Any, left: Any, right: Any, then: Any, otherwise: Any) -> Any:
-    """In every lane `then` where the left number is larger, `otherwise` elsewhere."""
+    """In every lane, `then` if the left number is larger than the right one, and `otherwise` if it is not."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.select(builder.fcmp_ordered(">", *arguments[:2]), *arguments[2:])
@@ -156,7 +166,7 @@ def where_larger(_context: Any, left: Any, right: Any, then: Any, otherwise: Any
 
 @_intrinsic
 def total(_context: Any, lanes: Any) -> Any:
-    """The sum over all lanes, from the first to the last."""
+    """The sum of all lanes, added from the first to the last."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return reduce(builder.fadd, _numbers(builder, arguments[0], lanes))
@@ -166,7 +176,7 @@ def total(_context: Any, lanes: Any) -> Any:
 
 @_intrinsic
 def largest(_context: Any, lanes: Any) -> Any:
-    """The largest number in any lane."""
+    """The largest number of all lanes."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         def the_larger(left: Any, right: Any) -> Any:
@@ -179,12 +189,13 @@ def largest(_context: Any, lanes: Any) -> Any:
 
 @_intrinsic
 def times_power_of_two(_context: Any, lanes: Any, powers: Any) -> Any:
-    """Each lane times 2^n, for n from -1077 to 0 in the lowest twelve bits of `powers`."""
+    """Every lane times 2^n, where n, from -1077 to 0, is in the lowest twelve bits of the same lane of `powers`."""
 
     def generate(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         numbers = context.get_value_type(lanes)
         bits = ir.VectorType(ir.IntType(64), lanes.width)
-        # In two steps, because the smallest are no power that the format has: times 2^(n + 64), then 2^-64.
+        # Multiply in two steps, by 2^(n + 64) and by 2^-64, because the smallest 2^n are below what the format can
+        # hold.
         bias = ir.Constant(bits, [(1023 + 64) << 52] * lanes.width)
         shifted = builder.shl(builder.bitcast(arguments[1], bits), ir.Constant(bits, [52] * lanes.width))
         power = builder.bitcast(builder.add(shifted, bias), numbers)
@@ -194,22 +205,24 @@ def times_power_of_two(_context: Any, lanes: Any, powers: Any) -> Any:
 
 
 def _numbers(builder: Any, vector: Any, lanes: Any) -> list[Any]:
+    """The number in each lane."""
     return [builder.extract_element(vector, _lane(lane)) for lane in range(lanes.width)]
 
 
 def _lane(lane: int) -> Any:
+    """The index of a lane, as a constant of LLVM."""
     return ir.Constant(ir.IntType(32), lane)
 
 
 def _address(context: Any, builder: Any, signature: Any, arguments: Any, lanes: Any) -> Any:
-    """Where row `arguments[1]`, a 64-bit number, of table `arguments[0]` starts."""
+    """The address at which row `arguments[1]`, a 64-bit number, of table `arguments[0]` starts."""
     table = context.make_array(signature.args[0])(context, builder, arguments[0])
     offset = builder.mul(arguments[1], ir.Constant(ir.IntType(64), lanes.width))
     return builder.bitcast(builder.gep(table.data, [offset]), context.get_value_type(lanes).as_pointer())
 
 
 def _addresses(context: Any, builder: Any, signature: Any, arguments: Any, block: Any) -> list[Any]:
-    """Where the columns in block `arguments[2]` are in row `arguments[1]` of table `arguments[0]`."""
+    """The addresses of the columns that `arguments[2]` lists, in row `arguments[1]` of table `arguments[0]`."""
     table = context.make_array(signature.args[0])(context, builder, arguments[0])
     start = builder.mul(arguments[1], builder.extract_value(table.shape, 1))
     columns = [builder.extract_value(arguments[2], lane) for lane in range(block.count)]
@@ -217,7 +230,7 @@ def _addresses(context: Any, builder: Any, signature: Any, arguments: Any, block
 
 
 def _define(operation: Callable[[Any, Any], Any], instruction: str) -> None:
-    """Teach Numba an operator on lanes."""
+    """Teach Numba an operator on lanes; `instruction` is the name of LLVM's instruction for it."""
 
     @_intrinsic
     def calculate(_context: Any, left: Any, right: Any) -> Any:

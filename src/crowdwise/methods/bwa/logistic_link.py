@@ -1,9 +1,11 @@
-r"""BWA's second extension: votes are yes or no, so their link to the truth is logistic instead of Gaussian.
+r"""BWA with a logistic link: votes are right or wrong with a probability; their errors are not Gaussian.
 
 $$ P(y_{ij} = z_i) = \frac{e^{w_j}}{e^{w_j} + K - 1}, \quad w_j \sim Gamma(a/2, a / (2 w_0)), \quad w_j \ge 0 $$
 
-with w the log odds that a vote carries, and w0 those of a worker as good as the vote shares say workers are. Classes
-are discrete and their posteriors are probabilities; weights are the modes of their posteriors.
+Here z_i is the true class of item i, y_ij the class that worker j said, K the number of classes, and a is
+`prior_strength`. The weight w_j of worker j is the logarithm of the odds that it says the true class rather than a
+given other one. The prior expects the weight w0, which is that of a worker who agrees with the vote shares as often as
+workers do on average. Scores are posterior probabilities of the classes; every weight is the mode of its posterior.
 """
 
 from dataclasses import dataclass
@@ -17,40 +19,40 @@ from ...kernels import Array
 from ...results.learned import Trust
 
 _BISECTIONS: Final = 50
-_LARGEST_WEIGHT: Final = 60.0  # an accuracy of one, as far as numbers go
+_LARGEST_WEIGHT: Final = 60.0  # with a larger weight, the accuracy is rounded to one anyway
 
 
 @dataclass(frozen=True, eq=False)
 class LogisticWeights(Coins):
-    """Coins with the weights behind them.
+    """How often every worker is right, with the weights that this follows from.
 
     Attributes:
-        weight: (workers), w, the log odds of a vote.
-        typical: w0.
+        weight: (workers), w in the formula: the logarithm of the odds that a vote is right.
+        typical: w0 in the formula: the weight that the prior expects.
     """
 
     weight: Array
     typical: float
 
     def trust(self) -> Trust:
-        """What a worker's vote weighs."""
+        """A worker is trusted by the weight of its votes."""
         return Trust(self.weight, "Weight of a vote")
 
 
 @dataclass(frozen=True)
 class LogisticLink(CoinMethod):
-    """The loop behind `BWA(link="logistic")`."""
+    """What `BWA(link="logistic")` runs; the parameters are those of `BWA`."""
 
     prior_strength: float
     tolerance: float
     max_iterations: int
 
     def check(self, labels: Crowd) -> None:
-        """One class a vote: the truth is one of them."""
+        """Refuse votes that name several classes: the model has no probability for them."""
         require_single_votes(labels, 'BWA(link="logistic")')
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
-        """The mode of every worker's weight."""
+        """The mode of the posterior of every worker's weight, and how common the classes are."""
         others = max(len(counts.classes) - 1, 1)
         if isinstance(previous, LogisticWeights):
             typical = previous.typical
@@ -59,7 +61,8 @@ class LogisticLink(CoinMethod):
             typical = float(np.log(agreement * others / (1 - agreement)))
         shape, rate = self.prior_strength / 2 - 1, self.prior_strength / (2 * typical)
         low, high = np.zeros(len(counts.given)), np.full(len(counts.given), _LARGEST_WEIGHT)
-        for _ in range(_BISECTIONS):  # the slope of the log posterior falls, so its zero is bracketed
+        # The slope of the log posterior falls as the weight grows, so bisection finds where it is zero.
+        for _ in range(_BISECTIONS):
             middle = (low + high) / 2
             accuracy = 1 / (1 + others * np.exp(-middle))
             rising = counts.right - counts.given * accuracy + shape / middle - rate > 0

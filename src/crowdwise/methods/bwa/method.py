@@ -1,8 +1,11 @@
-r"""The model of `BWA`.
+r"""BWA, Bayesian Weighted Average: good workers have more weight in the average of the votes.
 
 $$ z_i \sim N(\mu, \lambda^{-1}), \quad y_{ij} \sim N(z_i, v_j^{-1}), \quad v_j \sim Gamma(a/2, b/2) $$
 
-for each class against the rest, with the weights v integrated out.
+There is such a model for each class against all others. For one class, z_i is the score of item i, y_ij is 1 if the
+vote of worker j names the class and 0 if it does not, and v_j is the weight of the worker's votes. The mean score mu
+has the weight lambda, which is `mean_weight`. The prior of the weights is worth a votes (`prior_strength`) with b
+errors among them. The weights v are integrated out: the scores are the most likely ones over all possible weights.
 """
 
 from dataclasses import dataclass, replace
@@ -30,12 +33,12 @@ from .weights import Errors, Weights, all_blocks, make_blocks
 
 @dataclass(frozen=True)
 class BWA(IterativeMethod[Weights, Errors]):
-    """Bayesian Weighted Average.
+    """Bayesian Weighted Average: the average of the votes, in which good workers have more weight.
 
-    Use it where items have several labels each: it is robust, fast, needs no tuning, and cannot be led astray by
-    a worker with few labels. Where workers confuse particular classes with each other, a confusion-matrix method
-    sees more. Scores are weights in [0, 1], not probabilities; each class stops by itself, so those of two classes add
-    up to one only as closely as the tolerance.
+    Use it where items have several labels each: it is robust and fast, needs no tuning, and does not trust a worker
+    because of a few labels. Where workers confuse particular classes with each other, a confusion-matrix method such
+    as `ds` can use that, and BWA cannot. Scores are between 0 and 1, but they are not probabilities. Each class stops
+    when its own scores have converged, so the scores of two classes add up to one only within the tolerance.
 
     >>> from crowdwise import Labels
     >>> labels = Labels.from_arrays(
@@ -58,47 +61,50 @@ class BWA(IterativeMethod[Weights, Errors]):
 
     prior_strength: float = parameter(
         15.0,
-        "a, how many votes the prior on each worker is worth. The paper's two settings are 15 with and 30 without "
-        "prior_correction.",
+        "How many votes the prior on each worker is worth (a in the paper). The paper uses 15 with prior_correction "
+        "and 30 without it.",
         above=0,
     )
     prior_correction: bool = parameter(
         True,
-        "Whether the prior's error rate is corrected upwards by 4 (1 - 1/classes): the error rate measured on "
-        "majority votes is at most 1/4, a random worker's is 1 - 1/classes.",
+        "Whether to multiply the prior's error rate by 4 (1 - 1/classes). The error rate is measured from the vote "
+        "shares, where it is at most 1/4; that of a worker who guesses is 1 - 1/classes.",
     )
     mean_weight: float = parameter(
         1.0,
-        "lambda, the weight of the mean score in every item's average. It breaks ties.",
+        "The weight of the mean score of a class in the average of every item (lambda in the paper). It breaks ties.",
         above=0,
     )
     tolerance: float = parameter(
         1e-3,
-        "A class has settled when no score moves by more than this, relative to itself.",
+        "Stop a class when none of its scores moves by more than this in one iteration, relative to the score.",
         above=0,
     )
-    max_iterations: int = parameter(500, "Stop a class that has not settled by then.", at_least=1)
+    max_iterations: int = parameter(500, "The most iterations before it stops without having converged.", at_least=1)
     restarts: int = parameter(
         0,
-        "How many random starts to try besides majority vote; the lowest objective wins, class by class. They depend"
-        " on the order of the items' and classes' names.",
+        "How many random starts to try besides majority vote; for each class, the start with the lowest objective "
+        "wins. The starts depend on the order of the items' and classes' names.",
         at_least=0,
     )
-    seed: int = parameter(0, "Of the random starts.", at_least=0)
+    seed: int = parameter(0, "The random seed: the same seed gives the same starts.", at_least=0)
     weights: Literal["per_worker", "per_label"] = parameter(
         "per_worker",
-        '"per_worker", or "per_label": votes in favour of a class and against it weigh by their own errors, anchored'
-        " so that classes keep their share of the votes. It lets a worker be good at spotting a class and bad at "
-        "ruling it out, which confusion matrices do better: over 17 of the paper's datasets it is less accurate, "
-        "0.816 on average against 0.829.",
+        '"per_worker": a worker\'s votes for a class and its votes against the class have the same weight. '
+        '"per_label": they have different weights, so that a worker can be good at recognising a class and bad at '
+        "excluding it; the mean score of a class then stays its share of the votes. Over 17 of the paper's datasets "
+        '"per_label" is less accurate, 0.816 on average against 0.829; for such workers, confusion-matrix methods are '
+        "better.",
     )
     link: Literal["gaussian", "logistic"] = parameter(
         "gaussian",
-        '"gaussian", or "logistic", the discrete link that the paper\'s introduction names: scores are probabilities '
-        "then, workers are never worse than guessing, and accuracy is a little lower (0.822).",
+        '"gaussian": the model of the paper, in which votes are numbers with an error. "logistic": votes are right or '
+        "wrong with a probability, as the paper's introduction suggests; scores are then probabilities, no worker is "
+        "worse than guessing, and accuracy is a little lower (0.822 on average, against 0.829).",
     )
 
-    # Changes are relative to the score plus this: 1e-3 of both is numpy.allclose's 1e-3 of the score plus 1e-8.
+    # A change is measured relative to the score plus this number. So a tolerance of 1e-3 is the test of numpy.allclose
+    # with rtol=1e-3 and atol=1e-8.
     change_floor: ClassVar[float] = 1e-5
     scale: ClassVar[Scale] = "weight"
 
@@ -114,16 +120,16 @@ class BWA(IterativeMethod[Weights, Errors]):
 
     @property
     def takes_sets(self) -> bool:
-        """Whether a vote may name several classes: not with an extension."""
+        """Whether a vote may name several classes: only with weights per worker and the Gaussian link."""
         return self.weights == "per_worker" and self.link == "gaussian"
 
     @property
     def starts_at_random(self) -> bool:
-        """Restarts are random."""
+        """Whether the method starts at random: only with restarts."""
         return self.restarts > 0
 
     def count_size(self, labels: Labels) -> int:
-        """An error for every worker and class."""
+        """Workers times classes: the counts have an error for every worker and class."""
         return labels.n_workers * labels.n_classes
 
     @property
@@ -132,7 +138,7 @@ class BWA(IterativeMethod[Weights, Errors]):
         return f"because of restarts={self.restarts} (without them, it does not)" if self.restarts else ""
 
     def infer(self, labels: Any, progress: Progress | None) -> Inferred:
-        """Run the loop once, or from several starts, or that of an extension."""
+        """Run the loop once, or from several starts, or run the loop of the chosen link or weights."""
         extension = self._extension(labels.n_classes)
         if extension is not None:
             found: Inferred = extension.fit(labels, progress=progress)
@@ -143,7 +149,7 @@ class BWA(IterativeMethod[Weights, Errors]):
         return make_result(self, labels, fitted.scores, fitted.ending)
 
     def _extension(self, n_classes: int) -> LogisticLink | TwoSidedAverage | None:
-        """The loop of another link or of other weights, if those were asked for."""
+        """What runs instead of this loop if another link or weights per label are chosen; None if neither is."""
         if self.link == "logistic":
             return LogisticLink(self.prior_strength, self.tolerance, self.max_iterations)
         if self.weights == "per_label":
@@ -158,10 +164,11 @@ class BWA(IterativeMethod[Weights, Errors]):
         return None
 
     def _correction(self, n_classes: int) -> float:
+        """What the prior's error rate is multiplied by."""
         return 4 * (1 - 1 / max(n_classes, 2)) if self.prior_correction else 1.0
 
     def empty_counts(self, labels: Labels, workers: Weights | None) -> Errors:
-        """No errors yet."""
+        """Zeros, which `sweep` adds to."""
         blocks = all_blocks(labels) if workers is None else workers.blocks
         lanes = len(blocks[0]) if blocks else 0
         errors, sums = np.zeros((len(blocks), labels.n_workers, lanes)), np.zeros((len(blocks), 2, lanes))
@@ -170,7 +177,10 @@ class BWA(IterativeMethod[Weights, Errors]):
         return Errors(errors, sums, np.zeros(labels.n_workers), np.zeros(labels.n_classes), np.zeros(1), np.zeros(1))
 
     def sweep(self, labels: Labels, scores: Array, workers: Weights | None, counts: Errors) -> Array:
-        """The weighted average of the votes, and every worker's squared errors, for each class that still runs."""
+        """Score items by the weighted average of their votes, and count the squared errors of every worker.
+
+        Classes that have converged are left out.
+        """
         changes = np.zeros((1, labels.n_classes))
         blocks = all_blocks(labels) if workers is None else workers.blocks
         for b, block in enumerate(blocks):
@@ -191,9 +201,10 @@ class BWA(IterativeMethod[Weights, Errors]):
         return np.asarray(changes[0])
 
     def rescore(self, labels: Labels, workers: Weights) -> Array:
-        """Every class by its own weights, whether it has settled or not."""
+        """The scores that follow from these weights, of all classes, whether they have converged or not."""
         scores = np.zeros((labels.n_items, labels.n_classes))
-        # Two classes one by one: once either has settled, they no longer mirror each other.
+        # Two classes are scored one by one: once one of them has converged, its scores are no longer one minus the
+        # scores of the other.
         together = np.eye(2, dtype=bool) if labels.n_classes == 2 else np.ones((1, labels.n_classes), bool)
         for running in together:
             these = replace(workers, running=running)
@@ -201,7 +212,7 @@ class BWA(IterativeMethod[Weights, Errors]):
         return scores
 
     def estimate(self, counts: Errors, previous: Weights | None, change: Array) -> Weights:
-        """Weights from the errors; those of a class that has settled stay as they gave its scores."""
+        """Learn the weights from the errors; a class that has converged keeps the weights that gave its scores."""
         if previous is None:
             previous = self._prior(counts)
         classes, new_errors, total, squares = previous.counted(counts)
@@ -215,24 +226,24 @@ class BWA(IterativeMethod[Weights, Errors]):
         running[classes[moving]] = True
         weight, errors, mean = evidence[:, None] / smoothed, new_errors, total / previous.items
         if not running.all():
-            weight = _settled(previous.weight, weight, running, moving)
-            errors = _settled(previous.errors, errors, running, moving)
-            mean = _settled(previous.mean, mean, running, moving)
+            weight = _keep_converged(previous.weight, weight, running, moving)
+            errors = _keep_converged(previous.errors, errors, running, moving)
+            mean = _keep_converged(previous.mean, mean, running, moving)
         return replace(previous, weight=weight, errors=errors, mean=mean, running=running, objective=objective)
 
     @property
     def unexplained_reason(self) -> str:
-        """Why nobody can say what a single vote contributes; empty with weights per worker."""
+        """Why the scores cannot be split into what each vote adds; empty with weights per worker."""
         if self.weights == "per_worker":
             return ""
         return "with weights per label, what a vote adds depends on the other votes"
 
     def contributions(self, one: Labels, item: int, workers: Weights | Coins) -> Contributions:
-        """What each vote on one item adds to the weighted average of the class it names.
+        """What each vote on one item adds to the weighted average of the class that it names.
 
-        What the average is divided by depends on who voted, not on what they said.
+        The averages are sums divided by the total weight, which depends on who voted but not on what they said.
         """
-        if isinstance(workers, Coins):  # of the logistic link
+        if isinstance(workers, Coins):  # from the logistic link
             return coin_contributions(one, workers)
         weight = workers.weight[one.workers]
         voters = weight if one.continued is None else weight[~one.continued.astype(bool)]
@@ -240,9 +251,9 @@ class BWA(IterativeMethod[Weights, Errors]):
         return Contributions(self.mean_weight * workers.mean / total, weight / total, logarithmic=False)
 
     def _prior(self, counts: Errors) -> Weights:
-        """What is known before any error is counted; every class runs."""
+        """What is known before the first weights are learned; no class has converged yet."""
         shape = (len(counts.votes), len(counts.disagreement))
-        # Votes that are not unanimous disagree by at least a half: less than that, and b would be zero.
+        # If votes disagree at all, the sum is at least a half. If they do not, it is zero, and b must not be.
         error_rate = np.maximum(counts.disagreement, 0.5) / counts.votes.sum()
         return Weights(
             weight=np.zeros(shape),
@@ -258,38 +269,48 @@ class BWA(IterativeMethod[Weights, Errors]):
         )
 
     def variance(self, labels: Labels, scores: Array, workers: Weights) -> Array:
-        """The posterior variance of the scores."""
+        """(items, classes): the posterior variance of the scores."""
         variance = np.empty_like(scores)
         weight = workers.weight
-        bend = 2 * weight**2 / (self.prior_strength + workers.votes)[:, None]
+        error_factor = 2 * weight**2 / (self.prior_strength + workers.votes)[:, None]
         blocks = make_blocks(range(labels.n_classes), labels.n_classes)
-        lanes = [tuple(np.ascontiguousarray(values[:, block]) for values in (weight, bend)) for block in blocks]
+        weight_blocks = [np.ascontiguousarray(weight[:, block]) for block in blocks]
+        factor_blocks = [np.ascontiguousarray(error_factor[:, block]) for block in blocks]
 
         def fill(first: int, last: int, part: Labels) -> None:
-            given, out = scores[first:last], variance[first:last]
-            for block, (block_weight, block_bend) in zip(blocks, lanes, strict=True):
-                kernels.average_variances(*_arrays(part), block, given, block_weight, block_bend, self.mean_weight, out)
+            arrays, given, out = _arrays(part), scores[first:last], variance[first:last]
+            for block, weights, factors in zip(blocks, weight_blocks, factor_blocks, strict=True):
+                kernels.average_variances(*arrays, block, given, weights, factors, self.mean_weight, out)
 
         labels.each_slice(fill)
         return variance
 
 
-def _settled(previous: Array, new: Array, running: Array, moving: Array) -> Array:
-    """The new values of the classes that are still running, and the previous ones of the others."""
+def _keep_converged(previous: Array, new: Array, running: Array, moving: Array) -> Array:
+    """The new values of the classes that have not converged, and the previous values of those that have.
+
+    Args:
+        previous: The values before; the last axis is all classes.
+        new: The new values; the last axis is the classes that were computed.
+        running: Which of all classes have not converged.
+        moving: Which of the computed classes have not converged.
+    """
     values = previous.copy()
     values[..., running] = new[..., moving]
     return values
 
 
 def _arrays(labels: Labels) -> tuple[Array, Array, Array, Array | None]:
+    """The arrays that a kernel takes first."""
     return labels.item_starts, labels.workers, labels.labels, labels.continued
 
 
 def _count_once(labels: Labels, counts: Errors) -> None:
-    """Votes, how much the votes on one item disagree, items, and rows that continue a vote."""
+    """Add to the counts that never change: votes, disagreement, items, and rows that continue a vote."""
     votes = kernels.votes_per_item(labels.item_starts, labels.continued)
     counts.votes[:] += kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
-    # The published numbers weigh an item by its rows, which differ from its votes where votes are set-valued.
+    # An item counts by its rows, as in the paper's numbers. It has more rows than votes if a vote names several
+    # classes.
     counts.disagreement[:] += kernels.disagreement(labels.item_starts, labels.labels, votes, labels.n_classes)
     counts.items[:] += labels.n_items
     counts.set_votes[:] += 0 if labels.continued is None else labels.continued.sum()

@@ -1,4 +1,7 @@
-"""BWA from random starts: its classes are fitted apart, so the best of several runs is chosen class by class."""
+"""BWA from several random starts, of which the best is chosen for each class.
+
+That is possible because BWA fits each class by itself.
+"""
 
 from dataclasses import replace
 
@@ -16,7 +19,15 @@ from .weights import Errors, Weights, mirrored
 def best_by_class(
     method: IterativeMethod[Weights, Errors], labels: Labels, restarts: int, seed: int, progress: Progress | None
 ) -> Fitted:
-    """Start from vote shares and so many times at random; for every class, the lowest objective wins."""
+    """Run the method from the vote shares and from random starts; for each class, the lowest objective wins.
+
+    Args:
+        method: The method to run.
+        labels: The labels to fit.
+        restarts: How many random starts there are.
+        seed: The random seed: the same seed gives the same starts.
+        progress: Called after each iteration of any run with the number of all iterations so far and the change.
+    """
     counter = Counter(progress)
     fitted = run(method, labels, shares(labels), counter)
     for attempt in range(restarts):
@@ -25,11 +36,14 @@ def best_by_class(
         if mirrored(labels.n_classes, labels.set_valued):
             start[:, 1] = 1 - start[:, 0]
         fitted = _better(fitted, run(method, labels, start, counter))
-    return counter.all_of(fitted)
+    return counter.with_all_iterations(fitted)
 
 
 def _better(first: Fitted, second: Fitted) -> Fitted:
-    """The better of two runs, class by class; a thousandth of a nat is what stopping early leaves open."""
+    """For each class, the run with the lower objective.
+
+    The second run must be better by more than 1e-3: a smaller difference can come from where the runs stopped.
+    """
     one, other = first.ending, second.ending
     improved = other.objective < one.objective - 1e-3
     if not improved.any():
@@ -43,7 +57,7 @@ def _better(first: Fitted, second: Fitted) -> Fitted:
     objective = np.where(improved, other.objective, one.objective)
     ends = one.convergence, other.convergence
     convergence = Convergence(
-        iterations=one.convergence.iterations,  # the counter knows those of all
+        iterations=one.convergence.iterations,  # replaced in the end by those of all runs together
         converged=all(end.converged for end in ends),
         change=max(end.change for end in ends),
         objective=(*one.convergence.objective, float(objective.sum())),

@@ -1,12 +1,16 @@
-r"""BWA's first extension: a worker's votes in favour of a class and against it have weights of their own.
+r"""BWA with two weights per worker and class: one for votes for the class, one for votes against it.
 
 $$ v_j^{(l)} = \frac{s + n_j^{(l)}}{s \, \bar e_j + SSE_j^{(l)}}, \quad
 z_i = \frac{\lambda \mu + e^g \sum_1 v_j^{(1)}}{\lambda + e^g \sum_1 v_j^{(1)} + e^{-g} \sum_0 v_j^{(0)}} $$
 
-with l = 1 for votes in favour and 0 against, shrunk by s votes to the worker's pooled error (b + SSE_j) / (a + n_j).
-Taken literally the extension is degenerate: with all z = 0, votes against are never wrong, and weigh without limit. So
-the scores are anchored: g is such that their mean stays that of the vote shares. Passes that take a Newton step for g
-alternate with passes that weigh the workers.
+Here l is 1 for votes for the class and 0 for votes against it, v their weight, n their number, SSE the sum of their
+squared errors, and z_i the score of item i; the sums are over the workers who voted for the class (1) or against it
+(0). Both weights are drawn to the error of all votes of the worker, e_j = (b + SSE_j) / (a + n_j), as if by s further
+votes.
+
+Without g the model fails: if all scores were 0, votes against the class would never be wrong, and their weight would
+grow without limit. So g, the anchor, is chosen such that the mean score stays the mean vote share. Iterations that take
+a Newton step for g alternate with iterations that learn the weights.
 """
 
 from dataclasses import dataclass, replace
@@ -22,35 +26,38 @@ from ...kernels import Array
 from ...results.learned import Learned
 from ...results.result import Scale
 
-_SHRINKAGE: Final = 30.0  # s
-_LARGEST_STEP: Final = 1.0  # of g in an iteration, so that a first, wild slope does no harm
+_SHRINKAGE: Final = 30.0  # s in the formulas
+_LARGEST_STEP: Final = 1.0  # the most that g may change in an iteration: the first slopes can be far too small
 
 
 class TwoSidedErrors(NamedTuple):
-    """What the weights are estimated from; adds up over disjoint items. The last two are counted at the start."""
+    """What a sweep counts; the counts of two sets of items add up to the counts of both together.
 
-    errors_for: Array  # (workers, classes): sum of (1 - z)^2 over votes in favour
-    errors_against: Array  # (workers, classes): sum of z^2 over votes against
-    sums: Array  # (2, classes): sum of z, and of its slope in g
-    votes_for: Array  # (workers, classes)
+    The last three never change, so they are counted in the first sweep only and empty after that.
+    """
+
+    errors_for: Array  # (workers, classes): the sum of (1 - z)^2 over votes for the class
+    errors_against: Array  # (workers, classes): the sum of z^2 over votes against the class
+    sums: Array  # (2, classes): the sum of z over the items, and the sum of the derivative of z by g
+    votes_for: Array  # (workers, classes): how many votes of the worker are for the class
     disagreement: Array  # (classes): see weights.Errors
-    items: Array  # (1)
+    items: Array  # (1): how many items there are
 
 
 @dataclass(frozen=True, eq=False)
 class TwoSidedWeights(Learned):
-    """Weights of votes in favour and against, anchor included.
+    """The weights of votes for and against each class.
 
     Attributes:
-        weight_for: (workers, classes), v1 e^g.
-        weight_against: (workers, classes), v0 e^-g.
-        mean_share: (classes), the mean vote share, where the mean score is anchored.
-        anchor: (classes), g.
-        anchoring: Whether nothing but the anchor was changed.
-        prior_errors: (classes), b.
-        votes_for: (workers, classes).
+        weight_for: (workers, classes), the weight of a vote for the class, times e^g.
+        weight_against: (workers, classes), the weight of a vote against the class, times e^-g.
+        mean_share: (classes), the mean vote share, which the mean score is kept at.
+        anchor: (classes), g in the formulas.
+        anchoring: Whether the last iteration changed the anchor only, not the weights.
+        prior_errors: (classes), b in the formulas: how many errors the prior expects in `prior_strength` votes.
+        votes_for: (workers, classes), how many votes of the worker are for the class.
         items: How many items there are.
-        objective: Empty: the anchor leaves none.
+        objective: Empty: with the anchor there is no objective.
     """
 
     weight_for: Array
@@ -66,7 +73,7 @@ class TwoSidedWeights(Learned):
 
 @dataclass(frozen=True)
 class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
-    """The loop behind `BWA(weights="per_label")`; see there for the parameters."""
+    """What `BWA(weights="per_label")` runs; the parameters are those of `BWA`."""
 
     prior_strength: float
     correction: float
@@ -78,22 +85,22 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
     scale: ClassVar[Scale] = "weight"
 
     def check(self, labels: Crowd) -> None:
-        """One class a vote: what is against a class must be for another."""
+        """Refuse votes that name several classes: a vote must be for one class and against all others."""
         require_single_votes(labels, 'BWA(weights="per_label")')
 
     def count_size(self, labels: Labels) -> int:
-        """Errors on either side for every worker and class."""
+        """Twice workers times classes: errors of votes for and against, for every worker and class."""
         return 2 * labels.n_workers * labels.n_classes
 
     def empty_counts(self, labels: Labels, workers: TwoSidedWeights | None) -> TwoSidedErrors:
-        """No errors yet."""
+        """Zeros, which `sweep` adds to."""
         classes = labels.n_classes
         shape = (labels.n_workers, classes)
         once = (np.zeros(shape), np.zeros(classes), np.zeros(1)) if workers is None else (np.empty(0),) * 3
         return TwoSidedErrors(np.zeros(shape), np.zeros(shape), np.zeros((2, classes)), *once)
 
     def sweep(self, labels: Labels, scores: Array, workers: TwoSidedWeights | None, counts: TwoSidedErrors) -> Array:
-        """The weighted average of the votes, and every worker's squared errors on either side."""
+        """Score items by the weighted average of their votes, and count the squared errors of every worker."""
         changes = np.zeros(labels.n_classes)
         arrays = (labels.item_starts, labels.workers, labels.labels)
         kernels.sweep_two_sided(
@@ -112,12 +119,12 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
             np.add.at(counts.votes_for, (labels.workers, labels.labels), 1)
             counts.disagreement[:] += kernels.disagreement(labels.item_starts, labels.labels, votes, labels.n_classes)
             counts.items[:] += labels.n_items
-        # A pass that only anchors has not settled, however little it moves.
+        # An iteration that changes the anchor only is never the last, however little the scores move in it.
         anchoring = workers is not None and workers.anchoring
         return np.maximum(changes, 2 * self.tolerance) if anchoring else changes
 
     def estimate(self, counts: TwoSidedErrors, previous: TwoSidedWeights | None, change: Array) -> TwoSidedWeights:
-        """Anchor the scores if they have drifted; if they have not, weights from the errors."""
+        """If the mean score has moved away from the mean vote share, change g; if not, learn the weights."""
         total, slope = counts.sums
         if previous is None:
             previous = self._prior(counts)
@@ -147,8 +154,8 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
         )
 
     def _prior(self, counts: TwoSidedErrors) -> TwoSidedWeights:
-        """What is known before any error is counted."""
-        error_rate = np.maximum(counts.disagreement, 0.5) / counts.votes_for.sum()  # as in BWA
+        """What is known before the first weights are learned; the weights given here are replaced at once."""
+        error_rate = np.maximum(counts.disagreement, 0.5) / counts.votes_for.sum()  # as in BWA._prior
         items = float(counts.items[0])
         return TwoSidedWeights(
             weight_for=counts.errors_for,

@@ -1,4 +1,7 @@
-"""BWA's parameters: weights of workers, each class against the rest, and the blocks of classes that kernels take."""
+"""What BWA learns of the workers: their weights, and the errors that these follow from.
+
+Kernels compute several classes at once, so classes are put in blocks; a class's place in its block is called a lane.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,34 +18,35 @@ Blocks = tuple[tuple[int, ...], ...]
 
 
 class Errors(NamedTuple):
-    """What the workers' weights are estimated from; adds up over disjoint items.
+    """What a sweep counts; the counts of two sets of items add up to the counts of both together.
 
-    The last four do not change: they are counted at the start and empty afterwards.
+    z is the score of an item, and y is 1 if a vote names the class and 0 if it does not. The last four never change, so
+    they are counted in the first sweep only and empty after that.
     """
 
-    errors: Array  # (blocks, workers, lanes): sum of (z - y)^2
-    sums: Array  # (blocks, 2, lanes): sum of z, and of z^2
-    votes: Array  # (workers)
-    disagreement: Array  # (classes): sum of n z (1 - z) over items with n labels, z the vote share
-    items: Array  # (1)
-    set_votes: Array  # (1): rows that continue a vote
+    errors: Array  # (blocks, workers, lanes): the sum of (z - y)^2 over the worker's votes
+    sums: Array  # (blocks, 2, lanes): the sum of z over the items, and the sum of z^2
+    votes: Array  # (workers): how many votes each worker gave
+    disagreement: Array  # (classes): the sum over the items of n s (1 - s), with n labels and s the class's vote share
+    items: Array  # (1): how many items there are
+    set_votes: Array  # (1): how many rows continue the vote of the row before, because a vote names several classes
 
 
 @dataclass(frozen=True, eq=False)
 class Weights(Learned):
-    """The workers' weights, class by class, and what they were estimated from.
+    """The weight of every worker for each class, and what it was learned from.
 
     Attributes:
         weight: (workers, classes), the expected weight v of a worker's vote.
-        errors: (workers, classes), the sum of squared errors behind it.
-        mean: (classes), the mean score, which has `mean_weight` in every item's average.
-        prior_errors: (classes), b: how many errors in `prior_strength` votes are assumed beforehand.
-        prior_strength: a.
-        votes: (workers), votes given.
+        errors: (workers, classes), the sum of squared errors that the weight was learned from.
+        mean: (classes), the mean score, which has the weight `mean_weight` in every item's average.
+        prior_errors: (classes), b in the formulas: how many errors the prior expects in `prior_strength` votes.
+        prior_strength: a in the formulas: how many votes the prior is worth.
+        votes: (workers), how many votes each worker gave.
         items: How many items there are.
         set_valued: Whether some vote names several classes.
-        running: (classes), which classes have not settled yet.
-        objective: (classes), the negative log likelihood of the scores behind `errors`, up to a constant.
+        running: (classes), which classes have not converged yet.
+        objective: (classes), the negative log likelihood, up to a constant, of the scores that `errors` came from.
     """
 
     weight: Array
@@ -58,16 +62,22 @@ class Weights(Learned):
 
     @property
     def class_prior(self) -> Array:
-        """The mean score of each class, as a share of all."""
+        """(classes), the mean score of each class, divided by the sum of all."""
         return np.asarray(self.mean / self.mean.sum())
 
     def trust(self) -> Trust:
-        """What a worker's vote weighs."""
+        """A worker is trusted by the weight of its votes, the mean over the classes."""
         return Trust(self.weight.mean(axis=1), "Weight of a vote, mean over classes")
 
     def interval(self, level: float = 0.95) -> tuple[Array, Array]:
-        """The weights' central posterior interval: v (b + errors) is chi-squared with a + votes degrees."""
-        from scipy import special  # slow to import: not before it is needed
+        """(workers, classes) twice: the lower and the upper end of the central posterior interval of every weight.
+
+        It follows from v (b + errors), which is chi-squared distributed with a + votes degrees of freedom.
+
+        Args:
+            level: The probability that a weight is within its interval.
+        """
+        from scipy import special  # imported here because it is slow to import
 
         half = (self.prior_strength + self.votes)[:, None] / 2
         tail = (1 - level) / 2
@@ -76,20 +86,29 @@ class Weights(Learned):
 
     @cached_property
     def mirrored(self) -> bool:
-        """Whether class 1 is class 0 turned round: two classes, one class a vote, and both still running."""
+        """Whether the scores of class 1 are one minus those of class 0, so that only class 0 need be computed.
+
+        So it is with two classes, if every vote names one class and neither class has converged.
+        """
         return self._plan[0]
 
     @cached_property
     def blocks(self) -> Blocks:
-        """The classes to compute: those that have not settled, and only one of two that mirror each other."""
+        """The classes to compute, in blocks: those that have not converged, and only class 0 if `mirrored`."""
         return self._plan[1]
 
     @cached_property
     def _plan(self) -> tuple[bool, Blocks]:
+        """`mirrored` and `blocks`."""
         return _plan(tuple(self.running.tolist()), self.set_valued)
 
     def counted(self, counts: Errors) -> tuple[Array, Array, Array, Array]:
-        """What was counted: the classes, errors (workers, these), the sums of their scores and of the squares."""
+        """What was counted for the classes that have not converged.
+
+        Returns:
+            The numbers of these classes; their errors (workers, these classes); the sum of the scores of each; and the
+            sum of the squares of its scores.
+        """
         classes = np.flatnonzero(self.running)
         lanes = 1 if self.mirrored else len(classes)
         errors = counts.errors.swapaxes(0, 1).reshape(len(self.votes), -1)[:, :lanes]
@@ -102,32 +121,32 @@ class Weights(Learned):
 
     @cached_property
     def weight_blocks(self) -> list[Array]:
-        """The weights of each block, (workers, lanes)."""
+        """The weights of the classes in each block, (workers, lanes)."""
         return [np.ascontiguousarray(self.weight[:, block]) for block in self.blocks]
 
 
 def mirrored(n_classes: int, set_valued: bool) -> bool:
-    """Whether one of two classes is the other turned round: where every vote names one class."""
+    """Whether the scores of one class are one minus those of the other: two classes, and every vote names one class."""
     return n_classes == 2 and not set_valued
 
 
-@lru_cache(maxsize=64)  # the same in most iterations
+@lru_cache(maxsize=64)  # most iterations ask for the same again
 def _plan(running: tuple[bool, ...], set_valued: bool) -> tuple[bool, Blocks]:
-    """Whether the classes mirror each other, and the blocks to compute."""
-    turned = mirrored(len(running), set_valued) and all(running)
-    classes = [0] if turned else [k for k, runs in enumerate(running) if runs]
-    return turned, make_blocks(classes, len(running))
+    """Whether class 1 follows from class 0, and the classes to compute, in blocks."""
+    only_first = mirrored(len(running), set_valued) and all(running)
+    classes = [0] if only_first else [k for k, runs in enumerate(running) if runs]
+    return only_first, make_blocks(classes, len(running))
 
 
 def all_blocks(labels: Labels) -> Blocks:
-    """The classes to compute at the start."""
+    """The classes to compute in the first sweep, in blocks."""
     return _plan((True,) * labels.n_classes, labels.set_valued)[1]
 
 
 def make_blocks(classes: Iterable[int], n_classes: int) -> Blocks:
-    """Classes by one, four or eight; the last block repeats a class to be full.
+    """Classes in blocks of one, four or eight; the last block repeats a class to be full.
 
-    Each width is compiled by itself, so there are few, and from three to four classes there is only one.
+    A kernel is compiled once for each length of a block, so there are only three lengths.
     """
     given = list(classes)
     width = 1 if len(given) == 1 and n_classes <= 2 else 4 if len(given) <= 4 else 8

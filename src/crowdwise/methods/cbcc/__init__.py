@@ -1,4 +1,4 @@
-"""Community-based Bayesian classifier combination."""
+"""CBCC: workers belong to communities, whose members have similar confusion matrices."""
 
 from .method import CBCC
 

@@ -1,8 +1,11 @@
-r"""The model of `CBCC`.
+r"""CBCC: workers belong to communities, whose members have similar confusion matrices.
 
 $$ c_j \sim Cat(\rho), \; s_{jk} \sim N(\mu_{c_j k}, \nu^{-1} I), \; y_{ij} \mid z_i = k \sim Cat(softmax(s_{jk})) $$
 
-with a class prior and matrices as in iBCC, by variational message passing.
+Here z_i is the true class of item i, y_ij the class that worker j said, and c_j the community of the worker. When class
+k is true, the probabilities of what the worker says are the softmax of its scores s_jk. The scores are normally
+distributed around those of the community, mu, with precision nu (`noise_precision`); rho is how common each community
+is. The model is fitted by variational message passing.
 """
 
 from dataclasses import dataclass, replace
@@ -11,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...data.labels import Labels, shares
-from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
+from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ...inference.method import Reference
 from ...inference.parameters import parameter
 from ...inference.restarts import by_name
@@ -21,15 +24,15 @@ from .softmax_scores import expected_log, score_posterior, score_prior
 
 @dataclass(frozen=True, eq=False)
 class Communities(Confusions):
-    """Workers' scores, and the communities around which they lie.
+    """The communities, and for every worker its community and the scores that its confusion matrix is made of.
 
     Attributes:
-        membership: (workers, communities), probabilities.
-        mean: (workers, true class, said class), of the scores.
-        variance: Of the same shape.
-        centre: (communities, true class, said class), the communities' mean scores.
-        centre_prior: (true class, said class), their mean before any label, and
-        centre_precision: (true class, said class, said class), how sure that is.
+        membership: (workers, communities), the probability that a worker belongs to a community.
+        mean: (workers, true class, said class), the posterior means of the scores.
+        variance: (workers, true class, said class), the posterior variances of the scores.
+        centre: (communities, true class, said class), the mean scores of each community.
+        centre_prior: (true class, said class), the mean scores of a community before any label.
+        centre_precision: (true class, said class, said class), the precision of these scores before any label.
     """
 
     membership: Array
@@ -42,12 +45,14 @@ class Communities(Confusions):
 
 @dataclass(frozen=True)
 class CBCC(ConfusionMethod):
-    """Confusion matrices by communities of workers.
+    """Confusion matrices of workers who belong to communities.
 
-    Use it where workers have few labels each and come in kinds: careful ones, spammers, those who misread the
-    question. Its workers have matrices, so many classes take long. Communities start at random, and where they end
-    depends on it: with several classes, compare seeds. `CBCC.released()` is what the BWA paper compared with:
-    without damping, which on some crowds goes back and forth between two answers for ever.
+    Use it where workers have few labels each and are of a few kinds, such as careful workers, spammers, and workers who
+    misread the question. Do not use it with many classes: it has a matrix for every worker, so it is slow then. It
+    starts with random communities, and the result depends on them: with several classes, compare seeds.
+
+    `CBCC.released()` is what the BWA paper compared with: without damping. On some data it never converges, but changes
+    back and forth between two answers.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -68,37 +73,39 @@ class CBCC(ConfusionMethod):
 
     starts_at_random: ClassVar[bool] = True
 
-    communities: int = parameter(4, "M, how many there are.", at_least=1)
-    noise_precision: float = parameter(5.0, "nu, how alike the members of one are.", above=0)
-    membership_count: float = parameter(10.0, "The prior's count of workers in every community.", above=0)
-    class_count: float = parameter(1.0, "Its count of items in every class.", above=0)
+    communities: int = parameter(4, "How many communities of workers there are.", at_least=1)
+    noise_precision: float = parameter(
+        5.0, "How similar the members of a community are: the precision of their scores around its mean (nu).", above=0
+    )
+    membership_count: float = parameter(10.0, "How many workers the prior counts in every community.", above=0)
+    class_count: float = parameter(1.0, "How many items the prior counts in every class.", above=0)
     damping: float = parameter(
         0.5,
-        "The share of the last iteration's scores in the next: messages through the softmax are not certain to "
-        "settle without it (Knowles and Minka, NIPS 2011).",
+        "The share of a worker's scores that is kept from the iteration before. Without damping the iterations may "
+        "never converge (Knowles and Minka, NIPS 2011).",
         at_least=0,
         below=1,
     )
-    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(100, "Stop then at the latest.", at_least=1)
-    seed: int = parameter(0, "Of the communities that workers start in.", at_least=0)
+    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(100, "The most iterations before it stops without having converged.", at_least=1)
+    seed: int = parameter(0, "The random seed: the same seed gives the same starts.", at_least=0)
 
     @classmethod
     def released(cls, seed: int = 0) -> "CBCC":
-        """The implementation in the BWA paper's comparison."""
+        """The method as in the released code that the BWA paper compared with."""
         return cls(damping=0.0, tolerance=0.0, max_iterations=40, seed=seed)
 
     def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
-        """Every worker in a random community, all of them alike."""
+        """Start with every worker in a random community; all communities have the same scores."""
         classes = labels.n_classes
-        # As many right labels as in iBCC's prior, and none of the others: a row of ones is no knowledge.
+        # iBCC's prior less one label of every class, because a count of one in every cell of a row says nothing.
         right = 7 / 3 * max(classes - 1, 1) - 1
-        mean, tightness = score_prior(right * np.eye(classes)[0])
-        # The other rows are the first with two classes renamed.
+        mean, first_precision = score_prior(right * np.eye(classes)[0])
+        # The row of any other true class is the row of class 0 with these two classes exchanged.
         swapped = np.tile(np.arange(classes), (classes, 1))
         swapped[:, 0] = np.arange(classes)
         np.fill_diagonal(swapped, 0)
-        prior, precision = mean[swapped], tightness[swapped[:, :, None], swapped[:, None, :]]
+        prior, precision = mean[swapped], first_precision[swapped[:, :, None], swapped[:, None, :]]
         spread = np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2) + 1 / self.noise_precision
         random = np.random.default_rng(self.seed)
         drawn = by_name(labels.names.workers, random.integers(self.communities, size=labels.n_workers))
@@ -117,11 +124,11 @@ class CBCC(ConfusionMethod):
         )
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Workers' scores from what they said, then communities, then who belongs to which."""
-        from scipy import special  # slow to import: not before it is needed
+        """Learn the workers' scores from what they said, then the communities, then who belongs to which."""
+        from scipy import special  # imported here because it is slow to import
 
         assert isinstance(previous, Communities)
-        said = counted(counts)
+        said = by_true_class(counts)
         classes = len(counts.classes)
         member = previous.membership
         mean, variance = np.empty_like(said), np.empty_like(said)
@@ -156,4 +163,5 @@ class CBCC(ConfusionMethod):
         )
 
     def _damped(self, old: Array, new: Array) -> Array:
+        """The new values, moved part of the way back to the old ones."""
         return self.damping * old + (1 - self.damping) * new

@@ -1,12 +1,13 @@
-"""Communities of workers: Gaussian scores behind confusion matrices, by variational message passing.
+"""What CBCC computes with the scores whose softmax is a row of a confusion matrix.
 
-A row of a confusion matrix is the softmax of scores, which are normal around those of the community. Softmax is
-not conjugate to anything: the expectation of its logarithm is bounded by
+The scores s of a row are normally distributed, with means m and variances v. The expectation of the logarithm of their
+softmax has no closed form, so a bound of it is used (Knowles and Minka, "Non-conjugate Variational Message Passing",
+NIPS 2011):
 
     E lse(s) <= sum a^2 v / 2 + lse(m + (1/2 - a) v),  a = softmax(m + (1/2 - a) v)
 
-for scores with means m and variances v (Knowles and Minka, "Non-conjugate Variational Message Passing", NIPS 2011). All
-functions here work on many rows at once: the last axis is the class that is said.
+where lse(s) is the logarithm of the sum of the exponentials of s, and a is one number for every class. All functions
+here work on many rows at once: the last axis of an array is the class that is said.
 """
 
 from typing import Final
@@ -20,7 +21,7 @@ _PRIOR_STEPS: Final = 50
 
 
 def tilt(mean: Array, variance: Array) -> Array:
-    """The a of the bound, by damped substitution."""
+    """The numbers a of the bound, found by repeated substitution; every step goes only half of the way."""
     a = _softmax(mean)
     for _ in range(_TILT_STEPS):
         a = (a + _softmax(mean + (0.5 - a) * variance)) / 2
@@ -28,7 +29,7 @@ def tilt(mean: Array, variance: Array) -> Array:
 
 
 def expected_log(mean: Array, variance: Array) -> Array:
-    """The bound's expectation of the logarithm of softmax."""
+    """The expected logarithm of the softmax of scores with these means and variances, according to the bound."""
     a = tilt(mean, variance)
     shifted = mean + (0.5 - a) * variance
     highest = shifted.max(axis=-1, keepdims=True)
@@ -37,7 +38,13 @@ def expected_log(mean: Array, variance: Array) -> Array:
 
 
 def softmax_message(mean: Array, variance: Array, said: Array) -> tuple[Array, Array]:
-    """What counts of what was said tell the scores: a precision and a precision times mean."""
+    """What labels tell about the scores: a matrix of precisions for every row, and that matrix times the means.
+
+    Args:
+        mean: The means of the scores so far.
+        variance: The variances of the scores so far.
+        said: How often each class was said.
+    """
     a = tilt(mean, variance)
     total = said.sum(axis=-1, keepdims=True)
     precision = -total[..., None] * a[..., :, None] * a[..., None, :] * (a[..., :, None] + a[..., None, :])
@@ -47,10 +54,18 @@ def softmax_message(mean: Array, variance: Array, said: Array) -> tuple[Array, A
 
 
 def score_posterior(mean: Array, variance: Array, said: Array, centre: Array, precision: float) -> tuple[Array, Array]:
-    """Means and variances of scores around `centre`, as sure of it as `precision`, after the message of what was said.
+    """The means and variances of the scores, given what was said.
 
-    The message's precision is a diagonal d less n (b a' + a b') with b = a^2, for n labels, so that two unknowns are
-    solved for instead of a matrix inverted (Woodbury).
+    Before any label, the scores are normally distributed around `centre` with this precision. `softmax_message` says
+    what the labels add. For n labels, its matrix is a diagonal d minus n (b a' + a b') with b = a^2, so that only two
+    unknowns are solved for and no matrix is inverted (the Woodbury identity).
+
+    Args:
+        mean: The means of the scores so far.
+        variance: The variances of the scores so far.
+        said: How often each class was said.
+        centre: The means of the scores before any label.
+        precision: The precision of each score before any label.
     """
     a = tilt(mean, variance)
     b = a**2
@@ -58,7 +73,7 @@ def score_posterior(mean: Array, variance: Array, said: Array, centre: Array, pr
     d = n * (a * (1 - a) + 2 * a * b)
     linear = said - n * a + d * mean - n * (b * _dot(a, mean) + a * _dot(b, mean)) + precision * centre
     d += precision
-    # (D - n (b a' + a b'))^-1 x = D^-1 (x + n (b u + a v)), where u and v are a' and b' times the left side.
+    # (D - n (b a' + a b'))^-1 x = D^-1 (x + n (b u + a v)), where u is a' times the left side and v is b' times it.
     aa, ab, bb = _dot(a, a / d), _dot(a, b / d), _dot(b, b / d)
     determinant = (1 - n * ab) ** 2 - n**2 * aa * bb
     by_a, by_b = _dot(a, linear / d), _dot(b, linear / d)
@@ -69,30 +84,35 @@ def score_posterior(mean: Array, variance: Array, said: Array, centre: Array, pr
 
 
 def score_prior(said: Array) -> tuple[Array, Array]:
-    """Mean and precision of the scores of one row before any label, from counts that stand for prior knowledge.
+    """The means and the precision matrix of the scores of one row before any label.
 
-    The scores' own prior is normal with unknown mean, N(0, I), and unknown precision, Wishart(1, I).
+    Args:
+        said: The prior knowledge, as counts of how often each class was said.
+
+    Before these counts, the scores are normal with an unknown mean, N(0, I), and an unknown precision, Wishart(1, I).
     """
     size = len(said)
     mean, centre = np.zeros(size), np.zeros(size)
     unit: Array = np.eye(size)
-    tightness = precision = covariance = unit
+    prior_precision = precision = covariance = unit
     for _ in range(_PRIOR_STEPS):
         message, linear = softmax_message(mean, np.diag(covariance), said)
-        precision = tightness + message
+        precision = prior_precision + message
         covariance = np.linalg.inv(precision)
-        mean = covariance @ (tightness @ centre + linear)
-        centre_covariance = np.linalg.inv(unit + tightness)
-        centre = centre_covariance @ tightness @ mean
+        mean = covariance @ (prior_precision @ centre + linear)
+        centre_covariance = np.linalg.inv(unit + prior_precision)
+        centre = centre_covariance @ prior_precision @ mean
         away = mean - centre
-        tightness = 1.5 * np.linalg.inv(unit + (covariance + centre_covariance + np.outer(away, away)) / 2)
+        prior_precision = 1.5 * np.linalg.inv(unit + (covariance + centre_covariance + np.outer(away, away)) / 2)
     return mean, precision
 
 
 def _softmax(values: Array) -> Array:
+    """The softmax along the last axis."""
     weights = np.exp(values - values.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def _dot(left: Array, right: Array) -> Array:
+    """The dot products along the last axis, which is kept with length one."""
     return np.asarray((left * right).sum(axis=-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""Abilities of workers and difficulties of items."""
+"""GLAD: workers differ in ability, and items differ in difficulty."""
 
 from .method import GLAD
 

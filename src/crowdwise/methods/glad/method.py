@@ -1,8 +1,10 @@
-r"""The model of `GLAD`.
+r"""GLAD: workers differ in ability, and items differ in difficulty.
 
 $$ P(y_{ij} = z_i) = \sigma(\alpha_j e^{\beta_i}) $$
 
-with errors even over the other classes and classes equally likely.
+Here z_i is the true class of item i, y_ij the class that worker j said, alpha_j the ability of the worker, and
+exp(beta_i) the ease of the item; sigma is the logistic function. A wrong label names each of the other classes equally
+often, and all classes are equally likely.
 """
 
 from contextlib import ExitStack
@@ -22,17 +24,17 @@ from ...results.contributions import Contributions
 from ...results.learned import Learned, Trust
 from .minimisation import Point, descend
 
-# Labels in a run: an evaluation takes long enough for a thread from few labels on.
-_RUN: Final = 1 << 13
+# A run is the work that a thread takes at once. A run of this many labels is long enough for a thread.
+_LABELS_PER_RUN: Final = 1 << 13
 
 
 @dataclass(frozen=True, eq=False)
 class Abilities(Learned):
-    """How able the workers and how easy the items are.
+    """How able the workers are, and how easy the items are.
 
     Attributes:
-        ability: (workers), alpha: above zero is better than guessing.
-        log_ease: (items), beta: the larger, the easier.
+        ability: (workers), alpha in the formula: the larger, the more often the worker is right.
+        log_ease: (items), beta in the formula: the larger, the easier the item.
     """
 
     ability: Array
@@ -40,28 +42,29 @@ class Abilities(Learned):
 
     @property
     def difficulty(self) -> Array:
-        """(items), the inverse of the ease: the larger, the harder."""
+        """(items), one divided by the ease: the larger, the harder the item."""
         return np.asarray(np.exp(-self.log_ease))
 
     def trust(self) -> Trust:
-        """How able a worker is."""
+        """A worker is trusted by its ability."""
         return Trust(self.ability, "Ability")
 
 
 @dataclass(frozen=True)
 class GLAD(InMemoryMethod):
-    """Abilities of workers and difficulties of items.
+    """An ability for every worker and a difficulty for every item.
 
-    Use it where items differ in difficulty: a good worker's error on a hard item costs little. It has a number for
-    every item, so it needs all labels in memory and many labels per item.
+    Use it where items differ in difficulty: an error of a good worker on a hard item then says little against the
+    worker. It learns a number for every item, so it needs all labels in memory and many labels per item.
 
-    It looks for the abilities and eases that are likeliest given the labels, whatever the true classes are, and goes on
-    until nothing moves. So the order of the rows and the names change no more than the last digits of a score. Where
-    workers hardly agree there can be several peaks; it climbs the one that it reaches from equal abilities and eases.
+    It looks for the most likely abilities and eases, summed over all possible true classes, and goes on until nothing
+    moves. So the order of the rows and the names change no more than the last digits of a score. Where workers hardly
+    agree, the posterior can have several peaks; it climbs to the one that it reaches from equal abilities and eases.
 
-    `GLAD.released()` is what the BWA paper compared with: expectation-maximisation by a few conjugate gradient steps in
-    every iteration. Its priors cancel, so it has none. Without them abilities and eases run away along directions that
-    change nothing else, early stopping decides, and rounding alone moves the accuracy on some crowds by up to 0.01.
+    `GLAD.released()` is what the BWA paper compared with: expectation-maximisation, with a few conjugate gradient steps
+    in every iteration. In that code the priors cancel each other, so it has none. Without priors, abilities and eases
+    can grow without limit while the scores hardly change. The result then depends on when it stops, and on some data
+    rounding alone changes the accuracy by up to 0.01.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -80,42 +83,42 @@ class GLAD(InMemoryMethod):
 
     prior: bool = parameter(
         True,
-        "Whether abilities and log eases have normal priors around one with variance one, as in the paper.",
+        "Whether abilities and logarithms of eases have normal priors with mean one and variance one, as in the paper.",
     )
     tolerance: float = parameter(
         1e-6,
-        "Stop when no probability, ability or log ease moves by more than this. Without priors: when the expected log "
-        "likelihood changes by no more than this, relative to itself.",
+        "Stop when no probability, ability or logarithm of an ease moves by more than this in one iteration. Without "
+        "priors: when the expected log likelihood changes by no more than this, relative to itself.",
         at_least=0,
     )
-    max_iterations: int = parameter(200, "Stop then at the latest.", at_least=1)
+    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
     steps: int = parameter(
         25,
-        "Without priors, conjugate gradient steps in every iteration. With priors an iteration is one step, and this "
-        "is not used.",
+        "How many conjugate gradient steps there are at most in one iteration without priors. With priors, an "
+        "iteration is one step, and this is not used.",
         at_least=1,
     )
 
     @classmethod
     def released(cls) -> "GLAD":
-        """The implementation in the BWA paper's comparison."""
+        """The method as in the released code that the BWA paper compared with."""
         return cls(prior=False, tolerance=1e-4)
 
     def iterate(self, labels: Labels) -> Steps:
-        """Climb the posterior; without priors, maximise expectations as released."""
+        """With priors, maximise the posterior; without, expectation-maximisation as in the released code."""
         return self._maximise_posterior(labels) if self.prior else self._maximise_expectations(labels)
 
     def _maximise_posterior(self, labels: Labels) -> Steps:
-        """With priors: climb to a peak of the posterior density of abilities and log eases, whatever the classes are.
+        """With priors: find a maximum of the posterior density of abilities and log eases, summed over the classes.
 
-        By Fisher's identity its gradient is that of the expected log likelihood under the posteriors at the same point,
-        which expectation-maximisation would hold fixed while it climbs.
+        By Fisher's identity, the gradient is that of the expected log likelihood under the classes' posteriors at the
+        same point. Expectation-maximisation would use posteriors from an earlier point.
         """
         with _Evaluation(labels) as at:
 
             def evaluate(place: Array) -> Point:
                 value, gradient, curvature = at.marginal(place)
-                away = place - 1  # the priors' part of the gradient
+                away = place - 1  # the distance from the priors' mean, which is also their part of the gradient
                 return Point(place, value + 0.5 * float(away @ away), gradient + away, curvature + 1)
 
             points = descend(evaluate, at.start)
@@ -127,8 +130,8 @@ class GLAD(InMemoryMethod):
                 before = point
 
     def _maximise_expectations(self, labels: Labels) -> Steps:
-        """Without priors: expectation-maximisation as released."""
-        from scipy import optimize  # slow to import: not before it is needed
+        """Without priors: expectation-maximisation as in the released code."""
+        from scipy import optimize  # imported here because it is slow to import
 
         with _Evaluation(labels) as at:
             place, objective = at.start, float("nan")
@@ -143,8 +146,8 @@ class GLAD(InMemoryMethod):
                 place = found.x
 
     def contributions(self, one: Labels, item: int, workers: Abilities) -> Contributions:
-        """What each label of one item adds to the logarithm of the probability of the class it names."""
-        # log sigmoid(x) - log sigmoid(-x) is x.
+        """What each label of one item adds to the logarithm of the probability of the class that it names."""
+        # A label compares the class it names with any other class, and log sigmoid(x) - log sigmoid(-x) is x.
         classes = one.n_classes
         evidence = workers.ability[one.workers] * np.exp(workers.log_ease[item]) + np.log(max(classes - 1, 1))
         return Contributions(np.zeros(classes), np.tile(evidence[:, None], classes), logarithmic=True)
@@ -153,23 +156,24 @@ class GLAD(InMemoryMethod):
 class _Evaluation:
     """The labels, the scores, and functions of a place: a vector of all abilities, followed by all log eases.
 
-    Threads work on parts of the items. What they find is added up in order, so that it does not depend on their number.
+    Threads work on parts of the items. What they compute is added up in a fixed order, so that sums do not depend on
+    the number of threads.
     """
 
     def __init__(self, labels: Labels) -> None:
         self.scores = np.zeros((labels.n_items, labels.n_classes))
         self.start = np.ones(labels.n_workers + labels.n_items)
-        # What the normal priors and the equally likely classes add to every objective. It does not matter where the
-        # objective is smallest, but the released code compares changes with an objective that has it.
+        # What the normal priors and the equally likely classes add to every objective. It does not change where the
+        # objective is smallest, but the released code measures changes relative to an objective that includes it.
         self.constant = 0.5 * len(self.start) * np.log(2 * np.pi) + labels.n_items * np.log(labels.n_classes)
         self._n_workers = labels.n_workers
         self._labels = (labels.item_starts, labels.workers, labels.labels)
-        self._parts = list(runs(labels.item_starts, max(_RUN, 8 * labels.n_workers)))
+        self._parts = list(runs(labels.item_starts, max(_LABELS_PER_RUN, 8 * labels.n_workers)))
 
     def __enter__(self) -> "_Evaluation":
         from threadpoolctl import threadpool_limits
 
-        # Between evaluations there are dot products: several threads for one make it slower and its rounding unsteady.
+        # Dot products between evaluations must use one thread: with several they are slower, and their rounding varies.
         self._resources = ExitStack()
         self._resources.enter_context(threadpool_limits(1, "blas"))
         self._threads = self._resources.enter_context(Threads(len(self._parts)))
@@ -179,11 +183,11 @@ class _Evaluation:
         self._resources.close()
 
     def abilities(self, place: Array) -> Abilities:
-        """The two halves of a place."""
+        """The abilities and the log eases in a place."""
         return Abilities(place[: self._n_workers], place[self._n_workers :])
 
     def score(self, place: Array) -> float:
-        """Overwrite the scores by the posteriors that abilities and eases give; returns the largest change."""
+        """Overwrite the scores by the classes' posteriors at this place, and return the largest change of a score."""
         at = self.abilities(place)
         changes = np.zeros((len(self._parts), self.scores.shape[1]))
 
@@ -211,7 +215,7 @@ class _Evaluation:
         return sum(values), gradient
 
     def marginal(self, place: Array) -> tuple[float, Array, Array]:
-        """The negative log likelihood whatever the classes are, its gradient, and about what its curvature is."""
+        """The negative log likelihood summed over the classes, its gradient, and estimated second derivatives."""
         at = self.abilities(place)
         by_worker = np.zeros((len(self._parts), 2, self._n_workers))
         derivatives = np.empty((2, len(place)))

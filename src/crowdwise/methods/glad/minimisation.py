@@ -1,8 +1,8 @@
-"""Minimise a smooth function of many numbers by L-BFGS.
+"""`descend`: minimises a smooth function of many numbers by L-BFGS.
 
-The method of Broyden, Fletcher, Goldfarb and Shanno with limited memory: the last few steps, and how the gradient
-changed along them, say how the function is curved, and so where it should be lowest. See Nocedal and Wright,
-"Numerical Optimization", 2nd edition, 2006, sections 3.1 and 7.2.
+This is the method of Broyden, Fletcher, Goldfarb and Shanno with limited memory. How the gradient changed in the last
+few steps tells how the function is curved, and so where its minimum should be. See Nocedal and Wright, "Numerical
+Optimization", 2nd edition, 2006, sections 3.1 and 7.2.
 """
 
 from collections import deque
@@ -14,28 +14,30 @@ import numpy as np
 
 from ...kernels import Array
 
-# How many of the last steps are remembered.
+# How many of the last steps are kept.
 _REMEMBERED: Final = 10
 # No number moves further than this when a step is first tried.
 _LONGEST: Final = 1.0
-# A step is good where the function falls by at least this share of what the gradient before it promised ...
+# The end of a step is accepted if two conditions hold. First, the function has fallen by at least this share of what
+# the gradient at the beginning predicts.
 _FALL: Final = 1e-4
-# ... and where along the step the function is no steeper than this share of what it was before.
+# Second, the slope along the step is at most this share of the slope at the beginning.
 _FLAT: Final = 0.9
-# Values this close, relative to themselves, may differ by rounding alone.
+# Two values that differ by less than this, relative to themselves, may differ because of rounding.
 _ROUNDING: Final = 1e-12
+# How many lengths of one step are tried at most.
 _TRIALS: Final = 40
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """A place, and what the function is like there.
+    """A vector of numbers, and the value and derivatives of the function there.
 
     Attributes:
-        place: The numbers.
-        value: The function of them.
-        gradient: Its derivative by each number.
-        curvature: About what its second derivative by each number is; above zero.
+        place: The vector of numbers that the function is computed for.
+        value: The value of the function.
+        gradient: The derivative of the function by each number.
+        curvature: An estimate of the second derivative by each number; all must be above zero.
     """
 
     place: Array
@@ -45,59 +47,76 @@ class Point:
 
 
 @dataclass(frozen=True, eq=False)
-class _Stride:
-    """A step that was taken: how far each number moved, and how far each derivative did."""
+class _Step:
+    """A step that was taken.
+
+    Attributes:
+        moved: By how much each number changed.
+        gradient_change: By how much the derivative by each number changed.
+    """
 
     moved: Array
-    turned: Array
+    gradient_change: Array
 
     @property
     def product(self) -> float:
-        """Above zero where the function is curved upwards along the step."""
-        return float(self.moved @ self.turned)
+        """The product of both; above zero if the function is curved upwards along the step."""
+        return float(self.moved @ self.gradient_change)
 
 
 def descend(evaluate: Callable[[Array], Point], start: Array) -> Iterator[Point]:
-    """The point at the start, and then the lower one that each step leads to, without end."""
+    """Yield the point at the start, and then the end of each step, for ever.
+
+    No point is higher than the one before by more than rounding. Where no step leads lower, it goes on yielding the
+    same point.
+
+    Args:
+        evaluate: The function: it takes a vector, and returns the value and derivatives there.
+        start: The vector to start from.
+    """
     point = evaluate(start)
-    strides: deque[_Stride] = deque(maxlen=_REMEMBERED)
+    steps: deque[_Step] = deque(maxlen=_REMEMBERED)
     while True:
         yield point
-        following = _search(evaluate, point, _direction(point, strides))
-        stride = _Stride(following.place - point.place, following.gradient - point.gradient)
-        if stride.product > 0:
-            strides.append(stride)
+        following = _search(evaluate, point, _direction(point, steps))
+        step = _Step(following.place - point.place, following.gradient - point.gradient)
+        if step.product > 0:
+            steps.append(step)
         point = following
 
 
-def _direction(point: Point, strides: deque[_Stride]) -> Array:
-    """The step to where the function should be lowest, if it is curved as the last strides say."""
-    step = -point.gradient
+def _direction(point: Point, steps: deque[_Step]) -> Array:
+    """The way from a point to the minimum, if the function is curved as it was along the last steps."""
+    direction = -point.gradient
     shares: list[float] = []
-    for stride in reversed(strides):
-        shares.append(float(stride.moved @ step) / stride.product)
-        step -= shares[-1] * stride.turned
-    step /= point.curvature
-    for stride in strides:
-        step += (shares.pop() - float(stride.turned @ step) / stride.product) * stride.moved
-    return step
+    for step in reversed(steps):
+        shares.append(float(step.moved @ direction) / step.product)
+        direction -= shares[-1] * step.gradient_change
+    direction /= point.curvature
+    for step in steps:
+        direction += (shares.pop() - float(step.gradient_change @ direction) / step.product) * step.moved
+    return direction
 
 
-def _search(evaluate: Callable[[Array], Point], point: Point, step: Array) -> Point:
-    """A good point along a step: halve the step where it went too far, double it where it did not go far enough."""
-    slope = float(step @ point.gradient)
-    longest = float(np.abs(step).max())
+def _search(evaluate: Callable[[Array], Point], point: Point, direction: Array) -> Point:
+    """The end of a step in this direction; the point itself if no step leads lower by more than rounding.
+
+    The length of the step, as a share of `direction`, is doubled until one was too long; from then on it is halfway
+    between the longest that was too short and the shortest that was too long.
+    """
+    slope = float(direction @ point.gradient)
+    longest = float(np.abs(direction).max())
     share = _LONGEST / longest if longest > _LONGEST else 1.0
-    short, far = 0.0, np.inf
+    too_short, too_long = 0.0, np.inf
     for _ in range(_TRIALS):
-        trial = evaluate(point.place + share * step)
-        now = float(step @ trial.gradient)
+        trial = evaluate(point.place + share * direction)
+        new_slope = float(direction @ trial.gradient)
         low_enough = trial.value <= point.value + _FALL * share * slope + _ROUNDING * abs(point.value)
-        if low_enough and abs(now) <= -_FLAT * slope:
+        if low_enough and abs(new_slope) <= -_FLAT * slope:
             return trial
-        if low_enough and now < 0:
-            short = share
+        if low_enough and new_slope < 0:
+            too_short = share
         else:
-            far = share
-        share = 2 * share if far == np.inf else (short + far) / 2
-    return point  # nothing is lower by more than rounding
+            too_long = share
+        share = 2 * share if too_long == np.inf else (too_short + too_long) / 2
+    return point

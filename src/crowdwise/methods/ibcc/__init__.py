@@ -1,4 +1,4 @@
-"""Independent Bayesian classifier combination."""
+"""iBCC: every worker has a confusion matrix with a prior, fitted by Bayesian inference."""
 
 from .method import IBCC
 

@@ -1,8 +1,13 @@
-"""Expectation propagation for workers with confusion matrices.
+"""Expectation propagation for iBCC: each label is judged by a confusion matrix that leaves it out.
 
-Every label tells its worker's matrix, and every item the balance of classes, how many counts they are worth; each is
-scored without what it said itself. A mixture w Dir(a + e_y) + (1 - w) Dir(a) is replaced by the Dirichlet distribution
-of the same mean that takes no count away: A w / (A + 1 - w) counts more of what was said, A the sum of a.
+A row of a worker's confusion matrix has a Dirichlet distribution, whose parameters are counts of what the worker said.
+Every label sends a message to its worker's matrix: how many counts it adds for each true class. Every item sends a
+message to the counts of the classes. An item is scored with counts from which its own messages are taken away.
+
+If the class of the row is the true one with probability w, a label that says y turns Dir(a) into the mixture
+w Dir(a + e_y) + (1 - w) Dir(a), where e_y is one count for class y. The mixture is replaced by the Dirichlet
+distribution with the same mean that takes no count away: it has A w / (A + 1 - w) counts more for y, where A is the sum
+of a.
 """
 
 from functools import partial
@@ -17,14 +22,15 @@ from ...kernels import Array
 
 
 def propagate(labels: Labels, prior: Array, class_prior: Array) -> Steps:
-    """Pass messages between labels and matrices, for ever.
+    """Pass messages between labels and matrices, and yield a step after each iteration, without end.
 
-    The matrices and class balance that are learned are means over all labels; each item was scored without its own.
+    The matrices and class probabilities that are returned as learned include all labels, while each item was scored
+    without its own.
 
     Args:
-        labels: All labels; there is a message for each of them and each class.
-        prior: (true class, said class), counts of every worker before any label.
-        class_prior: (classes), counts of items before any.
+        labels: All labels; there is a message for each label and each class.
+        prior: (true class, said class), the counts of every worker before any label.
+        class_prior: (classes), the counts of the classes before any label.
     """
     n_classes = labels.n_classes
     messages = np.zeros((labels.n_labels, n_classes))
@@ -63,7 +69,7 @@ def propagate(labels: Labels, prior: Array, class_prior: Array) -> Steps:
 
 
 def _finish(scores: Array, cells: Array, classes: Array) -> tuple[Array, Confusions]:
-    """The scores, and the matrices and class balance as means."""
+    """The scores, and the means of the confusion matrices and of the class probabilities."""
     matrices = (cells / cells.sum(axis=1, keepdims=True)).swapaxes(1, 2)
     learned = Confusions(as_evidence(np.log(matrices)), np.log(classes / classes.sum()), matrices, np.zeros(0))
     return scores, learned

@@ -1,6 +1,10 @@
-r"""The model of `IBCC`.
+r"""iBCC: every worker has a confusion matrix with a prior, fitted by Bayesian inference.
 
 $$ \pi \sim Dir(\nu), \quad C_{jk} \sim Dir(\beta_k), \; z_i \sim Cat(\pi), \; y_{ij} \mid z_i = k \sim Cat(C_{jk}) $$
+
+Here z_i is the true class of item i, pi how common the classes are, y_ij the class that worker j said, and C_jk the row
+for true class k of the worker's confusion matrix. nu (`class_count`) and beta (`diagonal` and `off_diagonal`) are the
+counts of the priors.
 """
 
 from dataclasses import dataclass
@@ -8,7 +12,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, counted
+from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ...inference.in_memory import run_steps
 from ...inference.method import Progress, Reference
 from ...inference.parameters import parameter
@@ -19,12 +23,14 @@ from .expectation_propagation import propagate
 
 @dataclass(frozen=True)
 class IBCC(ConfusionMethod):
-    """Bayesian confusion matrices.
+    """Confusion matrices with a prior, by Bayesian inference.
 
-    Use it where workers confuse particular classes and some have few labels: a worker with none is its prior, mostly
-    right. Expectation propagation leaves each label out when it judges it, and is what the BWA paper's table has; it
-    keeps a number per label and class, so it needs all labels in memory. Variational inference does not: it is quicker,
-    goes through any engine, and is surer of itself than it should be.
+    Use it where workers confuse particular classes and some of them have few labels: the fewer labels a worker has, the
+    more its matrix stays like the prior, which expects workers to be mostly right.
+
+    By default it is fitted by expectation propagation, as in the BWA paper's comparison: each label is judged by a
+    matrix that leaves it out. That takes a number per label and class, so all labels must be in memory. With
+    `inference="variational"` they need not be, and it is faster, but its probabilities are too close to 0 and 1.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
@@ -34,7 +40,7 @@ class IBCC(ConfusionMethod):
 
     key: ClassVar[str] = "ibcc"
     summary: ClassVar[str] = (
-        "iBCC: independent Bayesian classifier combination, Dawid-Skene with everything integrated out."
+        "iBCC: independent Bayesian classifier combination, the model of Dawid-Skene fitted by Bayesian inference."
     )
     paper: ClassVar[Reference] = Reference(
         "Kim and Ghahramani",
@@ -45,21 +51,25 @@ class IBCC(ConfusionMethod):
 
     inference: Literal["expectation_propagation", "variational"] = parameter(
         "expectation_propagation",
-        '"expectation_propagation" or "variational".',
+        'How the model is fitted. "expectation_propagation": each label is judged by a confusion matrix that leaves it '
+        'out. "variational": faster and on any engine, but its probabilities are too close to 0 and 1.',
     )
     diagonal: float | None = parameter(
         None,
-        "beta_kk, the prior's count of right labels in every class. Unless given, 7/3 of the others in a row "
-        "together, so that workers are right seven times in ten, or 4 with variational inference: as released.",
+        "How many right labels the prior counts in every row of a confusion matrix. If None, 7/3 of the wrong labels "
+        "in the row together, so that the prior expects workers to be right seven times in ten; with variational "
+        "inference, 4. Both are as in released code.",
         above=0,
     )
-    off_diagonal: float = parameter(1.0, "beta_kl, its count in every other cell.", above=0)
-    class_count: float = parameter(1.0, "nu, its count of items in every class.", above=0)
-    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this.", at_least=0)
-    max_iterations: int = parameter(500, "Stop then at the latest.", at_least=1)
+    off_diagonal: float = parameter(
+        1.0, "How many labels the prior counts of each wrong class in every row of a confusion matrix.", above=0
+    )
+    class_count: float = parameter(1.0, "How many items the prior counts in every class.", above=0)
+    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    max_iterations: int = parameter(500, "The most iterations before it stops without having converged.", at_least=1)
 
     def infer(self, labels: Any, progress: Progress | None) -> Inferred:
-        """Pass messages in memory, or sweep where the labels are."""
+        """Run expectation propagation in memory, or variational inference on the engine where the labels are."""
         if self.inference == "variational":
             return super().infer(labels, progress)
         class_prior = np.full(labels.n_classes, self.class_count)
@@ -75,16 +85,16 @@ class IBCC(ConfusionMethod):
 
     @property
     def unexplained_reason(self) -> str:
-        """Why nobody can say what a single vote contributes; empty with variational inference."""
+        """Why the scores cannot be split into what each vote adds; empty with variational inference."""
         if self.inference == "variational":
             return ""
         return "expectation propagation judges each vote by a confusion matrix that leaves it out, which is not kept"
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Expected logarithms under the Dirichlet posteriors."""
-        from scipy import special  # slow to import: not before it is needed
+        """The expected logarithms of all probabilities under their Dirichlet posteriors."""
+        from scipy import special  # imported here because it is slow to import
 
-        cells = counted(counts) + self._prior(len(counts.classes))
+        cells = by_true_class(counts) + self._prior(len(counts.classes))
         rows = cells.sum(axis=2, keepdims=True)
         expected = special.digamma(cells) - special.digamma(rows)
         classes = counts.classes + self.class_count
@@ -92,9 +102,9 @@ class IBCC(ConfusionMethod):
         return Confusions(as_evidence(expected), log_prior, cells / rows, -counts.log_likelihood)
 
     def _prior(self, n_classes: int) -> Array:
-        """(true class, said class): counts of every worker before any label."""
+        """(true class, said class): the counts of every worker before any label."""
         diagonal = self.diagonal
         if diagonal is None:
-            even = 7 / 3 * max(n_classes - 1, 1) * self.off_diagonal
-            diagonal = 4.0 if self.inference == "variational" else even
+            seven_in_ten = 7 / 3 * max(n_classes - 1, 1) * self.off_diagonal
+            diagonal = 4.0 if self.inference == "variational" else seven_in_ten
         return np.asarray(self.off_diagonal + (diagonal - self.off_diagonal) * np.eye(n_classes))
