@@ -159,6 +159,21 @@ def parameter(
     return field(default=default, metadata={KEY: Declared(meaning, Bounds(at_least, above, at_most, below))})
 
 
+def settled_within(default: float, moving: str = "probability") -> Any:
+    """Declare the tolerance of a method: how little its probabilities, or what else is `moving`, may move at the end."""
+    return parameter(default, f"Stop when no {moving} moves by more than this in one iteration.", at_least=0)
+
+
+def most_iterations(default: int) -> Any:
+    """Declare how many iterations a method makes at most."""
+    return parameter(default, "The most iterations before it stops without having converged.", at_least=1)
+
+
+def random_seed(gives: str = "starts") -> Any:
+    """Declare the seed of a method that draws random numbers, and what these give."""
+    return parameter(0, f"The random seed: the same seed gives the same {gives}.", at_least=0)
+
+
 @cache
 def parameters_of(method: Any) -> dict[str, Parameter]:
     """All parameters of a class of methods, by name, in the order in which they are declared."""

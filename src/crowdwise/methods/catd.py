@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from ..kernels import Array
 
@@ -47,8 +47,8 @@ class CATD(VotingMethod):
 
     level: float = parameter(0.95, "The level of the confidence interval (1 - alpha in the paper).", above=0, below=1)
     smoothing: float = parameter(0.5, "How many errors to add to the errors of every worker.", above=0)
-    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(100, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-9, "score")
+    max_iterations: int = most_iterations(100)
 
     @classmethod
     def released(cls) -> "CATD":

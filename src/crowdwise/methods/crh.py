@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from ..kernels import Array
 
@@ -48,8 +48,8 @@ class CRH(VotingMethod):
         "Whether a worker's errors are divided by the number of its labels. If not, workers with many labels get too "
         "little weight.",
     )
-    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(100, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-9, "score")
+    max_iterations: int = most_iterations(100)
 
     @classmethod
     def released(cls) -> "CRH":

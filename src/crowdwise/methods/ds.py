@@ -14,7 +14,7 @@ import numpy as np
 from ..data.labels import Labels, shares
 from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class, log
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
 
 
@@ -52,8 +52,8 @@ class DawidSkene(ConfusionMethod):
         'What to start from. "majority": the shares of the votes, as Dawid and Skene did. "diagonal": confusion '
         "matrices of workers who are right with probability 0.7.",
     )
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-4)
+    max_iterations: int = most_iterations(200)
 
     @classmethod
     def released(cls) -> "DawidSkene":

@@ -19,7 +19,7 @@ from ..errors import require_room
 from ..inference.confusion_matrices import ConfusionCounts, Confusions
 from ..inference.loop import Fitted, IterativeMethod, run
 from ..inference.method import Progress, Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import parameter, random_seed, settled_within
 from ..inference.restarts import attempts_at_once, best_of, by_name
 from ..kernels import Array
 from ..results.result import Result
@@ -97,7 +97,7 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
     off_diagonal: float = parameter(
         1.0, "How many labels the prior counts of each wrong class in every row of a confusion matrix.", above=0
     )
-    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
+    tolerance: float = settled_within(1e-3)
     max_iterations: int = parameter(
         200,
         "The most iterations of each start before it stops without having converged. Subtypes can go on moving long "
@@ -110,7 +110,7 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         "better answers.",
         at_least=1,
     )
-    seed: int = parameter(0, "The random seed: the same seed gives the same starts.", at_least=0)
+    seed: int = random_seed()
 
     @classmethod
     def released(cls) -> "EBCC":

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
 
 
@@ -64,8 +64,8 @@ class Hierarchical(ConfusionMethod):
         "a single accuracy, and all classes are equally common beforehand. With accuracies, what is said when a label "
         "is wrong is learned for all workers together.",
     )
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-4)
+    max_iterations: int = most_iterations(200)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Improve the shared prior by three steps, then take the expected logarithms under the workers' posteriors."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, settled_within
 from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from ..kernels import Array
 from ..results.result import Scale
@@ -43,8 +43,8 @@ class IterativeWeightedMajorityVote(VotingMethod):
         "https://arxiv.org/abs/1411.4086",
     )
 
-    tolerance: float = parameter(1e-9, "Stop when no score moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(20, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-9, "score")
+    max_iterations: int = most_iterations(20)
 
     scale: ClassVar[Scale] = "margin"
 

@@ -17,7 +17,7 @@ from .. import kernels
 from ..data.labels import Labels
 from ..inference.in_memory import InMemoryMethod, Step, Steps
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter
 from ..kernels import Array
 from ..results.learned import Learned, Trust
 from ..results.result import Scale
@@ -82,7 +82,7 @@ class KOS(InMemoryMethod):
         "Stop when no message moves by more than this in one iteration, relative to the messages' root mean square.",
         at_least=0,
     )
-    max_iterations: int = parameter(20, "The most iterations before it stops without having converged.", at_least=1)
+    max_iterations: int = most_iterations(20)
 
     def iterate(self, labels: Labels) -> Steps:
         """In every iteration, pass messages from items to workers, and then from workers to items."""

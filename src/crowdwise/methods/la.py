@@ -16,7 +16,7 @@ from .. import kernels
 from ..data.labels import Labels
 from ..inference.in_memory import InMemoryMethod, Step, Steps, ready
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import parameter, random_seed
 from ..inference.restarts import by_name
 from ..kernels import Array
 from ..results.contributions import Contributions
@@ -75,7 +75,7 @@ class LightweightAggregation(InMemoryMethod):
         at_least=1,
         at_most=2,
     )
-    seed: int = parameter(0, "The random seed: the same seed gives the same order of the items.", at_least=0)
+    seed: int = random_seed("order of the items")
 
     @property
     def tolerance(self) -> float:  # type: ignore[override]  # a parameter elsewhere

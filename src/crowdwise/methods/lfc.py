@@ -14,7 +14,7 @@ import numpy as np
 
 from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class, log
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
 from .ds import row_frequencies
 
@@ -48,8 +48,8 @@ class LearningFromCrowds(ConfusionMethod):
     diagonal_smoothing: float = parameter(
         1.0, "The count to add to the cells on the diagonal, in addition to smoothing.", at_least=0
     )
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-4)
+    max_iterations: int = most_iterations(200)
 
     @classmethod
     def released(cls) -> "LearningFromCrowds":

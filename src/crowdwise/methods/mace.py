@@ -14,7 +14,7 @@ import numpy as np
 
 from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, by_true_class, log
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
 
 
@@ -64,8 +64,8 @@ class MACE(ConfusionMethod):
     habit_prior: float = parameter(
         10.0, "How many labels of each class the prior counts in the spam of every worker.", above=0
     )
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-4)
+    max_iterations: int = most_iterations(200)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Estimate which labels were known and which were spam, and from that how often every worker knows."""

@@ -14,7 +14,7 @@ import numpy as np
 from ..data.labels import Labels
 from ..inference.log_linear import LogLinearMethod
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
 
 
@@ -51,8 +51,8 @@ class Minimax(LogLinearMethod):
         "items' matrices, it is also multiplied by the number of items per worker.",
         above=0,
     )
-    tolerance: float = parameter(5e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(50, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(5e-3)
+    max_iterations: int = most_iterations(50)
 
     def centre(self, n_classes: int) -> Array:
         """Zeros: workers start as guessing."""

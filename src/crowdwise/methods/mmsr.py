@@ -19,7 +19,7 @@ from ..data.labels import Labels
 from ..errors import require_room
 from ..inference.in_memory import InMemoryMethod, Step, Steps
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
 from ..results.contributions import Contributions
 from ..results.learned import Learned, Trust
@@ -76,8 +76,8 @@ class MMSR(InMemoryMethod):
         at_least=0,
         below=0.5,
     )
-    tolerance: float = parameter(1e-4, "Stop when no skill moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-4, "skill")
+    max_iterations: int = most_iterations(200)
 
     scale: ClassVar[Scale] = "margin"
 

@@ -12,7 +12,7 @@ from typing import ClassVar
 from ..inference.coins import CoinCounts, CoinMethod, Coins
 from ..inference.confusion_matrices import log
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, settled_within
 from ..kernels import Array
 from ..results.quality import share_right
 
@@ -41,8 +41,8 @@ class OneCoin(CoinMethod):
         "https://jmlr.org/papers/v17/14-511.html",
     )
 
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-4)
+    max_iterations: int = most_iterations(200)
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The share of each worker's labels that are right, and the share of the items that are of each class."""

@@ -16,7 +16,7 @@ from .. import kernels
 from ..data.labels import Labels
 from ..inference.loop import IterativeMethod
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
 from ..results.learned import Learned, Trust, chances
 
@@ -126,8 +126,8 @@ class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
         "of the first pass.",
         at_least=0,
     )
-    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(500, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-3)
+    max_iterations: int = most_iterations(500)
 
     needs_previous_scores: ClassVar[bool] = True
 

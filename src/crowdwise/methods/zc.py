@@ -14,7 +14,7 @@ import numpy as np
 from ..data.labels import Labels
 from ..inference.coins import CoinCounts, CoinMethod, Coins
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
 from ..results.quality import share_right
 
@@ -46,8 +46,8 @@ class ZenCrowd(CoinMethod):
     )
 
     first_accuracy: float = parameter(0.8, "Every worker's accuracy at the start.", above=0, below=1)
-    tolerance: float = parameter(1e-4, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-4)
+    max_iterations: int = most_iterations(200)
 
     @classmethod
     def released(cls) -> "ZenCrowd":

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..inference.method import Reference
-from ..inference.parameters import parameter
+from ..inference.parameters import most_iterations, parameter, settled_within
 from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
 from ..kernels import Array
 
@@ -47,8 +47,8 @@ class ZeroBasedSkill(VotingMethod):
         above=0,
         at_most=1,
     )
-    tolerance: float = parameter(1e-5, "Stop when no score moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(100, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-5, "score")
+    max_iterations: int = most_iterations(100)
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
         """Weights a step closer to the workers' agreement; they start at what guessing would give."""

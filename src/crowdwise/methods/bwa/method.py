@@ -20,7 +20,7 @@ from ...errors import CallError
 from ...inference.coins import Coins, coin_contributions
 from ...inference.loop import IterativeMethod
 from ...inference.method import Progress, Reference
-from ...inference.parameters import parameter
+from ...inference.parameters import most_iterations, parameter, random_seed
 from ...kernels import Array
 from ...results.contributions import Contributions
 from ...results.inferred import Inferred
@@ -80,14 +80,14 @@ class BWA(IterativeMethod[Weights, Errors]):
         "Stop a class when none of its scores moves by more than this in one iteration, relative to the score.",
         above=0,
     )
-    max_iterations: int = parameter(500, "The most iterations before it stops without having converged.", at_least=1)
+    max_iterations: int = most_iterations(500)
     restarts: int = parameter(
         0,
         "How many random starts to try besides majority vote; for each class, the start with the lowest objective "
         "wins. The starts depend on the order of the items' and classes' names.",
         at_least=0,
     )
-    seed: int = parameter(0, "The random seed: the same seed gives the same starts.", at_least=0)
+    seed: int = random_seed()
     weights: Literal["per_worker", "per_label"] = parameter(
         "per_worker",
         '"per_worker": a worker\'s votes for a class and its votes against the class have the same weight. '

@@ -16,7 +16,7 @@ import numpy as np
 from ...data.labels import Labels, shares
 from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ...inference.method import Reference
-from ...inference.parameters import parameter
+from ...inference.parameters import most_iterations, parameter, random_seed, settled_within
 from ...inference.restarts import by_name
 from ...kernels import Array
 from .softmax_scores import expected_log, score_posterior, score_prior
@@ -86,9 +86,9 @@ class CBCC(ConfusionMethod):
         at_least=0,
         below=1,
     )
-    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(100, "The most iterations before it stops without having converged.", at_least=1)
-    seed: int = parameter(0, "The random seed: the same seed gives the same starts.", at_least=0)
+    tolerance: float = settled_within(1e-3)
+    max_iterations: int = most_iterations(100)
+    seed: int = random_seed()
 
     @classmethod
     def released(cls, seed: int = 0) -> "CBCC":

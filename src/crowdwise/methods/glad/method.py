@@ -17,7 +17,7 @@ from ... import kernels
 from ...data.labels import Labels
 from ...inference.in_memory import InMemoryMethod, Step, Steps, ready
 from ...inference.method import Reference
-from ...inference.parameters import parameter
+from ...inference.parameters import most_iterations, parameter
 from ...kernels import Array
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions
@@ -91,7 +91,7 @@ class GLAD(InMemoryMethod):
         "priors: when the expected log likelihood changes by no more than this, relative to itself.",
         at_least=0,
     )
-    max_iterations: int = parameter(200, "The most iterations before it stops without having converged.", at_least=1)
+    max_iterations: int = most_iterations(200)
     steps: int = parameter(
         25,
         "How many conjugate gradient steps there are at most in one iteration without priors. With priors, an "

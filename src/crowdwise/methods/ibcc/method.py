@@ -15,7 +15,7 @@ import numpy as np
 from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ...inference.in_memory import run_steps
 from ...inference.method import Progress, Reference
-from ...inference.parameters import parameter
+from ...inference.parameters import most_iterations, parameter, settled_within
 from ...kernels import Array
 from ...results.inferred import Inferred
 from .expectation_propagation import propagate
@@ -65,8 +65,8 @@ class IBCC(ConfusionMethod):
         1.0, "How many labels the prior counts of each wrong class in every row of a confusion matrix.", above=0
     )
     class_count: float = parameter(1.0, "How many items the prior counts in every class.", above=0)
-    tolerance: float = parameter(1e-3, "Stop when no probability moves by more than this in one iteration.", at_least=0)
-    max_iterations: int = parameter(500, "The most iterations before it stops without having converged.", at_least=1)
+    tolerance: float = settled_within(1e-3)
+    max_iterations: int = most_iterations(500)
 
     def infer(self, labels: Any, progress: Progress | None) -> Inferred:
         """Run expectation propagation in memory, or variational inference on the engine where the labels are."""
