@@ -61,7 +61,7 @@ class Confusions(Learned):
         return self.matrices
 
     def trust(self) -> Trust:
-        """A worker is trusted by how often it is right, every class counting alike."""
+        """A worker is trusted by how often it is right, as the mean over the true classes."""
         return share_right(self.matrices)
 
 

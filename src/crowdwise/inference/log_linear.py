@@ -47,7 +47,7 @@ class Interactions(Learned):
         return chances(self.log_prior)
 
     def trust(self) -> Trust:
-        """A worker is trusted by how often it is right, every class counting alike."""
+        """A worker is trusted by how often it is right, as the mean over the true classes."""
         return share_right(self.confusion)
 
     @property

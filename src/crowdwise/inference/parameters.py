@@ -131,7 +131,7 @@ class Parameter:
 
 
 class Declared(NamedTuple):
-    """What `parameter` stores with a field, besides the default."""
+    """What `parameter` stores with a field, in addition to the default."""
 
     meaning: str
     bounds: Bounds

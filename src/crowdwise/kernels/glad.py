@@ -98,7 +98,7 @@ def marginal_objective(
     by_worker: Array,
     by_item: Array,
 ) -> float:
-    """Return the negative log likelihood of these items, summed over the classes, which are equally likely beforehand.
+    """Return the negative log likelihood of these items, summed over the classes, which are equally likely a priori.
 
     Also computes its gradient and an estimate of its second derivatives: the Fisher information that the labels would
     have if it were known which of them are right. That is never below zero. The derivatives by ability are added to

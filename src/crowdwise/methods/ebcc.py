@@ -157,9 +157,9 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         # Each run in progress, and the best finished one, has the result that it may return. A run in progress also has
         # counts, posteriors and the arrays that those are made from, the parameters of the iteration before, and the
         # scores that it started from.
-        kept, besides = evidence + confusion + scores, 4 * evidence + confusion + scores
+        kept, temporary = evidence + confusion + scores, 4 * evidence + confusion + scores
         running = attempts_at_once(self.restarts, labels)
-        return 8 * (share + min(self.restarts, running + 1) * kept + running * besides)
+        return 8 * (share + min(self.restarts, running + 1) * kept + running * temporary)
 
     def count_size(self, labels: Labels) -> int:
         """The size of the confusion matrices of all workers and subtypes."""

@@ -61,7 +61,7 @@ class Hierarchical(ConfusionMethod):
     form: Literal["class_accuracy", "full", "one_coin"] = parameter(
         "class_accuracy",
         'What every worker has. "class_accuracy": an accuracy for each class. "full": a confusion matrix. "one_coin": '
-        "a single accuracy, and all classes are equally common beforehand. With accuracies, what is said when a label "
+        "a single accuracy, with the same prior for all classes. With accuracies, what is said when a label "
         "is wrong is learned for all workers together.",
     )
     tolerance: float = settled_within(1e-4)

@@ -78,17 +78,17 @@ class LightweightAggregation(InMemoryMethod):
     seed: int = random_seed("order of the items")
 
     @property
-    def tolerance(self) -> float:  # type: ignore[override]  # a parameter elsewhere
+    def tolerance(self) -> float:  # type: ignore[override]  # in other methods it is a parameter
         """Zero: only the last pass reports no change, so the method ends there and counts as converged."""
         return 0.0
 
     @property
-    def max_iterations(self) -> int:  # type: ignore[override]  # a parameter elsewhere
+    def max_iterations(self) -> int:  # type: ignore[override]  # in other methods it is a parameter
         """Every pass is an iteration."""
         return self.passes
 
     @property
-    def scale(self) -> Scale:  # type: ignore[override]  # the same for all elsewhere
+    def scale(self) -> Scale:  # type: ignore[override]  # in other methods it is a constant
         """Shares of weighted votes after one pass, margins after two."""
         return "weight" if self.passes == 1 else "margin"
 

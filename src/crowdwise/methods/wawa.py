@@ -40,12 +40,12 @@ class Wawa(VotingMethod):
     )
 
     @property
-    def tolerance(self) -> float:  # type: ignore[override]  # a constant here, a parameter elsewhere
+    def tolerance(self) -> float:  # type: ignore[override]  # in other methods it is a parameter
         """Infinite: whatever the scores change by, the method ends after one weighted vote, and is converged."""
         return float("inf")
 
     @property
-    def max_iterations(self) -> int:  # type: ignore[override]  # the same
+    def max_iterations(self) -> int:  # type: ignore[override]  # in other methods it is a parameter
         """One: there is one weighted vote."""
         return 1
 

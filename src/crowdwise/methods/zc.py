@@ -21,7 +21,7 @@ from ..results.quality import share_right
 
 @dataclass(frozen=True)
 class ZenCrowd(CoinMethod):
-    """One accuracy for every worker, with all classes equally likely beforehand.
+    """One accuracy for every worker, with all classes equally likely before any label.
 
     Use it where workers differ in how careful they are but not in which classes they confuse, and all classes are about
     equally common. Where some class is rare, `one_coin` is better, because it learns how common each class is.

@@ -83,8 +83,8 @@ class BWA(IterativeMethod[Weights, Errors]):
     max_iterations: int = most_iterations(500)
     restarts: int = parameter(
         0,
-        "How many random starts to try besides majority vote; for each class, the start with the lowest objective "
-        "wins. The starts depend on the order of the items' and classes' names.",
+        "How many random starts to try in addition to majority vote; for each class, the start with the lowest "
+        "objective wins. The starts depend on the order of the items' and classes' names.",
         at_least=0,
     )
     seed: int = random_seed()
