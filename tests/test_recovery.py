@@ -103,7 +103,7 @@ def test_confusion_matrices_and_class_balance_are_recovered(method: Any) -> None
     assert result.workers.confusion == pytest.approx(matrices, abs=0.08)
     # Priors that count the votes once more pull the balance towards theirs.
     counts_votes = isinstance(method, cw.Hierarchical | cw.EBCC)
-    prior = result.workers.prior
+    prior = result.workers.class_prior
     assert prior == pytest.approx(np.bincount(truth) / len(truth), abs=0.07 if counts_votes else 0.02)
     assert result.confusion(3).columns == ["truth", "0", "1", "2"]
     assert result.confusion(3)["1"].to_numpy() == pytest.approx(result.workers.confusion[3, :, 1])

@@ -160,7 +160,7 @@ def parameter(
 
 
 def settled_within(default: float, moving: str = "probability") -> Any:
-    """Declare the tolerance of a method: how little its probabilities, or what else is `moving`, may move at the end."""
+    """Declare the tolerance of a method: how little its probabilities, or else what is `moving`, may move."""
     return parameter(default, f"Stop when no {moving} moves by more than this in one iteration.", at_least=0)
 
 

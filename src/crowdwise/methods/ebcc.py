@@ -22,6 +22,7 @@ from ..inference.method import Progress, Reference
 from ..inference.parameters import parameter, random_seed, settled_within
 from ..inference.restarts import attempts_at_once, best_of, by_name
 from ..kernels import Array
+from ..results.learned import chances
 from ..results.result import Result
 
 # A subtype whose log probability is this much below that of the best one is left out: it would be lost in rounding
@@ -44,9 +45,9 @@ class Subtypes(Confusions):
     divergence: float
 
     @property
-    def class_prior(self) -> None:
-        """None: the prior is one of states, not of classes."""
-        return None
+    def class_prior(self) -> Array:
+        """How common each class is expected to be: the sum over its subtypes."""
+        return np.asarray(chances(self.log_prior).reshape(len(self.vote_classes), -1).sum(axis=1))
 
 
 @dataclass(frozen=True)
