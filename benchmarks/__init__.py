@@ -1,1 +1,1 @@
-"""Speed and memory, measured against peers in the same run: `make bench`."""
+"""Benchmarks of speed and memory, also in comparison with other programs; `make bench` runs most of them."""

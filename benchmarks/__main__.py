@@ -1,4 +1,8 @@
-"""`make bench`: ratios measured in one run. On a noisy machine compare those, never seconds between runs."""
+"""Runs the benchmarks of `make bench`.
+
+Compare the ratios, which are measured within one run. Seconds of different runs cannot be compared if other programs
+use the machine.
+"""
 
 from . import all_methods, command_line, growth, listing_ratio, report
 

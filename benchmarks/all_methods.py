@@ -1,4 +1,4 @@
-"""Every method on every dataset of the paper, by the code behind `crowdwise compare`."""
+"""Measures the time of every method on all datasets of the paper."""
 
 import os
 from collections import Counter
@@ -11,7 +11,7 @@ from .timing import show
 
 
 def on_paper() -> None:
-    """Seconds of each method over all datasets, compilation aside, and of all together."""
+    """Print the seconds of each method on all datasets, without compilation, and the seconds of all methods."""
     paths = sorted((Path(os.environ.get("CROWDWISE_DATA", "")) / "paper").glob("*/label.csv"))
     if not paths:
         show(
@@ -23,7 +23,7 @@ def on_paper() -> None:
     refused: Counter[str] = Counter()
     for path in paths:
         for row in compare(cw.read_labels(path, duplicates="all"), methods):
-            # A method that refuses a crowd takes no time for it.
+            # The seconds are None if the method refuses the dataset.
             taken[row["method"]] += row["seconds"] or 0.0
             refused[row["method"]] += row["seconds"] is None
     for key, seconds in taken.items():

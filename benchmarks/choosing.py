@@ -1,6 +1,8 @@
-"""The measured tables of docs/choosing.md: every method on every real crowd in the folder that CROWDWISE_DATA names.
+"""Measures every method on every dataset and writes the tables in docs/choosing.md.
 
-python -m benchmarks.choosing        # rewrites the part of docs/choosing.md between its marks
+python -m benchmarks.choosing        # replaces the part of docs/choosing.md between the two marks
+
+The datasets are in the folder that CROWDWISE_DATA names.
 """
 
 import os
@@ -25,8 +27,9 @@ _METHODS: dict[str, Any] = {key: method() for key, method in cw.METHODS.items()}
     "bwa weights=per_label": cw.BWA(weights="per_label"),
     "bwa link=logistic": cw.BWA(link="logistic"),
 }
-# What is known of a crowd without its truth: column, what it means, above which value, and in words below and above.
-_AXES = {
+# Properties of a dataset that are known without its truth. Each divides the datasets into two groups: (the value
+# between the groups, the name of the group below it, the name of the group above it).
+_PROPERTIES = {
     "labels per item": (6.0, "under 6", "6 and more"),
     "classes": (2.5, "2", "more"),
     "share of the largest class": (0.6, "under 60 %", "60 % and more"),
@@ -35,7 +38,7 @@ _AXES = {
 
 
 def main() -> None:
-    """Measure and write."""
+    """Measure all methods on all datasets and write the tables."""
     folder = Path(os.environ.get("CROWDWISE_DATA", ""))
     paths = sorted(path for part in ("paper", "extra") for path in folder.glob(f"{part}/*/label.csv"))
     if not paths:
@@ -43,18 +46,18 @@ def main() -> None:
     rows = []
     for number, path in enumerate(paths, 1):
         print(f"{number} of {len(paths)}: {path.parent.name}", flush=True)
-        rows += _on(path)
+        rows += _measure(path)
     measured = pl.DataFrame(rows, infer_schema_length=None)
     votes = measured.filter(pl.col("method") == "mv").select("dataset", majority="accuracy")
     measured = measured.join(votes, on="dataset").with_columns(gain=pl.col("accuracy") - pl.col("majority"))
     before, rest = _PAGE.read_text().split(_MARKS[0])
     after = rest.split(_MARKS[1])[1]
-    tables = f"{_overall(measured)}\n\n{_by_axis(measured)}"
+    tables = f"{_overall(measured)}\n\n{_by_property(measured)}"
     _PAGE.write_text(f"{before}{_MARKS[0]}\n\n{tables}\n\n{_MARKS[1]}{after}")
 
 
-def _on(path: Path) -> list[dict[str, Any]]:
-    """One row per method on one crowd."""
+def _measure(path: Path) -> list[dict[str, Any]]:
+    """Return one row for each method on one dataset; `path` is its file of labels."""
     separate, sets = (cw.read_labels(path, duplicates=policy) for policy in ("all", "set"))
     facts = {
         "dataset": path.parent.name,
@@ -67,13 +70,14 @@ def _on(path: Path) -> list[dict[str, Any]]:
     truth = path.with_name("truth.csv")
     rows = []
     for key, method in _METHODS.items():
-        # Only BWA with one weight per worker takes set-valued votes, as its paper did.
+        # BWA with its default parameters gets votes that name several classes, as in its paper.
         labels = sets if key == "bwa" else separate
         rows += compare(labels, {key: method}, truth)
     return [facts | row for row in rows]
 
 
 def _overall(measured: pl.DataFrame) -> str:
+    """Return the table of all methods over all datasets, the largest gain over majority vote first."""
     mean = pl.col("accuracy").mean()
     table = measured.group_by("method", maintain_order=True).agg(
         pl.when(pl.col("accuracy").is_null().any()).then(None).otherwise(mean).alias("all"),
@@ -102,14 +106,14 @@ def _overall(measured: pl.DataFrame) -> str:
     return "\n".join(lines)
 
 
-def _by_axis(measured: pl.DataFrame) -> str:
-    """Mean gain over majority vote, in percent, on either side of each axis."""
+def _by_property(measured: pl.DataFrame) -> str:
+    """Return the table of mean gains over majority vote, in percentage points, for both groups of each property."""
     columns: dict[str, pl.DataFrame] = {}
     sizes = []
-    for axis, (edge, below, above) in _AXES.items():
-        for words, side in ((below, pl.col(axis) < edge), (above, pl.col(axis) >= edge)):
+    for name, (edge, below, above) in _PROPERTIES.items():
+        for words, side in ((below, pl.col(name) < edge), (above, pl.col(name) >= edge)):
             part = measured.filter(side)
-            sizes.append(f"{axis}: {words} ({part['dataset'].n_unique()})")
+            sizes.append(f"{name}: {words} ({part['dataset'].n_unique()})")
             columns[sizes[-1]] = part.group_by("method").agg(gain=100 * pl.col("gain").mean())
     order = measured.group_by("method").agg(gain=pl.col("gain").mean()).sort("gain", descending=True)["method"]
     lines = ["| method | " + " | ".join(sizes) + " |", "|-|" + "-:|" * len(sizes)]

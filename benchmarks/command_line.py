@@ -1,4 +1,4 @@
-"""The command line from file to file: against DuckDB's majority vote, and on a small file."""
+"""Measures the time of `crowdwise aggregate` from file to file, also in comparison with DuckDB."""
 
 import os
 import subprocess
@@ -13,6 +13,7 @@ import crowdwise as cw
 
 from .timing import seconds, show
 
+# A program that computes the majority vote of every item with DuckDB; its arguments are the input and the output file.
 DUCKDB = """
 import duckdb, sys
 duckdb.sql("SET enable_progress_bar = false")
@@ -21,7 +22,10 @@ duckdb.sql(f"COPY (SELECT item, mode(label) FROM '{sys.argv[1]}' GROUP BY item) 
 
 
 def against_duckdb() -> None:
-    """Six million labels of a million items by 2,400 workers, text ids in random order, Parquet to Parquet."""
+    """Compare with DuckDB's majority vote on six million labels, from Parquet to Parquet.
+
+    There are a million items and 2,400 workers, with text ids in random order.
+    """
     with tempfile.TemporaryDirectory() as folder:
         labels, truth, modes = (
             str(Path(folder) / name) for name in ("labels.parquet", "truth.parquet", "mode.parquet")
@@ -36,7 +40,7 @@ def against_duckdb() -> None:
 
 
 def on_small_file() -> None:
-    """A thousand labels: what is left is starting up."""
+    """Measure the time for a thousand labels, which is mostly the time that the program needs to start."""
     with tempfile.TemporaryDirectory() as folder:
         labels = str(Path(folder) / "labels.csv")
         cw.simulate(200, 20, 3, seed=1).rows.write_csv(labels)
@@ -45,13 +49,13 @@ def on_small_file() -> None:
 
 
 def _run(*arguments: str) -> None:
-    # As an installed program runs: with its byte code cached.
+    # An installed program has its byte code cached.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     subprocess.run([sys.executable, *arguments], check=True, env=environment)
 
 
 def first_run() -> None:
-    """The first run after installing, which compiles the kernels, and the one after it."""
+    """Measure the time of the first run after installing, which compiles the kernels."""
     with tempfile.TemporaryDirectory() as folder:
         labels = str(Path(folder) / "labels.csv")
         cw.simulate(200, 20, 3, seed=1).rows.write_csv(labels)

@@ -1,4 +1,4 @@
-"""How time and memory grow with the number of labels."""
+"""Measures how the time of BWA grows with the number of labels, and its memory per label."""
 
 import math
 import multiprocessing
@@ -17,21 +17,21 @@ from .timing import seconds, show
 
 
 def of_time() -> None:
-    """Seconds of BWA().fit for a fixed number of iterations, from 10^5 to 10^7 labels, and their exponent."""
+    """Measure the seconds of ten iterations of BWA on 10^5 to 10^7 labels, and the exponent of their growth."""
     method = cw.BWA(max_iterations=10, tolerance=1e-12)
     taken = {}
     for count in (10**5, 10**6, 10**7):
         labels = cw.simulate(count // 5, max(count // 500, 100), 4, seed=1).labels
-        taken[count] = seconds(lambda labels=labels: method.fit(labels), 3)  # type: ignore[misc]  # bound now, not later
+        taken[count] = seconds(lambda labels=labels: method.fit(labels), 3)  # type: ignore[misc]  # binds this round's labels; mypy sees no type
     exponent = math.log(taken[10**7] / taken[10**5]) / math.log(100)
     shown = ", ".join(f"{time:.3f}" for time in taken.values())
     show(f"10 iterations at 10^5, 10^6, 10^7 labels: {shown} s", f"exponent {exponent:.2f}", "1 is linear")
 
 
 def of_memory() -> None:
-    """Peak memory of a fit above the table of labels, in a process of its own."""
+    """Measure the peak memory of a fit, in addition to the labels themselves."""
     labels = cw.simulate(1_000_000, 20_000, 5, labels_per_item=6, seed=1).labels
-    # A process of its own that has never held anything else: what others freed would hide what a fit takes.
+    # The fit runs in a new process, because memory that other work has freed could be used again and would not be seen.
     with tempfile.TemporaryDirectory() as folder, multiprocessing.get_context("spawn").Pool(1) as pool:
         path = str(Path(folder) / "labels.npz")
         np.savez(path, item_starts=labels.item_starts, workers=labels.workers, labels=labels.labels)
@@ -40,13 +40,14 @@ def of_memory() -> None:
 
 
 def _bytes_per_label(path: str) -> tuple[float, float]:
+    """Return the bytes per label that a fit takes at its peak, and those of the labels themselves."""
     arrays = np.load(path)
     counts = [len(arrays["item_starts"]) - 1, int(arrays["workers"].max()) + 1, int(arrays["labels"].max()) + 1]
     names = Names(*(pl.Series(np.arange(count)) for count in counts))
     labels = cw.Labels(arrays["item_starts"], arrays["workers"], arrays["labels"], names, ReadingReport(counts[0]))
     method = cw.BWA()
     method.fit(labels.slice(0, 1000))
-    Path("/proc/self/clear_refs").write_text("5")  # start the high-water mark anew
+    Path("/proc/self/clear_refs").write_text("5")  # reset the peak of the resident memory, VmHWM
     before = _kilobytes("VmRSS")
     method.fit(labels)
     held = labels.item_starts.nbytes + labels.workers.nbytes + labels.labels.nbytes

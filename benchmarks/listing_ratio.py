@@ -1,4 +1,4 @@
-"""BWA().fit against the paper's listing in SciPy."""
+"""Compares the time of BWA().fit with the time of the paper's program listing in SciPy."""
 
 import os
 from pathlib import Path
@@ -12,12 +12,12 @@ import crowdwise as cw
 from .listing import bwa
 from .timing import seconds, show
 
-# senti's labels per item; its number of items, workers and classes stand below.
+# The labels per item of the dataset senti: its labels divided by its items.
 _PER_ITEM = 569_282 / 98_980
 
 
 def on_simulated_senti() -> None:
-    """A simulated crowd of senti's shape: 98,980 items, 1,960 workers, 5 classes, 569,282 labels."""
+    """Measure on a simulated crowd as large as senti: 98,980 items, 1,960 workers, 5 classes, 569,282 labels."""
     crowd = cw.simulate(98_980, 1_960, 5, labels_per_item=_PER_ITEM, workload=1.0, seed=1)
     listing, ours = _both(crowd.labels, 3, 15)
     show(
@@ -28,7 +28,7 @@ def on_simulated_senti() -> None:
 
 
 def on_paper() -> None:
-    """The paper's datasets together, each with set-valued votes."""
+    """Measure on all datasets of the paper, where several labels of a worker on an item are one vote."""
     folder = Path(os.environ.get("CROWDWISE_DATA", "")) / "paper"
     paths = sorted(folder.glob("*/label.csv"))
     if not paths:
@@ -44,11 +44,12 @@ def on_paper() -> None:
 
 
 def _both(labels: cw.Labels, listing_repeats: int, repeats: int) -> tuple[float, float]:
+    """Return the seconds of the listing and of `BWA().fit`, each the median of so many repeats."""
     rows = tuples(labels)
     return seconds(lambda: bwa(rows), listing_repeats), seconds(lambda: cw.BWA().fit(labels), repeats)
 
 
 def tuples(labels: cw.Labels) -> NDArray[np.int64]:
-    """Labels as the listing wants them: rows of (item, worker, label)."""
+    """Return the labels as rows of (item, worker, label), the input of the listing."""
     items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
     return np.column_stack([items, labels.workers, labels.labels]).astype(np.int64)

@@ -1,7 +1,7 @@
-"""Against crowd-kit, where both have the method: speed, accuracy, and how often the answers agree. `make bench-peers`.
+"""Compares the methods that crowd-kit has too: speed, accuracy and answers; run by `make bench-peers`.
 
-It runs in an environment of its own, `.venv-peers`, because crowd-kit needs an older scikit-learn. docs/peers.md says
-where and why the answers differ.
+It runs in its own environment, `.venv-peers`, because crowd-kit needs an older scikit-learn. docs/peers.md says where
+and why the answers differ.
 """
 
 import os
@@ -23,11 +23,18 @@ Answers = dict[Any, Any]
 
 
 class Pair(NamedTuple):
-    """One method in both libraries."""
+    """One method in both libraries.
+
+    Attributes:
+        ours: The method of crowdwise.
+        theirs: A function that makes the method of crowd-kit, given its module. That module is imported only when it is
+            needed, because importing it takes seconds.
+        without: Datasets that are left out: the method refuses them, or crowd-kit needs many minutes for them.
+    """
 
     ours: Any
-    theirs: Callable[[Any], Any]  # from crowd-kit's module, imported late because it takes seconds
-    without: tuple[str, ...] = ()  # crowds that it is not for, or that take crowd-kit many minutes
+    theirs: Callable[[Any], Any]
+    without: tuple[str, ...] = ()
 
 
 PAIRS = {
@@ -40,12 +47,13 @@ PAIRS = {
     "M-MSR": Pair(cw.MMSR(), lambda kit: kit.MMSR(random_state=0), without=("prod",)),
     "KOS": Pair(cw.KOS(), lambda kit: kit.KOS(random_state=0), without=("CF", "web", "simulated")),
 }
-# Small enough for crowd-kit's GLAD; two and more classes, and crowds on which methods are known to disagree.
+# Datasets that are small enough for crowd-kit's GLAD. Some have two classes and some have more, and on some of them the
+# methods disagree.
 DATASETS = ("bird", "rte", "ZC_us", "CF", "web", "prod")
 
 
 def speed() -> None:
-    """The three ratios that are asked for."""
+    """Print how much faster crowdwise is: Dawid-Skene, MACE and GLAD, each with the ratio that it should reach."""
     kit = _crowd_kit()
     crowd = cw.simulate(1_000_000, 20_000, 5, labels_per_item=6, seed=1).labels
     frame = _frame(crowd)
@@ -63,8 +71,8 @@ def speed() -> None:
     theirs = _per_iteration(lambda n: kit.MACE(n_restarts=1, n_iter=n).fit(frame), 5, 15)
     ours = _per_iteration(lambda n: cw.MACE(max_iterations=n, tolerance=0).fit(fact), 5, 25)
     _ratio("MACE on fact, an iteration", theirs, ours)
-    # One iteration of at most 25 conjugate gradient steps in both, ours without priors because only then it takes such
-    # steps: to the end takes crowd-kit many minutes.
+    # Only one iteration, because crowd-kit needs many minutes until it converges. It has at most 25 steps of conjugate
+    # gradients in both libraries; in crowdwise only without priors, because with priors GLAD has another optimiser.
     theirs = _once(lambda: kit.GLAD(n_iter=1).fit(frame))
     ours = seconds(lambda: cw.GLAD(prior=False, max_iterations=1).fit(fact), 3)
     _ratio("GLAD on fact, one iteration", theirs, ours, ">= 50 x")
@@ -72,16 +80,19 @@ def speed() -> None:
 
 
 def answers() -> None:
-    """Accuracy of both, share of items with the same answer, seconds of both; ties as each library breaks them."""
+    """Print, for each method and dataset, the accuracy and seconds of both libraries and how often answers agree.
+
+    Each library breaks ties in its own way.
+    """
     kit = _crowd_kit()
     crowds = {name: (labels, _truth(name)) for name in DATASETS if (labels := _read(name)) is not None}
     simulated = cw.simulate(1000, 50, 4, seed=1)
     crowds["simulated"] = simulated.labels, dict(simulated.truth.iter_rows())
-    compiling = cw.simulate(100, 10, 2, seed=1).labels
+    warm_up = cw.simulate(100, 10, 2, seed=1).labels
     print(f"\n{'':<18}{'':<11}{'accuracy':>17}{'same':>8}{'seconds':>18}")
     print(f"{'method':<18}{'crowd':<11}{'crowdwise':>10}{'kit':>7}{'answer':>8}{'crowdwise':>11}{'kit':>7}", flush=True)
     for name, pair in PAIRS.items():
-        pair.ours.fit(compiling)
+        pair.ours.fit(warm_up)  # compiles the kernels
         for crowd, (labels, truth) in crowds.items():
             if crowd in pair.without:
                 continue
@@ -100,7 +111,7 @@ def answers() -> None:
 
 
 def _crowd_kit() -> Any:
-    # Of pandas and scikit-learn, about how crowd-kit calls them.
+    # pandas and scikit-learn warn about how crowd-kit calls them.
     warnings.simplefilter("ignore")
     from crowdkit import aggregation
 
@@ -115,7 +126,8 @@ def _frame(labels: cw.Labels) -> Any:
 
 def _read(name: str) -> cw.Labels | None:
     path = Path(os.environ.get("CROWDWISE_DATA", "")) / "paper" / name / "label.csv"
-    # Without a row that contradicts another: crowd-kit counts each as a vote in some methods and not in others.
+    # If a worker gave an item several labels, only the first is kept, because the methods of crowd-kit differ in what
+    # they do with the others.
     return cw.read_labels(path, duplicates="first") if path.exists() else None
 
 
@@ -134,7 +146,7 @@ def _once(work: Callable[[], Any]) -> float:
 
 
 def _per_iteration(fit: Callable[[int], Any], few: int, many: int) -> float:
-    """What iterations take, without what is done once before and after them."""
+    """Return the seconds per iteration: the difference between many and few iterations, divided by their number."""
     fit(few)
     return (_once(lambda: fit(many)) - _once(lambda: fit(few))) / (many - few)
 

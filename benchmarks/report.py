@@ -1,4 +1,4 @@
-"""How long a report takes and how large it is, however large the crowd."""
+"""Measures the time to make a report of a large crowd, and the size of its file."""
 
 import tempfile
 import time
@@ -10,12 +10,12 @@ from .timing import show
 
 
 def of_many_labels() -> None:
-    """Ten million labels of two million items."""
+    """Measure a report of ten million labels of two million items."""
     _report("report of 10 million labels, 2 million items", 2_000_000, 5_000, 5.0)
 
 
 def of_many_workers() -> None:
-    """A hundred thousand workers."""
+    """Measure a report of a hundred thousand workers."""
     _report("report of 100,000 workers, 1 million labels", 250_000, 100_000, 4.0)
 
 
@@ -26,7 +26,7 @@ def _report(what: str, items: int, workers: int, labels_per_item: float) -> None
     result = cw.BWA().fit(labels)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        # The first page starts what draws charts and compiles kernels; that is not the crowd's doing.
+        # A first small report imports the library of charts and compiles the kernels, which is not to be measured.
         small = cw.simulate(50, 10, seed=1).labels
         cw.report(small, cw.BWA().fit(small), path=path)
         started = time.perf_counter()

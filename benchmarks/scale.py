@@ -1,6 +1,7 @@
-"""`make bench-scale`: BWA on disk from 10^6 to 10^8 labels, Parquet to Parquet, against DuckDB's majority vote.
+"""Measures BWA on disk with 10^6 to 10^8 labels and compares it with DuckDB; run by `make bench-scale`.
 
-Sizes can be given: `python -m benchmarks.scale 1e6 1e7`. The largest needs 10 GB of disk in .benchmarks and /var/tmp.
+Both read and write Parquet; DuckDB computes the majority vote. The sizes can be given as arguments:
+`python -m benchmarks.scale 1e6 1e7`. The largest size needs 10 GB of disk in .benchmarks and /var/tmp.
 """
 
 import math
@@ -22,7 +23,7 @@ _MEMORY: Final = "4GB"
 
 
 def main(sizes: list[int]) -> None:
-    """Every size once: the largest takes minutes."""
+    """Measure every size once; the largest takes minutes."""
     _FOLDER.mkdir(exist_ok=True)
     taken = {}
     for count in sizes:
@@ -37,7 +38,7 @@ def main(sizes: list[int]) -> None:
         assert items == pl.scan_parquet(modes).select(pl.len()).collect().item()
         what = f"{count:,} labels, {labels.stat().st_size / 1e9:.2f} GB: aggregate on disk / DuckDB mode()"
         show(what, f"{taken[count]:.1f} s / {duckdb:.1f} s = {taken[count] / duckdb:.1f} x", "<= 4 x")
-        # Who else uses the machine changes the first line more than this one.
+        # Other programs on the machine change the time on the clock more than the time of the processors.
         show("  the same in seconds of processors", f"{busy:.1f} / {duckdb_busy:.1f} = {busy / duckdb_busy:.1f} x")
         show("  peak resident memory", f"{memory / 1e9:.2f} GB", "< 4 GB")
     if len(sizes) > 1:
@@ -47,7 +48,7 @@ def main(sizes: list[int]) -> None:
 
 
 def _measured(*arguments: str) -> tuple[float, float, int]:
-    """Seconds, seconds of processors and peak resident bytes of a Python process."""
+    """Run Python with these arguments; return its seconds, its processor seconds and its peak memory in bytes."""
     started = time.perf_counter()
     process = subprocess.Popen([sys.executable, *arguments])
     _, status, usage = os.wait4(process.pid, 0)

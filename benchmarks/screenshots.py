@@ -1,4 +1,4 @@
-"""`make screenshots`: the images in docs/images, of a simulated crowd, by a browser that is installed."""
+"""Makes the images in docs/images from a simulated crowd, with a browser; run by `make screenshots`."""
 
 import shutil
 import subprocess
@@ -20,7 +20,10 @@ _CLASSES: Final = {"c1": "neutral", "c2": "positive", "c3": "negative", "c4": "u
 
 
 def crowd() -> tuple[pl.DataFrame, pl.DataFrame]:
-    """A simulated crowd with names a manager would know, and three workers who do not look at the items."""
+    """Return the labels and the truth of a simulated crowd.
+
+    The classes have names that everybody understands, and three of the workers do not look at the items.
+    """
     simulated = cw.simulate(
         1500, 70, 4, labels_per_item=4.6, accuracy=0.68, workload=0.8, balance=[0.4, 0.3, 0.2, 0.1], seed=3
     )
@@ -39,7 +42,14 @@ def crowd() -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def shoot(page: Any, path: Path, name: str, selector: str | None = None) -> None:
-    """One image, of the part that the selector names or of what is in view."""
+    """Save one image of a page: of the part that the CSS selector names, or of what the window shows.
+
+    Args:
+        page: The page of the browser.
+        path: The HTML file.
+        name: The name of the image.
+        selector: A CSS selector, or None.
+    """
     page.goto(path.as_uri())
     page.wait_for_function("[...document.querySelectorAll('.chart')].every(place => place.querySelector('svg'))")
     target = _IMAGES / f"{name}.png"
@@ -51,7 +61,7 @@ def shoot(page: Any, path: Path, name: str, selector: str | None = None) -> None
 
 
 def main() -> None:
-    """Make them all."""
+    """Make all images, and print the explanation of an item for the documentation."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         sys.exit("There is no chromium: apt-get install chromium")

@@ -1,6 +1,7 @@
-"""`make bench-spark`: seconds per iteration and per label of BWA in a local Spark, and what of it is not the kernel.
+"""Measures the seconds per iteration of BWA in a local Spark; run by `make bench-spark`.
 
-The kernel's share is what the same passes take in memory, twice: a cluster makes the scores before a pass anew.
+It also shows which share of the time is not spent in the kernels. The time in the kernels is taken to be twice the time
+of an iteration in memory, because a cluster computes the previous scores again in every iteration.
 """
 
 import os
@@ -23,9 +24,9 @@ _ITERATIONS: Final = 6
 
 
 def main(sizes: list[int]) -> None:
-    """Every size once."""
+    """Measure every size once."""
     _FOLDER.mkdir(exist_ok=True)
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # where crowdwise is
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # the Python that has crowdwise installed
     builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g")
     builder = builder.config("spark.ui.enabled", "false").config("spark.ui.showConsoleProgress", "false")
     session = builder.getOrCreate()
@@ -48,7 +49,7 @@ def main(sizes: list[int]) -> None:
 
 
 def _seconds_per_iteration(method: cw.BWA, labels: Any) -> float:
-    """The mean after the first, in which kernels are loaded."""
+    """Return the mean seconds of an iteration, without the first one, in which the kernels are loaded."""
     times: list[float] = []
     method.fit(labels, progress=lambda *_: times.append(time.perf_counter()))
     return (times[-1] - times[0]) / (len(times) - 1)

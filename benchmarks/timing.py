@@ -1,4 +1,4 @@
-"""How everything here is timed."""
+"""Functions that measure the time of some work and print a line with the result."""
 
 import statistics
 import time
@@ -7,7 +7,10 @@ from typing import Any
 
 
 def seconds(work: Callable[[], Any], repeats: int) -> float:
-    """The median of several runs, after one that does not count: compilation and cold caches are not measured."""
+    """Return the median seconds of several runs.
+
+    Before them there is one run that does not count, so that compilation and loading of files are not measured.
+    """
     work()
     taken = []
     for _ in range(repeats):
@@ -18,5 +21,5 @@ def seconds(work: Callable[[], Any], repeats: int) -> float:
 
 
 def show(what: str, measured: str, wanted: str = "") -> None:
-    """One line of the report."""
+    """Print one line: what was measured, the result, and the result that is wanted."""
     print(f"{what:<58} {measured:>26}   {wanted}", flush=True)

@@ -1,7 +1,7 @@
-"""The paper's tables and figures, and the methods published since, by one command: `python -m reproduce`."""
+"""Reproduces the tables and figures of the paper, and compares newer methods: `python -m reproduce`."""
 
 import os
 
-# Before NumPy is loaded: one kind of dot product on every x86-64 machine. GLAD without priors magnifies their rounding
-# until it shows in its accuracy, and the committed results are to be had anywhere.
+# OpenBLAS computes dot products differently on different processors. The rounding errors change the accuracy of GLAD
+# without priors. With this setting all x86-64 machines give the committed results. NumPy reads it when it is imported.
 os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")

@@ -1,4 +1,4 @@
-"""`python -m reproduce`: measure, and write the tables, the figures and the page."""
+"""The command `python -m reproduce`: runs the methods and writes the tables, the figures and the page."""
 
 import sys
 from collections.abc import Iterator
@@ -20,8 +20,8 @@ from .page import write_page
 
 _COMMITTED: Final = Path(__file__).parents[1] / "docs" / "reproduce"
 
-# Whose priors the second figure varies.
-_SWEPT: Final = "BWA(15 adjusted)"
+# The method whose prior strength varies in the second figure.
+_SENSITIVITY_METHOD: Final = "BWA(15 adjusted)"
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 console = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -46,17 +46,17 @@ def reproduce(
     folder = out / "reproduce"
     folder.mkdir(parents=True, exist_ok=True)
     chosen = _methods(methods)
-    there = _datasets(datasets, data)
-    of_paper = [name for name in there if find(name).collection == "paper"]
+    available = _datasets(datasets, data)
+    of_paper = [name for name in available if find(name).collection == "paper"]
     accuracies, seconds, sensitivity = open_results(folder)
     if fresh:
-        accuracies.forget(method=chosen, dataset=there)
-        seconds.forget(method=chosen, dataset=there)
-        sensitivity.forget(dataset=of_paper if _SWEPT in chosen else [])
-    steps = sum(CONTESTANTS[name].seeds for name in chosen) * len(there) + len(of_paper)
+        accuracies.forget(method=chosen, dataset=available)
+        seconds.forget(method=chosen, dataset=available)
+        sensitivity.forget(dataset=of_paper if _SENSITIVITY_METHOD in chosen else [])
+    steps = sum(CONTESTANTS[name].seeds for name in chosen) * len(available) + len(of_paper)
     try:
         with _progress(steps) as step:
-            measuring.measure(accuracies, seconds, chosen, there, data, step)
+            measuring.measure(accuracies, seconds, chosen, available, data, step)
             measuring.measure_sensitivity(sensitivity, of_paper, data, step)
     except KeyboardInterrupt:
         console.print("Interrupted; what was measured is kept, and the same command goes on from there.")
@@ -68,7 +68,15 @@ def reproduce(
 
 
 def _methods(names: str | None) -> list[str]:
-    """Those that were named, in any case, or all of a name without its brackets; all if none was."""
+    """Return the names of the chosen methods; all if `names` is None.
+
+    Args:
+        names: Names separated by commas, in upper or lower case. A name without brackets, such as "BWA", means all
+            methods that have this name before their brackets.
+
+    Raises:
+        CallError: There is no such method.
+    """
     if names is None:
         return list(CONTESTANTS)
     chosen = []
@@ -81,51 +89,67 @@ def _methods(names: str | None) -> list[str]:
 
 
 def _datasets(names: str | None, data: Path | None) -> list[str]:
-    """Those that were named, or those of the paper and the extra ones that can be had; says which cannot."""
+    """Return the names of the chosen datasets, after fetching them.
+
+    Args:
+        names: Names separated by commas. If None, all datasets of the paper and the extra ones that can be fetched; the
+            others are printed.
+        data: A folder of datasets, or None.
+
+    Raises:
+        DataError: A dataset in `names` cannot be fetched, or no dataset at all.
+    """
     if names:
         chosen = [find(name.strip()).name for name in names.split(",")]
         for name in chosen:
             cw.datasets.fetch(name, folder=data)
         return chosen
-    there, elsewhere = [], []
+    available, unavailable = [], []
     for name, dataset in cw.datasets.CATALOG.items():
         if dataset.collection == "numeric":
             continue
         try:
             cw.datasets.fetch(name, folder=data)
-            there.append(name)
+            available.append(name)
         except cw.DataError as problem:
-            elsewhere.append(name)
+            unavailable.append(name)
             reason = problem
-    if not there:
+    if not available:
         raise reason
-    if elsewhere:
-        console.print(f"Without {', '.join(elsewhere)}; the last one: {reason}")
-    console.print(f"{len(there)} datasets: {', '.join(there)}.")
-    return there
+    if unavailable:
+        console.print(f"Without {', '.join(unavailable)}; the last one: {reason}")
+    console.print(f"{len(available)} datasets: {', '.join(available)}.")
+    return available
 
 
 @contextmanager
 def _progress(total: int) -> Iterator[measuring.Step]:
-    """A bar on a terminal, a line a dataset elsewhere."""
+    """Show the progress: a bar on a terminal, otherwise one line for each dataset.
+
+    Args:
+        total: The number of steps.
+
+    Yields:
+        A function to call before each step.
+    """
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
-        said = ""
+        last_dataset = ""
 
         def step(what: str, known: bool) -> None:
-            nonlocal said
+            nonlocal last_dataset
             bar.update(task, advance=1, description="" if known else what)
-            place = what.rpartition(" on ")[2]
-            if not known and not console.is_terminal and place != said:
-                said = place
+            dataset = what.rpartition(" on ")[2]
+            if not known and not console.is_terminal and dataset != last_dataset:
+                last_dataset = dataset
                 console.print(f"{bar.tasks[0].completed:.0f} of {total}: {what}")
 
         yield step
 
 
 def _verdict(folder: Path) -> str:
-    """Whether the results are those that are committed, apart from times."""
+    """Return a sentence that says whether the results, except for the times, equal those in the repository."""
     for name in ("accuracies.csv", "sensitivity.csv"):
         committed = (_COMMITTED / name).read_text().splitlines() if (_COMMITTED / name).exists() else []
         measured = (folder / name).read_text().splitlines()
@@ -137,7 +161,7 @@ def _verdict(folder: Path) -> str:
 
 
 def main() -> None:
-    """Run the command; a mistake of the user's is one sentence and an exit code."""
+    """Run the command; for an error in the data or the call, print one sentence and exit with code 1 or 2."""
     try:
         app()
     except (cw.DataError, cw.CallError) as problem:

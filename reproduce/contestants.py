@@ -15,15 +15,16 @@ from . import random_ties
 
 @dataclass(frozen=True)
 class Contestant:
-    """A method as it is run here.
+    """A method and how it is run in the comparison.
 
     Attributes:
-        name: As in the tables; for the paper's methods, as in the paper.
-        group: "paper" for those of its Table 3, run as its authors ran them; "since" for all others.
-        make: The method, given a seed.
-        duplicates: What is done with several labels of one worker on one item. Released implementations count all,
-            except that BWA's makes them one vote and Minimax's takes the last.
-        seeds: Over how many seeds its accuracy is a mean; 1 if nothing in it is random.
+        name: The name in the tables; for the methods of the paper, the name in the paper.
+        group: "paper" for the methods in Table 3 of the paper, which are run as its authors ran them; "since" for all
+            others.
+        make: A function that makes the method, given a seed.
+        duplicates: What is done with several labels of one worker on one item. The released implementations count all
+            of them, but that of BWA makes them one vote, and that of Minimax takes the last.
+        seeds: The number of seeds; the accuracy is the mean over them. It is 1 if the method is not random.
     """
 
     name: str

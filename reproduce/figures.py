@@ -1,4 +1,4 @@
-"""The figures, as SVG and PNG, drawn without a browser or a server."""
+"""The figures of the page, made with Altair and saved as SVG and PNG."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,12 +17,12 @@ _FONT: Final = "Helvetica, Arial, sans-serif"
 _INK: Final = "#222222"
 _GRID: Final = "#e4e4e4"
 _PNG_SCALE: Final = 2.0
-# Differences: with their sign, but for zero.
+# A Vega expression that writes differences with their sign, and zero without a sign.
 _SIGNED: Final = "datum.value == 0 ? '0' : format(datum.value, '+~f')"
 
 
 def save(chart: Any, folder: Path, name: str) -> None:
-    """Write a figure as SVG and PNG."""
+    """Save a figure as SVG and PNG; needs no browser."""
     styled = (
         chart.configure(font=_FONT, background="white", padding=8)
         .configure_view(stroke=None)
@@ -44,7 +44,7 @@ def save(chart: Any, folder: Path, name: str) -> None:
 
 
 def sensitivity(means: pl.DataFrame) -> Any:
-    """Figure 2: mean accuracy against a_v for both priors; columns prior, prior_strength, accuracy."""
+    """Draw figure 2: mean accuracy against a_v for both priors; columns prior, prior_strength and accuracy."""
     names = {"original": "BWA(30 original)", "adjusted": "BWA(15 adjusted)"}
     titles = {"original": "original ε", "adjusted": "adjusted ε"}
     chosen = {"original": 30, "adjusted": 15}
@@ -71,7 +71,7 @@ def sensitivity(means: pl.DataFrame) -> Any:
 
 
 def running_times(seconds: pl.DataFrame) -> Any:
-    """Figure 3: seconds of every method on every dataset, by number of labels; columns method, dataset, seconds."""
+    """Draw figure 3: the seconds of every method on every dataset; columns method, dataset and seconds."""
     sizes = {name: dataset.labels for name, dataset in cw.datasets.CATALOG.items()}
     table = seconds.with_columns(pl.col("dataset").replace_strict(sizes).alias("labels"))
     order = table.sort("labels")["dataset"].unique(maintain_order=True).to_list()
@@ -96,7 +96,7 @@ def running_times(seconds: pl.DataFrame) -> Any:
     points = base.mark_point(size=38, filled=True, opacity=1).encode(
         shape=alt.Shape("method:N", scale=shapes, legend=None)
     )
-    ends = _apart(table.filter(pl.col("dataset") == order[-1]))
+    ends = _spread_names(table.filter(pl.col("dataset") == order[-1]))
     names = (
         alt.Chart(ends)
         .mark_text(align="left", dx=10, fontSize=11)
@@ -110,19 +110,28 @@ def running_times(seconds: pl.DataFrame) -> Any:
     return (lines + points + names).properties(width=560, height=360)
 
 
-def _apart(ends: pl.DataFrame, distance: float = 0.24) -> pl.DataFrame:
-    """Places for the names at the ends of lines on a log scale, at least so many powers of ten from each other."""
+def _spread_names(ends: pl.DataFrame, distance: float = 0.24) -> pl.DataFrame:
+    """Add a column place: where to write the names at the ends of the lines so that they do not overlap.
+
+    Args:
+        ends: The last point of each line; columns method and seconds.
+        distance: The smallest distance between two names on the log scale, in powers of ten.
+    """
     table = ends.sort("seconds")
     wanted = np.log10(table["seconds"].to_numpy())
     steps = distance * np.arange(len(wanted))
-    # Moved up as little as possible, and down as little as possible: the middle keeps the distance too.
+    # Move the names up as little as necessary, and down as little as necessary. In both cases they have the distance,
+    # and so they have it in the mean of both.
     up = np.maximum.accumulate(wanted - steps) + steps
     down = np.minimum.accumulate((wanted - steps)[::-1])[::-1] + steps
     return table.with_columns(pl.Series("place", 10 ** ((up + down) / 2)))
 
 
 def accuracies(table: pl.DataFrame) -> Any:
-    """Figure 4: for every dataset, each method's accuracy around the mean over methods; method, dataset, accuracy."""
+    """Draw figure 4: for every dataset, how far the accuracy of each method is from the mean of all methods.
+
+    Columns method, dataset and accuracy.
+    """
     methods = [method for method in PAPER if method in table["method"]]
     table = table.with_columns(
         (100 * (pl.col("accuracy") - pl.col("accuracy").mean().over("dataset"))).alias("points"),
@@ -151,12 +160,15 @@ def accuracies(table: pl.DataFrame) -> Any:
 
 
 def ranks(rankings: Mapping[str, Ranking]) -> Any:
-    """Average ranks with half a critical difference to each side, a panel per collection of datasets."""
-    panels = [_ranks(title, ranking) for title, ranking in rankings.items()]
+    """Draw the average ranks of the methods, one panel for each collection of datasets.
+
+    A line shows half a critical difference to each side, so that methods whose lines do not overlap are different.
+    """
+    panels = [_rank_panel(title, ranking) for title, ranking in rankings.items()]
     return alt.hconcat(*panels, spacing=24)
 
 
-def _ranks(title: str, ranking: Ranking) -> Any:
+def _rank_panel(title: str, ranking: Ranking) -> Any:
     half = ranking.critical_difference / 2
     table = pl.DataFrame({"method": list(ranking.average), "rank": list(ranking.average.values())}).with_columns(
         (pl.col("rank") - half).alias("low"), (pl.col("rank") + half).alias("high")

@@ -1,4 +1,4 @@
-"""Run methods on datasets: accuracies, iterations and seconds, and BWA's accuracy for every prior strength."""
+"""Runs methods on datasets and measures their accuracy, iterations and seconds."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -15,16 +15,16 @@ from crowdwise.inference.method import Method
 from .contestants import CONTESTANTS
 from .results import Results
 
-# Enough items to make every kernel compile before the clock starts.
-_WARM_UP: Final = 50
-# How often a fit is timed, if it takes less than so many seconds; the least counts, because other work on the machine
-# only ever adds. Of a method with several seeds every one is timed anyway.
+# Every method first runs on this many items, so that the measured time does not include the compilation of its kernels.
+_WARM_UP_ITEMS: Final = 50
+# How many times a fit is timed if it takes less than this many seconds: {seconds: times}. The shortest time counts,
+# because other work on the machine can only make it longer. With several seeds, the fit of each seed is timed once.
 _REPEATS: Final = {0.5: 3, 5.0: 2}
 
 STRENGTHS: Final = range(1, 101)
 PRIORS: Final = {"original": False, "adjusted": True}
 
-# Told what comes next, and whether it was known already.
+# A function that is called before each step with its name and whether its result is known already.
 Step = Callable[[str, bool], None]
 
 
@@ -36,7 +36,16 @@ def measure(
     data: Path | None,
     step: Step,
 ) -> None:
-    """Measure what has not been measured yet, dataset by dataset."""
+    """Measure the methods on the datasets and add the results; what has been measured already is left out.
+
+    Args:
+        accuracies: The file of accuracies.
+        seconds: The file of times.
+        methods: The names of the methods.
+        datasets: The names of the datasets.
+        data: A folder of datasets, or None.
+        step: A function that is called before each step.
+    """
     done = accuracies.keys("method", "dataset", "seed") & seconds.keys("method", "dataset", "seed")
     for dataset in datasets:
         for name in methods:
@@ -57,7 +66,14 @@ def measure(
 
 
 def measure_sensitivity(results: Results, datasets: Sequence[str], data: Path | None, step: Step) -> None:
-    """BWA's accuracy for prior strengths from 1 to 100 and both priors, dataset by dataset."""
+    """Measure the accuracy of BWA for all prior strengths and both priors; known datasets are left out.
+
+    Args:
+        results: The file of results.
+        datasets: The names of the datasets.
+        data: A folder of datasets, or None.
+        step: A function that is called before each step.
+    """
     done = results.keys("dataset")
     for dataset in datasets:
         known = (dataset,) in done
@@ -76,18 +92,18 @@ def measure_sensitivity(results: Results, datasets: Sequence[str], data: Path | 
 
 @lru_cache(maxsize=3)
 def load(dataset: str, duplicates: Duplicates, data: Path | None) -> tuple[cw.Labels, pl.DataFrame]:
-    """A dataset; kept, because the methods that follow want the same."""
+    """Load the labels and the truth of a dataset; the last three are cached, because all methods use them in turn."""
     return cw.datasets.load(dataset, folder=data, duplicates=duplicates)
 
 
 def _fit(method: Method, labels: cw.Labels, truth: pl.DataFrame, repeat: bool) -> tuple[dict[str, Any], float | None]:
     try:
-        method.fit(labels.slice(0, min(labels.n_items, _WARM_UP)))
+        method.fit(labels.slice(0, min(labels.n_items, _WARM_UP_ITEMS)))
         taken, result = _timed(method, labels)
         times = next((count for bound, count in _REPEATS.items() if taken < bound), 1) if repeat else 1
         for _ in range(times - 1):
             taken = min(taken, _timed(method, labels)[0])
-    except cw.DataError:  # it does not take such labels: there is a row, so that it is not tried again
+    except cw.DataError:  # the method refuses these labels; an empty row means that it is not run again
         return {"accuracy": None, "iterations": None}, None
     return {"accuracy": cw.accuracy(result, truth), "iterations": result.convergence.iterations}, taken
 

@@ -1,4 +1,4 @@
-"""The page: prose from a template, everything else from the results."""
+"""Writes the page docs/reproduce.md: the text is from a template, the numbers are from the results."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -15,19 +15,19 @@ from .wilcoxon_table import Row, wilcoxon_table
 
 _TEMPLATE: Final = Path(__file__).parent / "page.md.jinja"
 
-# Methods and datasets below which ranks say nothing.
-_FEW: Final = 3
+# Methods are ranked only if there are at least this many methods and this many datasets.
+_MIN_FOR_RANKING: Final = 3
 
 
 def write_page(out: Path) -> None:
-    """Write the figures and the page beside the results that they are made from."""
+    """Write the figures to `out`/reproduce, where the results are, and the page to `out`/reproduce.md."""
     evidence = Evidence.read(out / "reproduce")
     draw(evidence, out / "reproduce")
     (out / "reproduce.md").write_text(render(evidence), encoding="utf-8")
 
 
 def render(evidence: Evidence) -> str:
-    """The page."""
+    """Return the text of the page in Markdown."""
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
@@ -35,7 +35,7 @@ def render(evidence: Evidence) -> str:
 
 
 def draw(evidence: Evidence, folder: Path) -> None:
-    """Write the figures."""
+    """Save the figures in a folder."""
     datasets = evidence.datasets("paper")
     methods = evidence.methods(datasets, "paper")
     shown = evidence.accuracies.filter(pl.col("method").is_in(methods), pl.col("dataset").is_in(datasets))
@@ -96,7 +96,10 @@ def _facts(evidence: Evidence) -> dict[str, Any]:
 
 
 def _losers() -> list[dict[str, Any]]:
-    """The methods that are worse than majority vote on average in the paper, and what their printed W means."""
+    """Return the rows of the paper's Table 3 of methods whose mean accuracy is below that of majority vote.
+
+    For these methods the printed W is W+, not W-. The rows have W- and its exact p in addition.
+    """
     table = published("table_3")
     baseline = table.filter(pl.col("method") == "MV")["mean_accuracy"][0]
     rows = []
@@ -108,12 +111,16 @@ def _losers() -> list[dict[str, Any]]:
 
 
 def _rankings(evidence: Evidence) -> dict[str, tuple[Ranking, list[str]]]:
-    """The methods that were measured on all datasets of a collection, ranked; by the collection's title."""
+    """Rank the methods that were measured on all datasets of a collection.
+
+    Returns:
+        For each collection, by its title: the ranking and the names of its datasets.
+    """
     rankings = {}
     for collection, title in {"paper": "datasets of the paper", "extra": "further crowds"}.items():
         datasets = evidence.datasets(collection)
         methods = evidence.methods(datasets)
-        if min(len(datasets), len(methods)) >= _FEW:
+        if min(len(datasets), len(methods)) >= _MIN_FOR_RANKING:
             ranking = Ranking.of({name: evidence.accuracy(name, datasets) for name in methods})
             rankings[f"{len(datasets)} {title}"] = ranking, datasets
     return rankings
@@ -124,7 +131,11 @@ def _sensitivity(evidence: Evidence) -> pl.DataFrame:
 
 
 def crh_with_other_seeds(rows: list[Row], evidence: Evidence) -> SignedRanks | None:
-    """CRH's test with the accuracies of the released implementation in ten other seeds."""
+    """Test CRH against majority vote, with the accuracies of its released implementation for ten other seeds.
+
+    Returns:
+        The test; None if CRH or one of the datasets was not measured.
+    """
     values: dict[str, float] = dict(published("crh_ten_other_seeds").iter_rows())
     known = {row.method: row for row in rows}
     datasets = list(values)

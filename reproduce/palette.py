@@ -1,7 +1,8 @@
-"""One look for a method in all figures: a colour and a shape.
+"""The colour and the shape of each method, the same in all figures.
 
-The colours are Paul Tol's muted scheme and its neighbours, told apart with any common kind of colour vision; figures
-never rely on colour alone. Cool colours are methods with one number a worker, warm ones those with a confusion matrix.
+The colours are Paul Tol's muted scheme and similar ones, which people with any common kind of colour vision can
+distinguish; no figure uses colour alone. Methods with one number per worker have cool colours, methods with a confusion
+matrix per worker have warm ones.
 """
 
 from typing import Final
@@ -26,5 +27,5 @@ OTHERS: Final = "#999999"
 
 
 def colour(method: str) -> str:
-    """The colour of a method; those published since share one."""
+    """Return the colour of a method; all methods that are not in the paper have the same colour."""
     return PAPER[method][0] if method in PAPER else OTHERS

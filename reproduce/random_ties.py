@@ -1,4 +1,7 @@
-"""CATD and CRH with ties broken at random, as released; the library shares a tie among its classes instead."""
+"""CATD and CRH with ties broken at random, as in their released implementations.
+
+The versions in the library share a tie equally among the tied classes instead.
+"""
 
 from dataclasses import dataclass
 
@@ -12,16 +15,22 @@ from crowdwise.results.result import TIE
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn(VoteWeights):
-    """Weights that know their iteration, so that every iteration draws anew."""
+class _NumberedWeights(VoteWeights):
+    """Weights with the number of their iteration, so that every iteration has other random numbers."""
 
     iteration: int
 
 
 def _draws(items: Array, n_classes: int, *keys: int) -> Array:
-    """A number between 1 and 2 for every item and class, by hashing them with the keys (SplitMix64).
+    """Return (items, classes): random numbers between 1 and 2.
 
-    A draw does not depend on the other items, so that slices and threads change nothing.
+    They are hashes of the item, the class and the keys (SplitMix64). Therefore they do not depend on how the items are
+    cut into slices for threads.
+
+    Args:
+        items: The numbers of the items.
+        n_classes: The number of classes.
+        keys: Further numbers that the random numbers depend on.
     """
     classes = np.arange(n_classes, dtype=np.uint64)
     state: NDArray[np.uint64] = items.astype(np.uint64)[:, None] * np.uint64(n_classes) + classes
@@ -34,16 +43,18 @@ def _draws(items: Array, n_classes: int, *keys: int) -> Array:
 
 
 class _RandomTies(VotingMethod):
+    """A mixin that breaks ties at random when it counts how often a worker agrees with the answers."""
+
     seed: int
 
     def sweep(self, labels: cw.Labels, scores: Array, workers: VoteWeights | None, counts: VoteCounts) -> Array:
-        """As in the library, except that agreement is with one of the tied classes."""
+        """Score and count as the library does, but count agreement with one of the tied classes only."""
         changes = super().sweep(labels, scores, workers, counts)
         highest = scores.max(axis=1, keepdims=True)
         winners = scores >= highest - TIE * np.abs(highest)
         is_tied = winners.sum(axis=1) > 1
         tied = winners[is_tied]
-        iteration = workers.iteration if isinstance(workers, _Drawn) else 0
+        iteration = workers.iteration if isinstance(workers, _NumberedWeights) else 0
         items = labels.names.items.to_numpy()[is_tied]
         chosen = (tied * _draws(items, labels.n_classes, self.seed, iteration)).argmax(axis=1)
         lengths = np.diff(labels.item_starts)
@@ -51,19 +62,21 @@ class _RandomTies(VotingMethod):
         said, rows = labels.labels[votes], np.repeat(np.arange(len(tied)), lengths[is_tied])
         too_much = tied[rows, said] / tied.sum(axis=1)[rows] - (said == chosen[rows])
         agreed = counts.agreed - np.bincount(labels.workers[votes], too_much, labels.n_workers)
-        counts.agreed[:] = np.rint(agreed)  # whole again: nothing is shared any more
+        counts.agreed[:] = np.rint(
+            agreed
+        )  # whole numbers, because no tie is shared any more; this removes rounding errors
         return changes
 
     def estimate(self, counts: VoteCounts, previous: VoteWeights | None, change: Array) -> VoteWeights:
-        """As in the library."""
+        """Estimate the weights as the library does, and number them."""
         estimated = super().estimate(counts, previous, change)
-        iteration = previous.iteration + 1 if isinstance(previous, _Drawn) else 1
-        return _Drawn(estimated.weight, estimated.objective, iteration)
+        iteration = previous.iteration + 1 if isinstance(previous, _NumberedWeights) else 1
+        return _NumberedWeights(estimated.weight, estimated.objective, iteration)
 
 
 @dataclass(frozen=True)
 class CATD(_RandomTies, cw.CATD):
-    """CATD as released: a hundred iterations, whether they settle or not."""
+    """CATD as released: always a hundred iterations, even if the scores stop changing earlier."""
 
     smoothing: float = 1e-9
     tolerance: float = -1.0
@@ -72,7 +85,7 @@ class CATD(_RandomTies, cw.CATD):
 
 @dataclass(frozen=True)
 class CRH(_RandomTies, cw.CRH):
-    """CRH as released: ten iterations, errors not divided by labels."""
+    """CRH as released: ten iterations; a worker's errors are not divided by its number of labels."""
 
     per_label: bool = False
     tolerance: float = -1.0

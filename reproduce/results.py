@@ -1,4 +1,4 @@
-"""The results on disk: what is in them is not measured again, and they are whole at any time."""
+"""`Results`: a CSV file of measurements, so that an interrupted run can be continued."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ import crowdwise as cw
 
 from .contestants import CONTESTANTS
 
-# Times are in a file of their own: everything else must come out the same, byte for byte, on every machine.
+# The times are in a file of their own, because the other files must be the same, byte for byte, on every machine.
 ACCURACIES: Final = {
     "method": pl.String,
     "dataset": pl.String,
@@ -34,9 +34,15 @@ _ORDERS: Final[dict[str, Sequence[str]]] = {
 
 
 class Results:
-    """A table in a CSV file, in one order whatever the order of measurement.
+    """A table in a CSV file; the order of its rows does not depend on the order of measurement.
 
-    The file is written anew, beside itself, and renamed: an interruption loses what was being measured and no more.
+    Every time rows are added, a new file is written and then renamed to replace the old one. So the file is never
+    incomplete, and an interruption loses only what was being measured.
+
+    Args:
+        path: The file; it is read if it exists.
+        schema: The names and the types of the columns.
+        decimals: The number of decimals of the numbers in the file.
     """
 
     def __init__(self, path: Path, schema: dict[str, Any], decimals: int) -> None:
@@ -47,23 +53,23 @@ class Results:
         self.table = self._ordered(pl.read_csv(path, schema=schema)) if path.exists() else empty
 
     def add(self, rows: Iterable[dict[str, Any]]) -> None:
-        """Add measurements and save."""
+        """Add measurements, replacing those with the same key, and save the file."""
         self.table = self._ordered(pl.concat([self.table, pl.DataFrame(list(rows), schema=self._schema)]))
         part = self.path.with_name(f".{self.path.name}.part")
         self.table.write_csv(part, float_precision=self._decimals)
         part.replace(self.path)
 
     def forget(self, **values: Sequence[str]) -> None:
-        """Forget the rows that have one of these values in each of these columns."""
+        """Remove the rows that have, in each of these columns, one of the values given; does not save the file."""
         matching = pl.all_horizontal(pl.col(column).is_in(among) for column, among in values.items())
         self.table = self.table.filter(~matching)
 
     def keys(self, *columns: str) -> set[tuple[Any, ...]]:
-        """What has been measured."""
+        """Return the values of these columns in all rows, as a set of tuples."""
         return set(self.table.select(columns).iter_rows())
 
     def _ordered(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The rows of methods and datasets that there are, in the order of their tables."""
+        """Sort the rows by the tables of methods and datasets; drop repeated rows and unknown methods and datasets."""
         for column, values in _ORDERS.items():
             if column in self._schema:
                 table = table.filter(pl.col(column).is_in(values))

@@ -1,4 +1,4 @@
-"""Whether methods differ: the signed rank test as the paper did it and as it should be, and ranks of many methods."""
+"""Statistical tests of methods: Wilcoxon, Holm's correction, Friedman and Nemenyi."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -11,18 +11,19 @@ from scipy import stats
 
 Vector = NDArray[np.float64]
 
-# Accuracies are fractions of the same denominators: what differs by less than this is the same fraction.
+# Accuracies are rounded to this many decimals before they are compared. They are fractions with the number of items as
+# the denominator, so a smaller difference is a rounding error.
 _DECIMALS: Final = 9
 
 
 @dataclass(frozen=True)
 class SignedRanks:
-    """Wilcoxon's signed rank test of a method against another.
+    """Wilcoxon's signed rank test of a method against a baseline.
 
     Attributes:
-        ranks: The ranks of the differences that are not zero, by their size.
+        ranks: The ranks of the differences that are not zero, by their absolute value.
         minus: W-, the sum of the ranks where the method is worse.
-        plus: W+, where it is better.
+        plus: W+, the sum of the ranks where the method is better.
     """
 
     ranks: Vector
@@ -31,7 +32,7 @@ class SignedRanks:
 
     @classmethod
     def of(cls, method: Sequence[float], baseline: Sequence[float]) -> "SignedRanks":
-        """Compare accuracies on the same datasets.
+        """Compare the accuracies of a method and of a baseline on the same datasets.
 
         >>> SignedRanks.of([0.8, 0.7, 0.6], [0.7, 0.7, 0.62]).minus
         1.0
@@ -43,18 +44,21 @@ class SignedRanks:
 
     @property
     def n(self) -> int:
-        """N_r, how many differences are not zero."""
+        """N_r, the number of differences that are not zero."""
         return len(self.ranks)
 
     @property
     def smaller(self) -> float:
-        """What the paper's table calls W-: SciPy's statistic, the smaller of the two sums."""
+        """The smaller of W- and W+, which SciPy gives as the statistic and the paper's table calls W-."""
         return min(self.minus, self.plus)
 
     @property
     def exact_p(self) -> float:
-        """The one-sided p that the method is no better: the share of all signs whose W- is as small as this."""
-        # Ranks may be halves where differences tie, so sums are counted in halves.
+        """The exact one-sided p: of all ways to choose the signs, the share whose W- is this small or smaller.
+
+        A small p means that the method is better than the baseline.
+        """
+        # Tied differences have ranks such as 2.5, so the ranks are doubled to be whole numbers.
         doubled = np.rint(2 * self.ranks).astype(np.int64)
         ways = np.zeros(int(doubled.sum()) + 1)
         ways[0] = 1.0
@@ -64,18 +68,22 @@ class SignedRanks:
 
 
 def normal_p(n: int, w: float) -> float:
-    """The paper's p for N_r and W: the normal approximation, corrected neither for continuity nor for ties.
+    """Return p as the paper computes it from N_r and W.
+
+    It is the normal approximation, without corrections for continuity and for ties.
 
     >>> round(normal_p(18, 39), 4)
     0.0214
     """
-    if n == 0:  # nothing differs
+    if n == 0:  # all accuracies are the same
         return 1.0
     return float(stats.norm.cdf((w - n * (n + 1) / 4) / math.sqrt(n * (n + 1) * (2 * n + 1) / 24)))
 
 
 def level(n: int, w: float) -> str:
-    """The smallest of the paper's levels at which W is significant by the exact one-sided test: *, ** or ***.
+    """Return the level at which W is significant by the exact one-sided test: * (0.1), ** (0.05) or *** (0.025).
+
+    It is "" if W is not significant.
 
     >>> level(18, 39), level(19, 91)
     ('***', '')
@@ -85,7 +93,7 @@ def level(n: int, w: float) -> str:
 
 
 def holm(values: Sequence[float]) -> list[float]:
-    """P-values adjusted for their number by Holm's method.
+    """Adjust p-values for the number of tests, by Holm's method.
 
     >>> holm([0.01, 0.04, 0.03])
     [0.03, 0.06, 0.06]
@@ -99,13 +107,14 @@ def holm(values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Many methods on many datasets.
+    """The ranks of several methods on several datasets.
 
     Attributes:
-        average: The average rank of every method, the best first; 1 is best.
-        datasets: Over how many datasets.
-        friedman_p: The p of Friedman's test that all methods are alike.
-        critical_difference: Average ranks closer than this do not differ by Nemenyi's test at 0.05.
+        average: The average rank of every method, the best method first; rank 1 is best.
+        datasets: The number of datasets.
+        friedman_p: The p-value of Friedman's test of the hypothesis that all methods are equally good.
+        critical_difference: Two methods are different by Nemenyi's test at level 0.05 if their average ranks differ by
+            at least this much.
     """
 
     average: Mapping[str, float]
@@ -115,7 +124,7 @@ class Ranking:
 
     @classmethod
     def of(cls, accuracies: Mapping[str, Sequence[float]]) -> "Ranking":
-        """Rank methods by their accuracies on the same datasets; ties share their ranks."""
+        """Rank methods by their accuracies on the same datasets; equal methods have the mean of their ranks."""
         table = np.round(np.array(list(accuracies.values())), _DECIMALS)
         count, datasets = table.shape
         ranks = stats.rankdata(-table, axis=0).mean(axis=1)

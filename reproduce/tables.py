@@ -1,4 +1,4 @@
-"""The tables of the page, in Markdown."""
+"""The tables of the page, as text in Markdown."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ _COUNTS = ("items", "workers", "classes", "labels", "truths")
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
-    """A table; the first column stands to the left, all others to the right.
+    """Return a table in Markdown; the first column is aligned to the left, all others to the right.
 
     >>> print(markdown(["method", "accuracy"], [["MV", 0.5]]))
     | method | accuracy |
@@ -30,9 +30,9 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
 
 
 def dataset_counts(evidence: Evidence) -> tuple[str, int]:
-    """Table 2 beside the paper's, and how many of its datasets are equal in all counts.
+    """Return Table 2 with a comparison to the paper's, and the number of datasets that have all of its counts.
 
-    What was loaded has the catalog's counts, or loading would have refused it.
+    The counts are those of the catalog. They hold for the data, because loading refuses a dataset with other counts.
     """
     paper = {row["dataset"]: row for row in published("table_2").iter_rows(named=True)}
     rows, equal = [], 0
@@ -48,12 +48,15 @@ def dataset_counts(evidence: Evidence) -> tuple[str, int]:
 
 
 def accuracy_matrix(evidence: Evidence, datasets: Sequence[str], methods: Sequence[str]) -> str:
-    """Percentages, a row a method; the best on each dataset is bold, and what a method refuses is a dash."""
+    """Return the table of accuracies in percent, one row per method.
+
+    The best accuracy on each dataset is bold. There is a dash if a method refuses a dataset.
+    """
     means = evidence.means.filter(pl.col("dataset").is_in(datasets), pl.col("method").is_in(methods))
     values: dict[tuple[str, str], float | None] = {row[:2]: row[2] for row in means.iter_rows()}
     table = [[values.get((method, dataset)) for dataset in datasets] for method in methods]
     for row in table:
-        row.append(None if None in row else float(np.mean(row)))  # type: ignore[arg-type]  # there is no None in it
+        row.append(None if None in row else float(np.mean(row)))  # type: ignore[arg-type]  # no value is None here
     best = [max((value for value in column if value is not None), default=-1.0) for column in zip(*table, strict=True)]
     rows = []
     for method, row in zip(methods, table, strict=True):
@@ -68,7 +71,7 @@ def _percent(value: float | None, best: float) -> str:
 
 
 def released_comparison(evidence: Evidence) -> str:
-    """How far each method is from the accuracies of its released implementation."""
+    """Return the table of how far each method is from the accuracies of its released implementation."""
     rows = []
     for method in CONTESTANTS:
         theirs = published("accuracies").filter(pl.col("method") == method)
@@ -86,7 +89,7 @@ def released_comparison(evidence: Evidence) -> str:
 
 
 def as_the_paper_did(rows: Sequence[Row]) -> str:
-    """Table 3 with the smaller rank sum and the normal approximation, beside the paper's."""
+    """Return Table 3 beside the paper's, with the smaller rank sum and the normal approximation, as in the paper."""
     marks = {"measured": "", "published": "", "implied": "≈"}
     header = ["method", "mean, measured", "senti", "mean, all", "N_r", "W", "within", "level", "p"]
     lines: list[list[Any]] = []
@@ -117,7 +120,7 @@ def as_the_paper_did(rows: Sequence[Row]) -> str:
 
 
 def as_it_should_be(rows: Sequence[Row]) -> str:
-    """Table 3 with the sum of the ranks where the method is worse, and the exact p."""
+    """Return Table 3 with W-, the sum of the ranks where the method is worse, and the exact p."""
     lines: list[list[Any]] = []
     for row in rows:
         if row.method != "MV":
@@ -129,7 +132,7 @@ def as_it_should_be(rows: Sequence[Row]) -> str:
 
 
 def all_methods(evidence: Evidence, datasets: Sequence[str], ranking: Ranking) -> str:
-    """Every method on the same datasets: mean, rank, against majority vote, and how long it took."""
+    """Return the table of all methods: mean accuracy, average rank, tests against majority vote, and seconds."""
     methods = list(ranking.average)
     baseline = evidence.accuracy("MV", datasets)
     tests = {name: SignedRanks.of(evidence.accuracy(name, datasets), baseline) for name in methods}
@@ -165,5 +168,5 @@ def all_methods(evidence: Evidence, datasets: Sequence[str], ranking: Ranking) -
 
 
 def _escaped(cell: Any) -> str:
-    """Asterisks as asterisks."""
+    """Escape the asterisks, which mean emphasis in Markdown."""
     return str(cell).replace("*", r"\*")

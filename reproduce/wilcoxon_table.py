@@ -1,4 +1,4 @@
-"""Table 3: every method of the paper against majority vote, on its 19 datasets."""
+"""`wilcoxon_table`: Table 3, which tests every method of the paper against majority vote on 19 datasets."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,8 +10,10 @@ from .contestants import CONTESTANTS
 from .evidence import SENTI, Evidence, paper_row, published
 from .significance import SignedRanks
 
-# The paper's means have four decimals: what they imply for one of 19 datasets is known up to this much.
+# The paper gives means over 19 datasets with four decimals. An accuracy that is computed from such a mean may be wrong
+# by this much.
 _ROUNDING: Final = 19 * 0.00005
+# How many times the seeds are drawn again to find how much W depends on them.
 _DRAWS: Final = 1000
 
 
@@ -20,15 +22,16 @@ class Row:
     """A method in Table 3.
 
     Attributes:
-        method: Its name.
+        method: The name of the method.
         measured: Its mean accuracy on the datasets that were measured.
-        mean: The same with senti.
-        senti: Its accuracy on senti; None if the table is without senti.
-        source: "measured", "published" or "implied": what its mean in the paper leaves for senti.
-        test: Against majority vote.
-        reach: The smallest and the largest W within what is not known: the rounding of an implied accuracy, and, in 95
-            of 100 cases, which seeds were drawn.
-        paper: Its row in the paper's table.
+        mean: Its mean accuracy on these datasets and on senti.
+        senti: Its accuracy on senti if it was not measured; None if the table does not add senti.
+        source: Where the accuracy on senti is from. "measured": it was measured, or the table does not add senti.
+            "published": it is published. "implied": it follows from the method's mean in the paper.
+        test: The test against majority vote.
+        reach: The smallest and the largest W that are possible, given the rounding of an implied accuracy and the
+            random choice of seeds (95 % of the draws).
+        paper: The row of the method in the paper's table.
     """
 
     method: str
@@ -42,18 +45,18 @@ class Row:
 
     @property
     def matches(self) -> bool:
-        """Whether N_r and W are the paper's."""
+        """Whether N_r and W are the same as in the paper."""
         return self.paper is not None and (self.test.n, self.test.smaller) == (self.paper["n_r"], self.paper["w"])
 
 
 def wilcoxon_table(evidence: Evidence) -> list[Row]:
-    """The rows of all methods of the paper that were measured on the same datasets as majority vote."""
+    """Return the rows of all methods of the paper that were measured; [] if majority vote was not."""
     datasets = evidence.datasets("paper")
     methods = evidence.methods(datasets, "paper")
     if "MV" not in methods:
         return []
     measured = {name: evidence.accuracy(name, datasets) for name in methods}
-    # Eighteen are completed by what is known of the nineteenth; fewer stay as they are.
+    # If all datasets but senti were measured, the accuracy on senti is added from what is published.
     complete = len(datasets) == 18 and SENTI not in datasets
     baseline_senti = _senti("MV", measured["MV"])[0]
     rows = []
@@ -92,7 +95,10 @@ def wilcoxon_table(evidence: Evidence) -> list[Row]:
 
 
 def _senti(method: str, accuracies: Sequence[float]) -> tuple[float, str]:
-    """A method's accuracy on senti: as published, or what its mean in the paper leaves."""
+    """Return a method's accuracy on senti, and its source: "published" or "implied".
+
+    If it is not published, it follows from the method's mean in the paper and its accuracies on the other 18 datasets.
+    """
     known = dict(published("senti").select("method", "accuracy").iter_rows())
     if method in known:
         return known[method], "published"
@@ -102,9 +108,13 @@ def _senti(method: str, accuracies: Sequence[float]) -> tuple[float, str]:
 
 
 def _draws(seeds: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Means over as many seeds, drawn again and again from those that were run."""
-    draws = np.random.default_rng(0)
+    """Draw the seeds again, with replacement, and return the mean accuracies on the datasets for every draw.
+
+    Args:
+        seeds: For every dataset, the accuracies of all seeds.
+    """
+    random = np.random.default_rng(0)
     table = np.array(seeds)
-    chosen = draws.integers(0, table.shape[1], (_DRAWS, *table.shape))
+    chosen = random.integers(0, table.shape[1], (_DRAWS, *table.shape))
     means = np.take_along_axis(table[None].repeat(_DRAWS, axis=0), chosen, axis=2).mean(axis=2)
     return [list(map(float, row)) for row in means]

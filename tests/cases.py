@@ -1,4 +1,4 @@
-"""The methods as the tests run them: a row each, which is all that the tests need to know of a new method."""
+"""The table of all methods that the tests run; for a new method, add a row here."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -33,7 +33,7 @@ CASES: Final[Mapping[str, Any]] = {
     "bwa": cw.BWA(),
 }
 
-# Parameters that make another method of it; the key is the method's, and what is different.
+# Methods with other parameters that change what the method does; the key is the method's key and the difference.
 VARIANTS: Final[Mapping[str, Any]] = {
     "la one pass": cw.LightweightAggregation(passes=1),
     "zc released": cw.ZenCrowd.released(),

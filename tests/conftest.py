@@ -1,4 +1,4 @@
-"""What tests share."""
+"""The fixtures that several test files use."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ _IN_SPARK = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.filterwa
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real crowds. Tests that use it are marked `data`; they skip only where no folder is named."""
+    """The folder of real datasets. Tests that use it are marked `data`; they are skipped if no folder is named."""
     named = os.environ.get("CROWDWISE_DATA")
     if not named:
         pytest.skip("CROWDWISE_DATA does not name a folder with real crowds")
@@ -26,7 +26,7 @@ def data() -> Path:
 
 @pytest.fixture(scope="session")
 def golden(data: Path) -> Path:
-    """The numbers to reproduce, which lie beside the real crowds."""
+    """The folder of published numbers that the tests compare with; it is beside the real datasets."""
     folder = data.parent / "golden"
     assert folder.is_dir(), f"there is no {folder}"
     return folder
@@ -34,7 +34,7 @@ def golden(data: Path) -> Path:
 
 @pytest.fixture
 def workdir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where work on disk happens in tests that use this."""
+    """The folder for temporary files of the disk engine in this test."""
     folder = tmp_path_factory.mktemp("work")
     monkeypatch.setenv("TMPDIR", str(folder))
     monkeypatch.setattr("tempfile.tempdir", None)
@@ -43,7 +43,7 @@ def workdir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A real browser. Tests skip where there is none, unless CROWDWISE_BROWSER=required says that there must be one."""
+    """A real browser. Tests are skipped if there is none; with CROWDWISE_BROWSER=required they fail instead."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if found is None:
         if os.environ.get("CROWDWISE_BROWSER") == "required":
@@ -51,7 +51,7 @@ def browser() -> Iterator[Any]:
         pytest.skip("there is no chromium")
     from playwright.sync_api import sync_playwright
 
-    # No sandbox, because containers often forbid it; no errands of the browser's own.
+    # No sandbox, because containers often forbid it. The other options stop network traffic of the browser itself.
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
     arguments += ["--disable-component-update", "--disable-sync", "--no-first-run"]
     with sync_playwright() as playwright:
@@ -62,7 +62,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture(scope="session")
 def spark_session() -> Iterator[Any]:
-    """A real Spark on this machine, in which a task may fail twice."""
+    """A real Spark session on this machine, which runs a failed task up to three times."""
     pytest.importorskip("pyspark", reason="the extra spark is not installed")
     session = start_spark("local[2,3]")
     yield session
@@ -71,7 +71,7 @@ def spark_session() -> Iterator[Any]:
 
 @pytest.fixture(params=["memory", "disk", _IN_SPARK])
 def engine(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    """Every engine in turn; Spark only where `-m spark` asks for it."""
+    """Every engine, one after the other; Spark only in a run with `-m spark`."""
     if request.param == "memory":
         return in_memory()
     if request.param == "disk":

@@ -1,4 +1,4 @@
-"""Small crowds for tests: drawn by Hypothesis, as rows of item, worker and label."""
+"""A Hypothesis strategy that makes small random crowds, as rows of item, worker and label."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ Rows = list[tuple[str, str, str]]
 
 @st.composite
 def crowds(draw: st.DrawFn) -> Rows:
-    """Small crowds in which a worker labels an item at most once."""
+    """Draw a small crowd in which a worker labels an item at most once."""
     n_items, n_workers, n_classes = draw(st.integers(1, 8)), draw(st.integers(1, 6)), draw(st.integers(1, 4))
     pairs = [(i, j) for i in range(n_items) for j in range(n_workers)]
     chosen = draw(st.lists(st.sampled_from(pairs), min_size=1, max_size=len(pairs), unique=True))
@@ -18,6 +18,6 @@ def crowds(draw: st.DrawFn) -> Rows:
 
 
 def fitting(method: Any, rows: Rows) -> Rows:
-    """The same rows with no more classes than the method takes: those beyond are merged."""
+    """Merge classes, so that there are no more than the method can take."""
     most = method.most_classes or 1000
     return [(i, j, f"c{int(k[1:]) % most}") for i, j, k in rows]

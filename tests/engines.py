@@ -1,4 +1,4 @@
-"""Every engine as tests see it: something that reads rows to where it works, and what it is called."""
+"""`Engine`: what the tests need to run the same test with every engine."""
 
 import os
 import subprocess
@@ -17,13 +17,13 @@ from crowdwise.data.disk.labels import LabelsOnDisk
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine.
+    """An engine, as the tests use it.
 
     Attributes:
-        name: As `--engine` wants it.
-        read: Reads a table to where the engine works; takes the rules of `Labels.from_frame`.
-        options: What the command line needs besides.
-        few_iterations: Whether every iteration takes so long that tests should make few.
+        name: The name of the engine.
+        read: A function that reads a table into labels for this engine; it takes the options of `Labels.from_frame`.
+        options: The options of the command line that choose this engine.
+        few_iterations: Whether tests should run few iterations, because every iteration takes long.
     """
 
     name: Place
@@ -32,18 +32,18 @@ class Engine:
     few_iterations: bool = False
 
     def suited(self, method: Any) -> Any:
-        """The same method, with few iterations if those take long."""
+        """Return the method, with at most two iterations if this engine takes long for each."""
         limited = "max_iterations" in {one.name for one in fields(method)}
         return replace(method, max_iterations=2) if self.few_iterations and limited else method
 
 
 def in_memory() -> Engine:
-    """Labels as they are everywhere else in the tests."""
+    """Return the memory engine."""
     return Engine("memory", cw.Labels.from_frame, ("--engine", "memory"))
 
 
 def on_disk_in(folder: Path) -> Engine:
-    """Labels in dozens of parts."""
+    """Return the disk engine, with so little memory that labels are cut into dozens of parts."""
 
     def read(rows: pl.DataFrame, **rules: Any) -> Crowd:
         path = folder / "votes.parquet"
@@ -54,7 +54,7 @@ def on_disk_in(folder: Path) -> Engine:
 
 
 def on_spark(session: Any) -> Engine:
-    """Labels in a few parts in a real Spark."""
+    """Return the Spark engine, with labels in a few parts."""
     from crowdwise.data.cleaning import Rules
     from crowdwise.data.spark.labels import LabelsOnSpark
 
@@ -66,17 +66,17 @@ def on_spark(session: Any) -> Engine:
 
 
 def start_spark(master: str) -> Any:
-    """A session of a real Spark on this machine."""
+    """Start a real Spark session on this machine."""
     from pyspark.sql import SparkSession
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable  # where crowdwise is
+    os.environ["PYSPARK_PYTHON"] = sys.executable  # the Python that has crowdwise installed
     builder = SparkSession.builder.master(master).config("spark.ui.enabled", "false")
     for key, value in {
         "spark.sql.shuffle.partitions": "4",
         "spark.driver.host": "127.0.0.1",
         "spark.executor.memory": "1g",
         "spark.ui.showConsoleProgress": "false",
-        "spark.executor.extraJavaOptions": f"-Dcluster=crowdwise-{os.getpid()}",  # to tell them from others'
+        "spark.executor.extraJavaOptions": f"-Dcluster=crowdwise-{os.getpid()}",  # marks the processes of this cluster
     }.items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
@@ -85,12 +85,12 @@ def start_spark(master: str) -> Any:
 
 
 def on_disk(source: Any, **more: Any) -> LabelsOnDisk:
-    """Read into dozens of parts."""
+    """Read labels to disk, with so little memory that they are cut into dozens of parts."""
     labels: LabelsOnDisk = cw.read_labels(source, **{"engine": "disk", "memory": "20KB", **more})
     return labels
 
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """The command line in a process of its own."""
+    """Run the command line in a process of its own."""
     command = [sys.executable, "-m", "crowdwise", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)

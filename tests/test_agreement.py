@@ -1,4 +1,4 @@
-"""Krippendorff's alpha: published numbers, degenerate crowds, an interval that holds it."""
+"""Tests of Krippendorff's alpha: a published example, special cases, and its interval."""
 
 import math
 from typing import Any
@@ -39,7 +39,7 @@ def test_degenerate_crowds() -> None:
 def test_groups_of_items_give_the_same_interval_as_items(monkeypatch: pytest.MonkeyPatch) -> None:
     labels = cw.simulate(1900, 30, 3, seed=3).labels
     whole = krippendorff(labels)
-    monkeypatch.setattr("crowdwise.analysis.agreement._GROUPS", 600)
+    monkeypatch.setattr("crowdwise.analysis.agreement._MAX_GROUPS", 600)
     grouped = krippendorff(labels)
     assert grouped.value == pytest.approx(whole.value)
     assert grouped.high - grouped.low == pytest.approx(whole.high - whole.low, rel=0.2)

@@ -1,4 +1,4 @@
-"""BWA beyond the contract: the listing's numbers, the objective, restarts, intervals."""
+"""Tests of BWA: the paper's listing, the objective, restarts and intervals."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from crowdwise.methods.bwa.weights import Weights
 
 
 def with_conflicts(seed: int, classes: int) -> cw.Labels:
-    """A crowd in which one worker sometimes names several classes for one item."""
+    """Return a crowd in which workers sometimes name several classes for one item."""
     rows = cw.simulate(300, 30, classes, seed=seed).rows
     more = rows.sample(40, seed=seed).with_columns(label=pl.col("label").shuffle(seed=seed))
     return cw.Labels.from_frame(pl.concat([rows, more]), duplicates="set")
@@ -36,7 +36,7 @@ def test_scores_are_those_of_the_listing(classes: int, strength: int, correction
 
 
 def test_a_binary_crowd_is_one_computation_with_the_listings_two_endings() -> None:
-    """The two classes settle in different iterations, so their scores need not add up to one."""
+    """The two classes converge in different iterations, so their scores need not add up to one."""
     labels = cw.simulate(2000, 40, 2, accuracy=0.8, balance=[0.99, 0.01], seed=5).labels
     expected, iterations = listing(tuples(labels))
     result = cw.BWA().fit(labels)
@@ -99,7 +99,7 @@ def test_restarts_do_not_depend_on_the_order_of_rows() -> None:
 
 
 def test_scores_follow_from_the_weights_of_the_result() -> None:
-    """What explains a score must be what made it: the weights in the result are those that gave the scores."""
+    """The weights in the result are those that gave its scores; otherwise explanations would not be exact."""
     labels = cw.simulate(200, 12, 4, seed=3).labels
     result = cw.BWA().fit(labels)
     votes = tuples(labels)

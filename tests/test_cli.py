@@ -1,4 +1,4 @@
-"""The command line, as a process of its own: what is typed, what is printed, what is left behind."""
+"""Tests of the command line in a process of its own: its arguments, its output and its files."""
 
 import ast
 import json
@@ -202,7 +202,7 @@ def test_help_needs_neither_numba_nor_polars() -> None:
 
 
 def on_a_terminal(*arguments: object) -> bytes:
-    """What a command writes to standard error if that is a terminal."""
+    """Run a command whose standard error is a terminal, and return what it writes there."""
     here, there = pty.openpty()
     command = [sys.executable, "-m", "crowdwise", *map(str, arguments)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=there) as process:
@@ -245,6 +245,6 @@ def test_public_names_exist_and_are_the_stubs() -> None:
     assert declared == set(public.__all__) == set(dir(cw))
     assert all(getattr(cw, name) is not None for name in public.__all__)
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        public.nothing  # noqa: B018  # that is the test
+        public.nothing  # noqa: B018  # must raise
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
-        public.Nothing  # noqa: B018  # the same for what looks like a method
+        public.Nothing  # noqa: B018  # must raise too: it looks like a method

@@ -1,4 +1,4 @@
-"""What every method keeps: the contract that crowdwise.testing ships, over the table of methods, and more crowds."""
+"""Tests that every method must pass: the contract in crowdwise.testing, also on random crowds."""
 
 import random
 from pathlib import Path
@@ -62,7 +62,7 @@ def test_scores_are_finite_and_tables_complete(key: str, rows: Rows) -> None:
 
 
 class Forgetful(cw.BWA):
-    """A method that breaks promises."""
+    """A method that breaks the contract."""
 
     def fit(self, labels: Any, **more: Any) -> Any:
         result = super().fit(labels)

@@ -1,4 +1,4 @@
-"""The intervals of the workers' quality hold the truth as often as they say, on simulated crowds."""
+"""Tests that 95 % intervals of the workers' quality contain the true accuracy about that often."""
 
 import numpy as np
 import polars as pl
@@ -56,7 +56,7 @@ def test_intervals_hold_their_own_quality() -> None:
 
 
 def test_agreement_flatters_and_quality_does_not() -> None:
-    """A worker's own vote helps to choose the answer: agreement is too good, and more so with fewer labels."""
+    """A worker's own vote helps to choose the answer, so agreement is too high, most of all with few labels."""
     crowd = cw.simulate(5000, 50, 2, labels_per_item=3, accuracy=0.7, seed=1)
     table = cw.BWA().fit(crowd.labels).workers_frame().join(crowd.workers, on="worker")
     truth = table["accuracy"].to_numpy()

@@ -1,4 +1,4 @@
-"""The catalog, and downloads from a real server on loopback."""
+"""Tests of the catalog of datasets, and of downloads from a real server on this machine."""
 
 import hashlib
 import json
@@ -29,7 +29,14 @@ Answer = Callable[[BaseHTTPRequestHandler, bytes], None]
 
 @dataclass
 class Server:
-    """What the server does, request after request; when the list is empty it answers as it should."""
+    """The state of the server.
+
+    Attributes:
+        address: Its web address.
+        mishaps: How it answers the next requests. When the list is empty, it answers correctly.
+        ranges: The header Range of every request so far.
+        released: Set at the end of the test, so that answers that wait for it can end.
+    """
 
     address: str = ""
     mishaps: list[Answer] = field(default_factory=list)
@@ -72,7 +79,7 @@ def broken(handler: BaseHTTPRequestHandler, content: bytes) -> None:
 
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    """A server with one dataset, whose row is in the catalog; the cache is empty and no folder is named."""
+    """A server with one dataset that is in the catalog; the cache is empty and CROWDWISE_DATA is not set."""
     state = Server()
 
     class Handler(BaseHTTPRequestHandler):
@@ -188,7 +195,7 @@ def test_a_failure_says_what_was_tried_and_leaves_nothing(
 def test_without_a_network_the_error_says_how_to_provide_the_files(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CROWDWISE_DATASETS_URL", "http://127.0.0.1:9")  # the discard port: nobody listens
+    monkeypatch.setenv("CROWDWISE_DATASETS_URL", "http://127.0.0.1:9")  # no program listens on this port
     with pytest.raises(cw.DataError, match=r"refused.*name a folder with paper/tiny/label\.csv"):
         datasets.load("tiny")
 
@@ -228,11 +235,11 @@ def test_a_folder_of_the_users_comes_first(server: Server, tmp_path: Path, monke
 
 
 def test_senti_loads_when_its_labels_are_provided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A stand-in with its counts: the real file is not among ours."""
+    """The real file is not available, so the test makes a file with the same counts."""
     row = datasets.CATALOG["senti"]
     position = np.arange(row.labels)
     items = position % row.items
-    workers = (items + position // row.items) % row.workers  # another one every time around
+    workers = (items + position // row.items) % row.workers  # a different worker for each label of an item
     columns = {"item": items, "worker": workers, "label": position % row.classes}
     folder = tmp_path / "paper/senti"
     folder.mkdir(parents=True)
@@ -269,7 +276,7 @@ def test_the_command_line_lists_shows_and_fetches(server: Server) -> None:
 
 
 def test_without_a_network_the_command_line_says_so_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CROWDWISE_DATASETS_URL", "http://127.0.0.1:9")  # the discard port: nobody listens
+    monkeypatch.setenv("CROWDWISE_DATASETS_URL", "http://127.0.0.1:9")  # no program listens on this port
     failed = run("fetch", "all")
     names = [name for name, dataset in datasets.CATALOG.items() if dataset.path and name != "tiny"]
     assert failed.returncode == 1
@@ -336,8 +343,8 @@ def test_the_catalog_is_the_papers_table(golden: Path) -> None:
 @pytest.mark.data
 def test_every_dataset_that_is_there_loads_and_has_its_checksum(data: Path) -> None:
     for dataset in datasets.CATALOG.values():
-        if dataset.name == "senti":  # its labels are not among the files
+        if dataset.name == "senti":  # its labels are not available
             continue
-        datasets.load(dataset.name, folder=data)  # which checks the counts
+        datasets.load(dataset.name, folder=data)  # this checks the counts
         for file, sha256 in dataset.files.items():
             assert hashlib.sha256((data / dataset.folder / file).read_bytes()).hexdigest() == sha256, dataset.name

@@ -1,4 +1,4 @@
-"""Labels on disk: the same repairs, the same messages, the same answers as in memory."""
+"""Tests that labels on disk give the same repairs, messages and answers as labels in memory."""
 
 import gzip
 import io
@@ -70,7 +70,7 @@ Cell = tuple[str, str, str]
     strict=st.booleans(),
     clean=st.booleans(),
 )
-# The second's runners-up are tied up to rounding, and rounding depends on the order of addition.
+# The classes that are second best for the second item differ only by rounding, which depends on the order of addition.
 @example(rows=[("1", "7", "2"), ("2", "8", "yes"), ("3", "7", "no")], duplicates="error", strict=False, clean=False)
 def test_repairs_and_messages_are_those_of_memory(
     rows: list[Cell], duplicates: str, strict: bool, clean: bool, tmp_path_factory: pytest.TempPathFactory
@@ -180,7 +180,7 @@ def test_the_command_line_chooses_the_disk_by_itself_and_says_so(tmp_path: Path,
 
 
 def test_a_large_item_and_an_empty_part_do_no_harm(tmp_path: Path) -> None:
-    """One item with all labels: its part is larger than the limit, the others have nothing."""
+    """One item has all labels, so its part is larger than the limit, and the other parts are empty."""
     path = tmp_path / "votes.parquet"
     count = 5000
     pl.DataFrame({"item": [7] * count, "worker": np.arange(count), "label": np.arange(count) % 3}).write_parquet(path)

@@ -1,4 +1,4 @@
-"""One test body for every engine: in memory, on disk and in Spark, labels are read, fitted, asked and written alike.
+"""Tests that run with every engine and compare it with memory: reading, fitting, results, writing.
 
 `make test` runs them in memory and on disk, `make test-spark` in Spark.
 """
@@ -39,9 +39,9 @@ def test_what_cannot_run_there_is_refused_by_name(engine: Engine) -> None:
 
 @pytest.mark.parametrize("classes", [2, 4])
 def test_bwa_settles_class_by_class_as_in_memory(classes: int, engine: Engine) -> None:
-    """Past the point where some classes have settled and are no longer swept."""
+    """The iterations continue after some classes have converged and are no longer computed."""
     rows = cw.simulate(200, 10, classes, seed=5).rows
-    # On Spark, so many parts that they are added up on the executors first.
+    # On Spark there are so many parts that their counts are first added up on the executors.
     labels = engine.read(rows, partitions=20) if engine.name == "spark" else engine.read(rows)
     require_same_found(cw.BWA().fit(labels), cw.BWA().fit(cw.Labels.from_frame(rows)))
 
@@ -109,7 +109,7 @@ def test_a_result_answers_the_same_questions(engine: Engine, tmp_path: Path) -> 
 
 
 def _file(path: Path) -> str:
-    """What polars reads of a table that a cluster may have written as a folder."""
+    """Return the path that polars can read, because a cluster may have written a table as a folder."""
     return f"{path}/*{path.suffix}" if path.is_dir() else str(path)
 
 

@@ -1,4 +1,4 @@
-"""Accuracy, simulation and comparison."""
+"""Tests of accuracy, of simulated crowds and of the comparison of methods."""
 
 import numpy as np
 import polars as pl
@@ -96,7 +96,7 @@ def test_workloads_can_be_heavy_tailed_and_everybody_can_label_everything() -> N
 )
 def test_impossible_crowds_are_refused(arguments: dict[str, object], message: str) -> None:
     with pytest.raises(cw.CallError, match=message):
-        cw.simulate(**({"items": 10, "workers": 10} | arguments))  # type: ignore[arg-type]  # that is the test
+        cw.simulate(**({"items": 10, "workers": 10} | arguments))  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_compare_has_a_row_for_every_method_and_the_reason_of_a_refusal() -> None:

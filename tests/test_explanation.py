@@ -1,4 +1,4 @@
-"""Why this label: exact for every method, and the smallest change is the smallest."""
+"""Tests of explanations: they are exact for every method, and no smaller change of votes is possible."""
 
 from itertools import combinations, product
 from typing import Any
@@ -23,7 +23,7 @@ def contributions_of(result: cw.Result, labels: cw.Labels, i: int) -> tuple[Cont
 
 
 def fitted(method: Any, rows: Rows) -> tuple[cw.Labels, cw.Result]:
-    """Labels and what the method makes of them; classes beyond those that it takes are merged."""
+    """Return labels and the result of the method; classes are merged if there are more than it can take."""
     labels = cw.Labels.from_frame(table(fitting(method, rows)))
     return labels, method.fit(labels)
 
@@ -38,7 +38,7 @@ def all_impossible(result: cw.Result, labels: cw.Labels, i: int) -> bool:
 
 
 def check(why: Explanation, result: cw.Result, labels: cw.Labels, i: int) -> None:
-    """Contributions add up to what the scores say, and every class's score follows from its sum."""
+    """Check that contributions add up to the difference of the scores, and that scores follow from the sums."""
     added = why.prior + float(why.votes["contribution"].sum())
     assert added == pytest.approx(why.difference)
     best, second = result.scores[i, result.ranking[0][i]], result.scores[i, result.ranking[1][i]]
@@ -46,7 +46,7 @@ def check(why: Explanation, result: cw.Result, labels: cw.Labels, i: int) -> Non
         assert why.difference == pytest.approx(best - second, abs=1e-9)
     elif second > 1e-200:
         assert why.difference == pytest.approx(np.log(best / second), abs=1e-6)
-    else:  # the score of the runner-up has no digits left
+    else:  # the score of the runner-up is too small to be compared
         assert why.difference > 100
     sums, said = contributions_of(result, labels, i)
     assert sums.scores(said) == pytest.approx(result.scores[i], abs=1e-9)
@@ -93,7 +93,7 @@ def test_votes_for_several_classes_are_one_contribution_each() -> None:
 
 
 def answers_after(added: Contributions, said: Any, changed: tuple[int, ...], winner: int) -> bool:
-    """Whether some way of changing exactly these votes makes another class lead outright."""
+    """Return whether another class can get the best score, without a tie, if exactly these votes change."""
     for new in product(range(len(added.prior)), repeat=len(changed)):
         trial = said.copy()
         trial[list(changed)] = new

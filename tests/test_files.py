@@ -1,4 +1,4 @@
-"""Every format in and out, and what goes wrong at the edge."""
+"""Tests of reading and writing every file format, and of files that cannot be read."""
 
 import gzip
 import io
@@ -177,7 +177,7 @@ def test_types_survive_from_parquet_to_parquet(tmp_path: Path) -> None:
 
 def test_nothing_is_left_half_written(tmp_path: Path) -> None:
     table = pl.DataFrame({"item": [1]})
-    nested = pl.DataFrame({"item": [[1]]})  # CSV cannot hold lists
+    nested = pl.DataFrame({"item": [[1]]})  # a CSV file cannot contain lists
     with pytest.raises(cw.DataError, match=r"two\.csv could not be written: CSV format does not support nested data"):
         cw.write({tmp_path / "one.csv": table, tmp_path / "two.csv": nested})
     assert list(tmp_path.iterdir()) == []

@@ -1,4 +1,4 @@
-"""GLAD with priors ends in the same place whatever the rows and names are; what it minimises is what it says."""
+"""Tests of GLAD with priors: its objective, and that the order of rows and names do not matter."""
 
 from itertools import pairwise, product
 from pathlib import Path
@@ -13,7 +13,7 @@ from crowdwise.methods.glad.minimisation import Point, descend
 
 
 def objective(labels: cw.Labels, place: Array) -> float:
-    """The negative log posterior density of abilities and log eases, from the formulas of the paper."""
+    """Return the negative log posterior density of abilities and log eases, by the formulas of the paper."""
     value = float(0.5 * ((place - 1) ** 2 + np.log(2 * np.pi)).sum())
     ability, log_ease = place[: labels.n_workers], place[labels.n_workers :]
     for i in range(labels.n_items):
@@ -74,7 +74,7 @@ def test_the_gradient_is_that_of_the_objective() -> None:
 
 
 def test_abilities_settle_where_scores_cannot_move() -> None:
-    """Two workers who always disagree: every item stays tied, and still the abilities are fitted to the end."""
+    """Two workers always disagree, so every item is tied; the abilities must be fitted until they converge anyway."""
     rows = [(f"i{i}", worker, label) for i in range(5) for worker, label in (("a", "x"), ("b", "y"))]
     items, workers, said = zip(*rows, strict=True)
     result = cw.GLAD().fit(cw.Labels.from_arrays(items, workers, said))
@@ -103,7 +103,7 @@ def test_the_released_one_counts_its_iterations_and_explains_itself() -> None:
 
 
 def test_a_narrow_curved_valley_is_followed_to_its_end() -> None:
-    """Rosenbrock's function of ten numbers; the curvature that is given is far from right."""
+    """Minimise Rosenbrock's function of ten numbers, with a curvature that is far from the true one."""
 
     def evaluate(x: Array) -> Point:
         ahead, behind = x[1:] - x[:-1] ** 2, 1 - x[:-1]

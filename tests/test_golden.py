@@ -1,4 +1,4 @@
-"""Accuracies as published, on the paper's datasets."""
+"""Tests that the accuracies on the paper's datasets are the published ones."""
 
 from pathlib import Path
 
@@ -36,13 +36,13 @@ def test_accuracies_are_those_published(name: str, data: Path, golden: Path) -> 
 
 @pytest.mark.data
 def test_accuracies_of_minimax(data: Path, golden: Path) -> None:
-    """MS and adult are left out: the released solver stops early there, and an exact one ends 0.03 and 0.01 lower."""
+    """MS and adult are left out: the released solver stops early there; an exact one gives 0.03 and 0.01 less."""
     check("Minimax", cw.Minimax(), "last", data, golden, (WITHOUT_LABELS, "MS", "adult"))
 
 
 @pytest.mark.data
 def test_accuracies_of_cbcc(data: Path, golden: Path) -> None:
-    """web is left out: three seeds of the released implementation gave 0.71 to 0.86, and the row is one of them."""
+    """web is left out: the released implementation gave 0.71 to 0.86 with three seeds; the number is one of these."""
     check("CBCC", cw.CBCC.released(), "all", data, golden, (WITHOUT_LABELS, "web"))
 
 
@@ -66,7 +66,7 @@ def test_accuracies_of_glad_on_large_datasets(data: Path, golden: Path) -> None:
 def check(
     name: str, method: Method, duplicates: Duplicates, data: Path, golden: Path, without: tuple[str, ...]
 ) -> None:
-    """Hold a method to its golden accuracies, within their tolerances, except on the datasets left out."""
+    """Check that a method has its published accuracies, within their tolerances, except on the datasets left out."""
     table = pl.read_csv(golden / "accuracy.csv")
     expected = table.filter(pl.col("method") == name, ~pl.col("dataset").is_in(without))
     assert expected.height
@@ -116,14 +116,14 @@ def test_means_over_seventeen_datasets_are_those_measured_elsewhere(method: Meth
     ids=lambda value: type(value).__name__ if not isinstance(value, float) else "",
 )
 def test_means_of_defaults_that_differ_from_what_was_released(method: Method, mean: float, data: Path) -> None:
-    """Measured here, once: smoothing, convergence and split ties in place of released quirks."""
+    """The numbers were measured with this library: smoothing, convergence and shared ties change the released ones."""
     assert mean_over_seventeen(method, data) == pytest.approx(mean, abs=0.0005)
 
 
 @pytest.mark.data
 @pytest.mark.parametrize(("passes", "mean"), [(1, 0.8258), (2, 0.8289)])
 def test_means_of_the_lightweight_aggregator(passes: int, mean: float, data: Path) -> None:
-    """The mean over five orders of the items; elsewhere over twenty."""
+    """This test takes the mean over five orders of the items; the expected number is a mean over twenty."""
     means = [mean_over_seventeen(cw.LightweightAggregation(passes, seed), data) for seed in range(5)]
     assert sum(means) / 5 == pytest.approx(mean, abs=0.001)
 
@@ -140,7 +140,7 @@ def test_accuracies_of_kos(dataset: str, accuracy: float, data: Path) -> None:
 
 
 def mean_over_seventeen(method: Method, data: Path) -> float:
-    """The mean accuracy over the paper's datasets, without senti and fact."""
+    """Return the mean accuracy over the paper's datasets, without senti and fact."""
     measured = []
     for folder in sorted((data / "paper").iterdir()):
         if folder.name not in (WITHOUT_LABELS, "fact"):

@@ -1,4 +1,4 @@
-"""Numbers to which there are two ways."""
+"""Tests that kernels give the same numbers as another way to compute them."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_few_classes_are_swept_as_many_are(negligible: float, scored: bool) -> N
     starts, workers = np.arange(0, 601, 3), random.integers(5, size=600).astype(np.int32)
     labels = random.integers(3, size=600).astype(np.uint8)
     evidence = np.log(random.dirichlet(np.ones(3), (5, 3)))
-    evidence[0] = -np.inf  # where this worker has a label, nothing is possible
+    evidence[0] = -np.inf  # a label of this worker makes every class impossible
     evidence[1, 0, 2] = -np.inf
     swept = []
     for block in (THREE, None):
@@ -73,7 +73,7 @@ def test_scores_after_a_message_are_those_of_the_inverted_matrix(classes: int) -
     mean, centre = random.normal(size=(2, 30, classes))
     variance = random.uniform(0.1, 1, (30, classes))
     said = random.gamma(1, 5, (30, classes))
-    said[0] = 0  # nothing was said
+    said[0] = 0  # no label
     message, linear = softmax_message(mean, variance, said)
     covariance = np.linalg.inv(message + 5 * np.eye(classes))
     found_mean, found_variance = score_posterior(mean, variance, said, centre, 5.0)

@@ -1,4 +1,4 @@
-"""Labels: encoding, hygiene, slices."""
+"""Tests of `Labels`: encoding of names, repair of rows, and slices."""
 
 import datetime
 from typing import Any
@@ -20,7 +20,7 @@ BASE = {"item": [1, 1, 2, 2], "worker": ["a", "b", "a", "b"], "label": ["x", "y"
 
 
 def conflicting() -> pl.DataFrame:
-    """Worker b says y, x and y again about item 1, and w8 repeats itself."""
+    """Return labels with a conflict and repetitions: worker b says y, x and y again about item 1; w8 repeats itself."""
     rows = [(1, "a", "x"), (1, "b", "y"), (1, "b", "x"), (1, "b", "y"), (2, "w8", "x"), (2, "w8", "x"), (3, "b", "x")]
     return pl.DataFrame(rows, schema=["item", "worker", "label"], orient="row")
 
@@ -221,7 +221,7 @@ def test_bad_tables_get_one_sentence() -> None:
     with pytest.raises(cw.DataError, match="mixed types"):
         cw.Labels.from_frame(pd.DataFrame({"item": [1, "x"], "worker": ["a", "b"], "label": ["x", "y"]}))
     with pytest.raises(cw.CallError, match="duplicates='no' is not one of 'error', 'first'"):
-        cw.Labels.from_frame(pl.DataFrame(BASE), duplicates="no")  # type: ignore[arg-type]  # that is the test
+        cw.Labels.from_frame(pl.DataFrame(BASE), duplicates="no")  # type: ignore[arg-type]  # wrong on purpose
 
 
 def test_a_slice_has_the_same_workers_and_classes() -> None:

@@ -1,4 +1,4 @@
-"""Methods that would take too much memory say so before they take any."""
+"""Tests that methods refuse labels that would need too much memory, before they use it."""
 
 import tracemalloc
 
@@ -43,7 +43,8 @@ def test_what_is_counted_is_what_is_allocated(
 ) -> None:
     monkeypatch.setenv("CROWDWISE_THREADS", str(threads))
     method = cw.EBCC(subtypes=subtypes, restarts=restarts, max_iterations=2)
-    method.fit(cw.simulate(20, 5, 3, seed=1).labels)  # so that nothing is imported or compiled below
+    # This imports and compiles what is needed, so that the memory for it is not measured below.
+    method.fit(cw.simulate(20, 5, 3, seed=1).labels)
     labels = cw.simulate(items, workers, 12, seed=1).labels
     tracemalloc.start()
     method.fit(labels)
@@ -51,5 +52,5 @@ def test_what_is_counted_is_what_is_allocated(
     tracemalloc.stop()
     needed = method._bytes_needed(labels)
     assert allocated < 1.3 * needed
-    # Starts on two threads need not be at their worst at the same time.
+    # Two threads need not have their peak of memory at the same time.
     assert threads == 2 or allocated > 0.8 * needed

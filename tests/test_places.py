@@ -1,4 +1,4 @@
-"""Methods that need all labels in memory say so by name, before any label is read to anywhere else."""
+"""Tests that methods which need all labels in memory refuse disk and Spark before labels are read."""
 
 import re
 from pathlib import Path
@@ -25,7 +25,7 @@ def test_what_cannot_run_on_disk_is_refused_before_reading(
     engine: str, asked: list[str], message: str, tmp_path: Path, workdir: Path
 ) -> None:
     path = tmp_path / "votes.csv"
-    # Reading it all would find this conflict, and complain about that instead.
+    # The file has a conflict. If it were read, the error would be about the conflict instead.
     path.write_text("item,worker,label\n1,a,x\n1,a,y\n")
     done = run("aggregate", path, *asked, "--engine", engine, "--memory", "100B")
     assert done.returncode == 2

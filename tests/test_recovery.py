@@ -1,4 +1,4 @@
-"""Methods find the workers that simulated their crowds."""
+"""Tests that methods recover the parameters of simulated workers."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ COINS = cw.simulate(4000, 20, 3, labels_per_item=10, accuracy=0.7, seed=1)
 
 
 def true_accuracies(result: cw.Result) -> Array:
-    """The accuracies that simulated COINS, in the result's order of workers."""
+    """Return the true accuracies of the workers in the crowd COINS, in the order of the result."""
     true = dict(COINS.workers.select("worker", "accuracy").iter_rows())
     return np.array([true[worker] for worker in result.names.workers])
 
@@ -39,7 +39,7 @@ def test_weights_rank_workers_by_accuracy(method: Any) -> None:
 
 def test_records_of_the_lightweight_aggregator_are_accuracies() -> None:
     result = cw.LightweightAggregation().fit(COINS.labels)
-    # Decisions are not the truth: a record flatters those who decide.
+    # The records count agreement with the decisions, which is higher than the accuracy: the votes make the decisions.
     assert result.workers.record == pytest.approx(true_accuracies(result), abs=0.08)
 
 
@@ -52,7 +52,7 @@ def test_precisions_rank_workers_in_every_class(method: cw.BWA) -> None:
 
 
 def test_skills_are_recovered_among_adversaries() -> None:
-    """Four of twenty workers agree on a wrong answer for every item."""
+    """Four of twenty workers all give the same wrong answer to every item."""
     random = np.random.default_rng(0)
     truth = random.integers(0, 3, 2000)
     skill = random.uniform(0.3, 0.9, 16)
@@ -75,7 +75,7 @@ def test_reliabilities_of_two_classes_are_recovered_by_kos() -> None:
 
 
 def confused(seed: int, balance: tuple[float, ...] = (0.6, 0.3, 0.1)) -> tuple[pl.DataFrame, Array, Array]:
-    """A crowd of workers with confusion matrices of their own; the rows, the matrices and the truth."""
+    """Simulate workers with different confusion matrices; return the labels, the matrices and the truth."""
     random = np.random.default_rng(seed)
     matrices = random.dirichlet([1, 1, 1], (8, 3)) * 0.4 + 0.6 * np.eye(3)
     truth = random.choice(3, 5000, p=balance)
@@ -101,7 +101,7 @@ def test_confusion_matrices_and_class_balance_are_recovered(method: Any) -> None
     rows, matrices, truth = confused(1)
     result = method.fit(cw.Labels.from_frame(rows))
     assert result.workers.confusion == pytest.approx(matrices, abs=0.08)
-    # Priors that count the votes once more pull the balance towards theirs.
+    # Priors that are computed from the votes pull the class balance towards the shares of the votes.
     counts_votes = isinstance(method, cw.Hierarchical | cw.EBCC)
     prior = result.workers.class_prior
     assert prior == pytest.approx(np.bincount(truth) / len(truth), abs=0.07 if counts_votes else 0.02)
@@ -115,7 +115,7 @@ def test_confusion_matrices_and_class_balance_are_recovered(method: Any) -> None
 
 @pytest.mark.parametrize("method", [cw.Minimax(), cw.LogLinear()], ids=["minimax", "loglinear"])
 def test_log_linear_matrices_are_recovered(method: Any) -> None:
-    """Items add nothing here, and the ridge pulls matrices together a little."""
+    """The items have no effects of their own here, and the penalty makes the matrices a little more alike."""
     rows, matrices, _ = confused(1, (1 / 3, 1 / 3, 1 / 3))
     result = method.fit(cw.Labels.from_frame(rows.head(16_000)))
     assert result.workers.confusion == pytest.approx(matrices, abs=0.1)
@@ -143,7 +143,7 @@ def test_class_accuracies_and_the_errors_profile_are_recovered() -> None:
 def test_prototypes_and_mixtures_are_recovered() -> None:
     random = np.random.default_rng(0)
     prototypes = np.array([[[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.1, 0.1, 0.8]], [[0, 1, 0], [0, 0, 1], [1, 0, 0]]])
-    share = random.beta(4, 1.5, 30)  # of labels that follow the good prototype
+    share = random.beta(4, 1.5, 30)  # the share of labels that follow the good prototype
     truth = random.integers(0, 3, 3000)
     items, workers = np.divmod(np.arange(30_000), 10)
     workers = (workers + 7 * items) % 30
@@ -152,14 +152,14 @@ def test_prototypes_and_mixtures_are_recovered() -> None:
     result = cw.PTBCC().fit(cw.Labels.from_arrays(items, workers, said))
     share = share[result.names.workers.to_numpy()]
     assert np.corrcoef(result.workers.mixture[:, 0], share)[0, 1] > 0.95
-    # Its prior, two fifths of the labels themselves, holds mixtures together: the crowd's is recovered, not each one's.
+    # The prior is as strong as two fifths of the labels and makes the mixtures alike, so only their mean is compared.
     true = np.einsum("s,skl->kl", [share.mean(), 1 - share.mean()], prototypes)
     found = np.einsum("s,skl->kl", result.workers.mixture.mean(axis=0), result.workers.matrix)
     assert found == pytest.approx(true, abs=0.08)
 
 
 def test_subtypes_with_shared_misconceptions_are_recovered_by_ebcc() -> None:
-    """Of class 0, two in five items look like class 1 to six of ten workers; confusion matrices cannot know which."""
+    """To six of ten workers, two fifths of the items of class 0 look like class 1; matrices cannot tell which items."""
     random = np.random.default_rng(0)
     truth = random.integers(0, 2, 2000)
     misleading = (truth == 0) & (random.random(2000) < 0.4)
@@ -173,7 +173,7 @@ def test_subtypes_with_shared_misconceptions_are_recovered_by_ebcc() -> None:
 
 
 def test_communities_are_recovered() -> None:
-    """Workers who know, and workers who take one class for another."""
+    """There are two communities: workers who are mostly right, and workers who confuse one class with another."""
     random = np.random.default_rng(0)
     kinds = np.array(
         [[[0.9, 0.05, 0.05], [0.05, 0.9, 0.05], [0.05, 0.05, 0.9]], [[0.9, 0.1, 0], [0.9, 0.1, 0], [0, 0, 1]]]

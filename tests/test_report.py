@@ -1,4 +1,4 @@
-"""The page as text: sections, reasons, what is left out, what it must not say. For browsers see the next file."""
+"""Tests of the text of the report: its sections, its reasons, and what it leaves out."""
 
 import html
 import re
@@ -31,19 +31,19 @@ def about(labels: cw.Labels, result: cw.Result, truth: Any = None) -> ReportData
 
 
 def found(kind: type[Kind], shown: blocks.Blocks) -> list[Kind]:
-    """All blocks of a kind, also those inside of others."""
+    """Return all blocks of a kind, also those inside other blocks."""
     here = [block for block in shown if isinstance(block, kind)]
     inside = [block.blocks for block in shown if isinstance(block, blocks.SideBySide | blocks.Stack)]
     return here + [block for inner in inside for block in found(kind, inner)]
 
 
 def specs(gathered: list[blocks.Section]) -> list[dict[str, Any]]:
-    """The specification of every chart; making one validates it."""
+    """Return the specification of every chart; Altair validates it when it is made."""
     return [figure.spec for section in gathered for figure in found(blocks.Figure, section.blocks)]
 
 
 def visible(text: str) -> str:
-    """What a reader sees, and what charts are made of, without the scripts of the page itself."""
+    """Return the text of a page and the data of its charts, without its scripts and styles."""
     without = re.sub(r"<script>.*?</script>|<style>.*?</style>", "", text, flags=re.DOTALL)
     return html.unescape(re.sub(r"<[^>]*>", " ", without))
 
@@ -55,8 +55,8 @@ def crowd() -> Any:
 
 @pytest.fixture(autouse=True)
 def one_waterfall(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six take most of the time of a page and are all made alike."""
-    monkeypatch.setattr("crowdwise.reporting.sections.items._EXPLAINED", 1)
+    """Explain one item instead of six, because the explanations take most of the time."""
+    monkeypatch.setattr("crowdwise.reporting.sections.items._MAX_EXPLAINED", 1)
 
 
 @each_method
@@ -145,7 +145,7 @@ def test_a_paragraph_links_addresses_only_where_told() -> None:
 def test_a_method_without_probabilities_shows_none(key: str, crowd: Any, tmp_path: Path) -> None:
     cw.report(crowd.labels, CASES[key].fit(crowd.labels), crowd.truth, tmp_path / "report.html")
     shown, _, made = (tmp_path / "report.html").read_text(encoding="utf-8").partition('<section id="made">')
-    assert made  # what a parameter means may well speak of probabilities
+    assert made  # this section is left out, because the meaning of a parameter may contain the word
     assert "probab" not in visible(shown).lower()
 
 

@@ -1,4 +1,4 @@
-"""The page in a real browser, with names that try to break out: drawn, silent, offline, sortable, in every light."""
+"""Tests of the report in a real browser, with hostile names: drawing, network, sorting, colours, printing."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -32,7 +32,13 @@ def crowd() -> tuple[cw.Labels, pl.DataFrame]:
 
 @dataclass
 class Opened:
-    """A page, and what it did while it was open."""
+    """An open page in the browser.
+
+    Attributes:
+        page: The page.
+        complaints: The messages in its console and its errors.
+        requests: The addresses that it loaded.
+    """
 
     page: Any
     complaints: list[str] = field(default_factory=list)
@@ -84,7 +90,7 @@ def test_hostile_names_stay_text(light: Opened) -> None:
     for name in (HOSTILE, *CLASSES):
         assert name in shown
     assert "49" not in page.inner_text("#classes th, #classes td:first-child")
-    # In a chart's own text too.
+    # The names are plain text in the charts too.
     assert any(name in text for text in page.locator("#classes svg text").all_text_contents() for name in CLASSES)
 
 
@@ -178,7 +184,7 @@ def test_a_large_page_sorts_at_once(browser: Any, tmp_path: Path) -> None:
     values = np.array(table.locator("tbody tr").evaluate_all("rows => rows.map(row => +row.cells[2].dataset.value)"))
     assert len(values) == 300
     assert (np.diff(values) <= 0).all()
-    # A page that scrolls smoothly has few elements, whatever the crowd.
+    # A page with few elements scrolls smoothly; their number must not grow with the crowd.
     assert seen.page.evaluate("document.querySelectorAll('*').length") < 20_000
     assert seen.complaints == []
     seen.page.close()

@@ -1,4 +1,4 @@
-"""The committed results and their page; runs that are interrupted; a run of all methods on three datasets."""
+"""Tests of `python -m reproduce`: the committed results, the page, interrupted runs, and small new runs."""
 
 import re
 import subprocess
@@ -68,7 +68,7 @@ def test_table_3_is_the_papers_with_what_is_known_of_senti(evidence: Evidence) -
         assert row.source == "published"
         assert row.paper is not None
         assert row.mean == pytest.approx(row.paper["mean_accuracy"], abs=1e-4), method
-    # CRH breaks ties at random: the paper's W is that of the released implementation with ten other seeds.
+    # CRH breaks ties at random. With ten other seeds, its released implementation gives the W of the paper.
     crh = page.crh_with_other_seeds(list(rows.values()), evidence)
     assert crh is not None
     assert (crh.n, crh.smaller, crh.minus) == (19, 91, 99)
@@ -84,7 +84,7 @@ def test_with_senti_measured_nothing_is_implied(evidence: Evidence) -> None:
 
 
 def never(what: str, known: bool) -> None:
-    """A step that nobody interrupts."""
+    """A step that does nothing, for runs without an interruption."""
 
 
 @pytest.mark.data
@@ -118,7 +118,7 @@ def test_a_run_that_was_interrupted_twice_ends_with_the_same_results(data: Path,
 
 @pytest.mark.data
 def test_results_are_the_committed_ones_byte_for_byte(data: Path, tmp_path: Path, evidence: Evidence) -> None:
-    """On all datasets with methods that take a moment; `make reproduce` compares the rest."""
+    """Run only the fast methods, on all datasets; `make reproduce` compares all methods."""
     methods = ["MV", "ZC", "LFC", "BWA(30 original)", "BWA(15 adjusted)"]
     datasets = [*evidence.datasets("paper"), *evidence.datasets("extra")]
     accuracies, seconds, _ = open_results(tmp_path)
@@ -136,24 +136,24 @@ def test_all_methods_on_three_datasets(data: Path, tmp_path: Path) -> None:
     assert set(measured["method"]) == set(CONTESTANTS)
     assert set(measured["dataset"]) == set(SMALL)
     refused = measured.filter(pl.col("accuracy").is_null())
-    assert set(refused["method"]) <= {"KOS"}  # which takes two classes
+    assert set(refused["method"]) <= {"KOS"}  # KOS needs two classes
     text = (tmp_path / "reproduce.md").read_text(encoding="utf-8")
     assert "1 of the 19 datasets" in text
     assert (tmp_path / "reproduce" / "figure_4.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_released_methods_break_ties_by_their_seed_and_nothing_else() -> None:
-    # Even numbers of labels and few workers: many ties, whose winners change the weights.
+    # With two labels per item and few workers there are many ties, and how they are broken changes the weights.
     coded = cw.simulate(300, 6, classes=3, labels_per_item=2, seed=1).labels
     items = np.repeat(np.arange(coded.n_items), np.diff(coded.item_starts))
     labels = cw.Labels.from_arrays(items, coded.workers, coded.labels)
     scores = [random_ties.CRH(seed=seed).fit(labels).scores for seed in (0, 0, 1)]
     assert (scores[0] == scores[1]).all()
     assert (scores[0] != scores[2]).any()
-    # Without ties there is nothing to draw, and the library's own version ends the same.
-    lonely = cw.Labels.from_arrays([0, 1, 2, 2, 2], [0, 1, 0, 1, 2], ["a", "b", "a", "b", "b"])
+    # Without ties nothing is random, and the result is that of the library's own version.
+    without_ties = cw.Labels.from_arrays([0, 1, 2, 2, 2], [0, 1, 0, 1, 2], ["a", "b", "a", "b", "b"])
     for ours, theirs in ((random_ties.CRH(), cw.CRH.released()), (random_ties.CATD(), cw.CATD.released())):
-        assert ours.fit(lonely).labels.to_list() == theirs.fit(lonely).labels.to_list()
+        assert ours.fit(without_ties).labels.to_list() == theirs.fit(without_ties).labels.to_list()
 
 
 def test_methods_are_named_in_any_case_and_with_or_without_brackets() -> None:

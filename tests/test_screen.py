@@ -1,4 +1,4 @@
-"""What a person sees: names as they are, words whole, and a process that ends as others do."""
+"""Tests of what the terminal shows: unchanged names, unbroken words, interrupts and closed pipes."""
 
 import os
 import re
@@ -58,7 +58,7 @@ def test_long_names_give_way_to_numbers_and_headers(
     assert lines[1].split() == ["item", "score", "runner_up_score", "votes"]
     assert lines[2].split()[1:] == ["0.5000", "0.2500", "1234"]
     assert max(map(len, lines)) == 80
-    # A sentence wraps before a name is broken, and digits are never cut off.
+    # Sentences are wrapped before names are broken, and numbers are never cut.
     lines = shown(capsys, ["who", "why", "n"], ("w" * 60, "one word after the other", None), ("v", "", 123456))
     assert lines[2].split()[0] == "w" * 60
     monkeypatch.setenv("COLUMNS", "10")

@@ -1,4 +1,4 @@
-"""The paper's test, against the paper's table and against SciPy."""
+"""Tests of the statistical tests, against the paper's table and SciPy."""
 
 from pathlib import Path
 

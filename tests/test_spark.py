@@ -1,6 +1,6 @@
-"""What only a cluster does: DataFrames in and out, tasks that fail, executors that die, writes that are interrupted.
+"""Tests of Spark alone: DataFrames, tasks that fail, executors that die, interrupted writing.
 
-What every engine does is in test_engines.py. `make test-spark` runs both.
+The tests of all engines are in test_engines.py. `make test-spark` runs both files.
 """
 
 import os
@@ -42,7 +42,7 @@ def test_data_frames_go_in_and_come_out(spark_session: SparkSession) -> None:
 
 @dataclass(frozen=True)
 class Stumbling(cw.BWA):
-    """BWA whose second sweep fails the first time."""
+    """BWA with an error in its second sweep, when that runs for the first time."""
 
     marker: ClassVar[str] = ""
 
@@ -54,7 +54,7 @@ class Stumbling(cw.BWA):
 
 
 def test_a_task_that_fails_once_changes_nothing(spark_session: SparkSession, tmp_path: Path) -> None:
-    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # executors do not have the tests
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])  # because the executors cannot import the tests
     Stumbling.marker = str(tmp_path / "stumbled")
     rows = cw.simulate(100, 8, 3, seed=6).rows
     labels = on_spark(spark_session).read(rows)
@@ -65,7 +65,7 @@ def test_a_task_that_fails_once_changes_nothing(spark_session: SparkSession, tmp
 
 
 class StoppedError(Exception):
-    """Stands for whatever ends a program in the middle of its work."""
+    """An error that stands for anything that stops a program."""
 
 
 def test_an_interrupted_write_leaves_the_target_as_it_was(

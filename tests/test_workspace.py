@@ -1,4 +1,4 @@
-"""Where labels on disk are worked on: its room is asked for, and nothing is left behind there, whatever happens."""
+"""Tests of the temporary folder of the disk engine: disk space, removal, locks, other systems than Unix."""
 
 import ctypes
 import os
@@ -22,10 +22,10 @@ from .engines import on_disk, run
 
 pytestmark = pytest.mark.usefixtures("workdir")
 
-# What a program does first to find as little of Unix as it would on Windows.
+# Code that removes what only Unix has, so that a program runs as on Windows.
 NO_LOCKS = "import os, sys; sys.modules.update(fcntl=None, resource=None, pwd=None, grp=None, termios=None); "
 NO_UNIX = NO_LOCKS + "del os.sysconf, os.sched_getaffinity; "
-# Locks as Windows has them, on top of those of Unix; used before these are taken away.
+# Code that makes the module msvcrt of Windows with the locks of Unix; it must run before NO_LOCKS removes those.
 LOCKS_OF_WINDOWS = """
 import fcntl, sys, types
 def locking(opened, mode, count):
@@ -36,7 +36,7 @@ sys.modules["msvcrt"] = types.SimpleNamespace(locking=locking, LK_LOCK=1, LK_NBL
 
 
 def test_long_ids_do_not_fill_the_disk(tmp_path: Path) -> None:
-    """A part must not hold the text of all others: pieces of a polars column share their text until it is copied."""
+    """The slices of a polars column share its text; if it were not copied, every part would contain the text of all."""
     count = 20_000
     names = [f"a very long name of an item that no view of sixteen bytes can hold, number {i}" for i in range(count)]
     path = tmp_path / "votes.parquet"
@@ -96,8 +96,8 @@ def test_what_a_killed_run_left_behind_is_said(tmp_path: Path, workdir: Path) ->
     killed = "import os, signal; from crowdwise.data.disk.workspace import Workspace; place = Workspace(None); "
     subprocess.run([sys.executable, "-c", killed + "os.kill(os.getpid(), signal.SIGKILL)"], check=False)
     (left,) = workdir.iterdir()
-    (workdir / "crowdwise-notes").mkdir()  # somebody's own
-    (workdir / "crowdwise-begun").mkdir()  # another process has just made it, and has not locked the marker yet
+    (workdir / "crowdwise-notes").mkdir()  # a folder of the user
+    (workdir / "crowdwise-begun").mkdir()  # made by another process that has not locked its marker file yet
     (workdir / "crowdwise-begun" / ".crowdwise-workspace").touch()
     with on_disk(tmp_path / "votes.csv") as alive:
         done = run("aggregate", tmp_path / "votes.csv", "--engine", "disk", "--workdir", workdir)
@@ -157,7 +157,7 @@ def test_without_locks_labels_are_still_read_to_disk_and_no_folder_is_named(tmp_
             before + "import crowdwise as cw",
             read,
             "assert cw.BWA().fit(labels).to_frame().height == 50",
-            # What could not be locked has no marker either, or others would take it for a folder left behind.
+            # A folder that could not be locked has no marker file; with one, it would look like a folder left behind.
             "print(labels.remarks[1:], '.crowdwise-workspace' in os.listdir(labels.folder))",
         )
         assert said == "[] False"
@@ -166,11 +166,12 @@ def test_without_locks_labels_are_still_read_to_disk_and_no_folder_is_named(tmp_
 
 
 def test_locks_of_windows_do_as_those_of_unix(workdir: Path) -> None:
-    imports = "from crowdwise.data.disk.workspace import Workspace"  # first: Python's own modules look for msvcrt too
+    # Imported before msvcrt is replaced, because modules of Python also try to import msvcrt.
+    imports = "from crowdwise.data.disk.workspace import Workspace"
     begin = "\n".join([imports, LOCKS_OF_WINDOWS, NO_LOCKS, "place = Workspace(None)"])
     run_code(begin, "assert '.crowdwise-workspace' in os.listdir(place.path)", "place.close()")
     assert not list(workdir.iterdir())
-    run_code(begin, "os._exit(0)")  # nothing is tidied up
+    run_code(begin, "os._exit(0)")  # ends at once, without removing anything
     (left,) = workdir.iterdir()
     alive = Workspace(None)
     assert run_code(begin, "print(*place.abandoned())") == str(left)
@@ -180,7 +181,7 @@ def test_locks_of_windows_do_as_those_of_unix(workdir: Path) -> None:
 def test_a_marker_that_cannot_be_removed_while_it_is_open_is_removed_after_that(
     workdir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on Windows: an open file stays, and so does the folder that it is in."""
+    """On Windows an open file cannot be removed, and neither can its folder."""
     opened: set[str] = {".crowdwise-workspace", "mapped"}
 
     def remove(folder: Path, ignore_errors: bool) -> None:

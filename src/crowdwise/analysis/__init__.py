@@ -1,4 +1,4 @@
-"""What can be said about a crowd and a result: accuracy, agreement, comparison, explanation."""
+"""Analysis of labels and results: accuracy, agreement, comparison, explanation and charts."""
 
 from .agreement import Agreement, krippendorff
 from .comparison import compare

@@ -1,7 +1,8 @@
-"""Charts of plain tables, by Altair: one function each. Nothing here knows of labels or methods.
+"""The charts of the report, made with Altair: one function for each kind of chart.
 
-Colours come from a `Style`: for a page they are the variables of its style sheet, so that one chart is right in light,
-in dark and on paper. Shades are opacities of one colour for the same reason. Importing this needs the extra `report`.
+Every function takes a table, whose columns its docstring names, and returns an Altair chart. A `Style` gives the
+colours. On a page they are variables of the page's style sheet, so that the same chart fits a light screen, a dark
+screen and paper; for the same reason, shades are opacities of one colour. Needs the extra `report`.
 """
 
 import json
@@ -14,7 +15,17 @@ import polars as pl
 
 @dataclass(frozen=True)
 class Style:
-    """Colours and width. Blue and vermilion of Okabe and Ito can be told apart by everyone."""
+    """The colours and the width of a chart.
+
+    Attributes:
+        ink: The colour of text and strong marks.
+        muted: The colour of axis labels and of other secondary text.
+        line: The colour of grid lines.
+        accent: The main colour of the data.
+        warm: The second colour of the data, for contrast.
+        panel: The colour of the background.
+        width: The width in pixels, or "container" to fill the page.
+    """
 
     ink: str
     muted: str
@@ -25,6 +36,7 @@ class Style:
     width: int | Literal["container"]
 
 
+# The blue and the vermilion of Okabe and Ito, which people with any kind of colour vision can distinguish.
 PLAIN: Final = Style("#1c2430", "#5b6675", "#dfe3e8", "#0072b2", "#d55e00", "#ffffff", 480)
 PAGE: Final = Style(
     "var(--ink)", "var(--muted)", "var(--line)", "var(--accent)", "var(--warm)", "var(--panel)", "container"
@@ -32,7 +44,10 @@ PAGE: Final = Style(
 
 
 def histogram(bins: pl.DataFrame, across: str, up: str, style: Style) -> Any:
-    """Counts in intervals: low, high, count."""
+    """Draw a histogram; columns low, high (the ends of a bin) and count.
+
+    `across` and `up` are the titles of the horizontal and the vertical axis.
+    """
     chart = (
         alt.Chart(bins)
         .mark_bar(color=style.accent, binSpacing=1)
@@ -51,7 +66,10 @@ def histogram(bins: pl.DataFrame, across: str, up: str, style: Style) -> Any:
 
 
 def bars(counts: pl.DataFrame, across: str, up: str, style: Style) -> Any:
-    """A bar for each of a few values, in their order: value, count."""
+    """Draw a bar for each of a few values, in the order of the rows; columns value and count.
+
+    `across` and `up` are the titles of the horizontal and the vertical axis.
+    """
     chart = (
         alt.Chart(counts)
         .mark_bar(color=style.accent)
@@ -68,7 +86,10 @@ def bars(counts: pl.DataFrame, across: str, up: str, style: Style) -> Any:
 
 
 def class_shares(shares: pl.DataFrame, style: Style) -> Any:
-    """Each class's share of the answers as a bar, of the labels and of the prior as marks: class, source, share."""
+    """Draw how common each class is; columns class, source, share and count.
+
+    The shares of the first source, the answers, are bars. Those of the others, labels and prior, are marks.
+    """
     order = shares["class"].unique(maintain_order=True).to_list()
     y = alt.Y("class:N", sort=order, title=None, axis=alt.Axis(labelLimit=120))
     x = alt.X("share:Q", title="Share", axis=alt.Axis(format=".0%", tickCount=5))
@@ -96,9 +117,9 @@ def class_shares(shares: pl.DataFrame, style: Style) -> Any:
 
 
 def heat_map(cells: pl.DataFrame, style: Style) -> Any:
-    """What is said where each class is the answer: truth, said, share (of the row), count."""
+    """Draw which classes are said for which answer; columns truth (the answer), said, share (of the row) and count."""
     order = cells["truth"].unique(maintain_order=True).to_list()
-    # Names that would not fit side by side on a phone stand upright.
+    # Names that are too long to fit side by side on a phone are turned by 90 degrees.
     angle = 0 if sum(map(len, order)) <= 40 else -90
     base = alt.Chart(cells).encode(
         x=alt.X("said:N", sort=order, title="Said", axis=alt.Axis(orient="top", labelAngle=angle, labelLimit=80)),
@@ -119,7 +140,10 @@ def heat_map(cells: pl.DataFrame, style: Style) -> Any:
 
 
 def workers(points: pl.DataFrame, style: Style) -> Any:
-    """Quality against labels, a point each: worker, labels, quality, low, high (null where there is no interval)."""
+    """Draw a point for each worker, quality against number of labels; columns worker, labels, quality, low and high.
+
+    low and high are the ends of an interval; they are null if the method has no interval.
+    """
     base = alt.Chart(points).encode(
         x=alt.X("labels:Q", scale=alt.Scale(type="log", nice=False, padding=12), title="Labels", axis=_counts()),
         tooltip=[
@@ -141,7 +165,10 @@ def workers(points: pl.DataFrame, style: Style) -> Any:
 
 
 def worker_density(cells: pl.DataFrame, style: Style) -> Any:
-    """How many workers there are: labels_from, labels_to, quality_from, quality_to, count, shade."""
+    """Draw how many workers have a certain quality and number of labels, as a grid of shaded cells.
+
+    Columns labels_from, labels_to, quality_from and quality_to (the ends of a cell), count and shade (from 0 to 1).
+    """
     chart = (
         alt.Chart(cells)
         .mark_rect(color=style.accent)
@@ -164,7 +191,10 @@ def worker_density(cells: pl.DataFrame, style: Style) -> Any:
 
 
 def reliability(bins: pl.DataFrame, style: Style) -> Any:
-    """How often answers are right against how probable the method calls them: score, accuracy, low, high, items."""
+    """Draw how often answers are right against how probable the method says they are.
+
+    Each row is a group of answers; columns score (the mean probability), accuracy, low, high (an interval) and items.
+    """
     ends = alt.Scale(domain=[0, 1])
     line = alt.Chart(pl.DataFrame({"score": [0.0, 1.0], "accuracy": [0.0, 1.0]}))
     diagonal = line.mark_line(color=style.muted, strokeDash=[4, 4], strokeWidth=1).encode(x="score:Q", y="accuracy:Q")
@@ -186,7 +216,7 @@ def reliability(bins: pl.DataFrame, style: Style) -> Any:
 
 
 def accuracies(rows: pl.DataFrame, style: Style) -> Any:
-    """Accuracy with its interval: method, accuracy, low, high."""
+    """Draw the accuracy of each method with its interval; columns method, accuracy, low and high."""
     order = rows["method"].to_list()
     base = alt.Chart(rows).encode(
         y=alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=140)),
@@ -203,7 +233,7 @@ def accuracies(rows: pl.DataFrame, style: Style) -> Any:
 
 
 def times(rows: pl.DataFrame, style: Style) -> Any:
-    """Seconds on a logarithmic axis: method, seconds."""
+    """Draw the running time of each method on a logarithmic axis; columns method and seconds."""
     order = rows["method"].to_list()
     chart = (
         alt.Chart(rows)
@@ -223,7 +253,10 @@ def times(rows: pl.DataFrame, style: Style) -> Any:
 
 
 def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
-    """What each step adds and where it leads: step, kind, start, end, text (see `Explanation.steps`)."""
+    """Draw what each vote adds to the lead of the answer, step by step; columns as in `Explanation.steps`.
+
+    `axis` is the title of the horizontal axis.
+    """
     colour = (
         alt.when(alt.datum.kind == "lead")
         .then(alt.value(style.ink))
@@ -231,7 +264,7 @@ def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
         .then(alt.value(style.warm))
         .otherwise(alt.value(style.accent))
     )
-    # Names may repeat, so that places order the steps and names only label them.
+    # Two steps may have the same name, so the steps are placed by their number, and the name is only the label.
     table = steps.with_row_index("place").drop("contribution")
     y = alt.Y(
         "place:O",
@@ -257,12 +290,12 @@ def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
 
 
 def _counts() -> Any:
-    """An axis of whole numbers that may be large."""
+    """Return an axis for counts, which may be large."""
     return alt.Axis(format="~s", tickCount=6, grid=False)
 
 
 def _finish(chart: Any, style: Style, height: int) -> Any:
-    """What all charts look like."""
+    """Set the size of a chart and the style that all charts have in common."""
     return (
         chart.properties(width=style.width, height=height, background="transparent")
         .configure(font="system-ui, sans-serif")

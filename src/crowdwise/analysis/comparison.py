@@ -1,4 +1,4 @@
-"""Run methods side by side on one crowd."""
+"""`compare`: runs several methods on the same labels and measures their accuracy and time."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -9,8 +9,8 @@ from ..errors import DataError
 from ..inference.method import Method
 from .evaluation import hits, match, wilson
 
-# Enough items to make every kernel compile before the clock starts.
-_WARM_UP = 50
+# Every method first runs on this many items, so that the measured time does not include the compilation of its kernels.
+_WARM_UP_ITEMS = 50
 
 
 def compare(
@@ -19,10 +19,18 @@ def compare(
     truth: Any = None,
     begin: Callable[[str], None] = lambda _: None,
 ) -> list[dict[str, Any]]:
-    """One row per method: accuracy (if there is truth), seconds without compilation, iterations, how it ended.
+    """Run every method on the labels and measure it.
 
-    `low` and `high` are the ends of the accuracy's 95 % interval. A method that refuses the labels has a row that
-    says why. `begin` is called with each method's key before it runs.
+    Args:
+        labels: The labels.
+        methods: The methods, each with a key that names it.
+        truth: The true labels, if some are known: a path, a table, or a mapping from item to class.
+        begin: A function that is called with the key of each method before it runs.
+
+    Returns:
+        One row per method: method (its key), accuracy, low, high (the ends of a 95 % interval of the accuracy), seconds
+        (without compilation), iterations, ties and ending. Without a truth the rows have no accuracy, low and high. If
+        a method refuses the labels, its values are None, and ending is the reason.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(50, 10, seed=1)
@@ -32,15 +40,15 @@ def compare(
     rows = []
     for key, method in methods.items():
         begin(key)
-        rows.append({"method": key, **_one(labels, method, truth)})
+        rows.append({"method": key, **_measure(labels, method, truth)})
     return rows
 
 
-def _one(labels: Labels, method: Method, truth: Any) -> dict[str, Any]:
+def _measure(labels: Labels, method: Method, truth: Any) -> dict[str, Any]:
     row: dict[str, Any] = {"accuracy": None, "low": None, "high": None} if truth is not None else {}
     row |= {"seconds": None, "iterations": None, "ties": None, "ending": None}
     try:
-        method.fit(labels.slice(0, min(labels.n_items, _WARM_UP)))
+        method.fit(labels.slice(0, min(labels.n_items, _WARM_UP_ITEMS)))
         started = time.perf_counter()
         result = method.fit(labels)
         row["seconds"] = time.perf_counter() - started

@@ -1,4 +1,4 @@
-"""The smallest change of votes that would change an answer, the workers' parameters held fixed."""
+"""`smallest_flip`: the fewest votes that would have to change so that an item gets another answer."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -13,11 +13,11 @@ from ..results.result import TIE
 
 @dataclass(frozen=True, eq=False)
 class Flip:
-    """The smallest change of votes that would change the answer, the workers' parameters held fixed.
+    """The smallest change of votes that would change the answer, if the workers' parameters stay the same.
 
     Attributes:
-        changes: One row per vote to change: worker, said, instead.
-        label: What the answer would be then.
+        changes: One row per vote to change, with the columns worker, said and instead.
+        label: The answer after these changes.
     """
 
     changes: pl.DataFrame
@@ -32,13 +32,27 @@ def smallest_flip(
     classes: pl.Series,
     votes: pl.DataFrame,
 ) -> Flip | None:
-    """The fewest votes to change so that another class leads outright.
+    """Find the fewest votes to change so that another class has the best score and is not tied.
 
-    Votes add up independently, so for each rival the votes that gain it most come first, and the rival that needs the
-    fewest is the answer; the runner-up, if others need as few.
+    The votes add up independently. Therefore, for each rival, the votes whose change helps it most are changed first,
+    until it leads. The rival that needs the fewest changes is chosen; if several need as few, the runner-up.
+
+    Args:
+        added: The contributions of prior and votes to the scores of the item.
+        said: (rows), the class that each row of labels names.
+        vote_of: (rows), the number of the vote that each row belongs to; a vote that names several classes has several
+            rows.
+        best_two: The codes of the best class and of the runner-up.
+        classes: The names of the classes.
+        votes: One row per vote, with the columns worker and said.
+
+    Returns:
+        The change, or None if no change of these votes changes the answer.
     """
     winner, runner_up = best_two
     first_rows = np.flatnonzero(np.diff(vote_of, prepend=-1))
+    # The best change so far: the number of votes to change, whether the rival is not the runner-up, the winner's lead
+    # after it, the numbers of these votes, and the classes that they would say instead.
     best: tuple[int, bool, float, Array, Array] | None = None
     for rival in range(len(added.prior)):
         prior = added.prior[winner] - added.prior[rival]
@@ -49,12 +63,12 @@ def smallest_flip(
         options = np.where(np.isnan(lead[first_rows]), np.inf, lead[first_rows])
         instead = options.argmin(axis=1)
         then = options[np.arange(len(now)), instead]
-        # A vote that makes the rival impossible has to change in any case; one that can make the winner impossible
-        # settles it.
+        # A vote that makes the rival impossible must change, so it comes first. Next comes a vote that makes the winner
+        # impossible if it changes, because then no other vote needs to change.
         with np.errstate(invalid="ignore"):
             gain = np.nan_to_num(now - then, nan=0.0, posinf=np.inf)
         order = np.lexsort((np.arange(len(now)), -gain, then != -np.inf, now != np.inf))
-        size = TIE if added.logarithmic else TIE * float(np.abs(added.scores(said)).max())
+        tie = TIE if added.logarithmic else TIE * float(np.abs(added.scores(said)).max())
         for count in range(1, len(now) + 1):
             changed, kept = order[:count], order[count:]
             if not (gain[changed] > 0).all() or (best is not None and count > best[0]):
@@ -62,7 +76,7 @@ def smallest_flip(
             if np.inf in now[kept]:
                 continue
             total = prior + then[changed].sum() + now[kept].sum()
-            if total < -size:
+            if total < -tie:
                 if best is None or (count, rival != runner_up, total) < best[:3]:
                     best = (count, rival != runner_up, float(total), changed, instead[changed])
                 break

@@ -1,4 +1,4 @@
-"""Measure a result against known truth."""
+"""`accuracy`: the share of items whose inferred label is the true one, given a known truth."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -12,18 +12,18 @@ from ..kernels import Array
 from ..results.inferred import Inferred
 from ..results.result import TIE, Result
 
-# The normal quantile of a 95 % interval.
+# The quantile of the normal distribution that gives a 95 % interval.
 NORMAL: Final = 1.959963984540054
 
 
 @dataclass(frozen=True, eq=False)
 class Matched:
-    """Truths on a result's codes.
+    """A known truth as codes, which are positions among the names of a result.
 
     Attributes:
-        items: The items whose truth is known and that have an answer.
-        truths: Their true classes; -1 where nobody ever said the true class.
-        unanswered: How many items of the truth have no answer because they have no label.
+        items: The codes of the items whose truth is known and that have an answer.
+        truths: The codes of their true classes; -1 if no label in the whole crowd names that class.
+        unanswered: The number of items whose truth is known but that have no answer, because they have no label.
     """
 
     items: Array
@@ -32,14 +32,17 @@ class Matched:
 
 
 def accuracy(result: Inferred, truth: Any) -> float:
-    """The share of items whose inferred label is the true one; of tied classes each counts its part.
+    """Return the share of items whose inferred label is the true one.
 
-    Items without a known truth and truths of items without a label do not count. A true class that nobody ever said
-    counts as an error.
+    If m classes are tied and the true class is one of them, the item counts as 1/m. Only items that have a label and a
+    known truth count. If no worker ever named the true class, the answer is wrong.
 
     Args:
-        result: What a method found.
-        truth: A path, a table, or a mapping from item to class.
+        result: The result of a method.
+        truth: The true labels: a path, a table, or a mapping from item to class.
+
+    Raises:
+        DataError: The truth has no item or no class in common with the labels.
 
     >>> import crowdwise as cw
     >>> labels = cw.Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
@@ -52,7 +55,10 @@ def accuracy(result: Inferred, truth: Any) -> float:
 
 
 def hits(result: Result, matched: Matched) -> Array:
-    """For every item with a known truth, whether its inferred label is the true one; in part where classes are tied."""
+    """Return, for every item with a known truth, 1 if its inferred label is the true one and 0 if it is not.
+
+    If m classes are tied and the true class is one of them, the value is 1/m.
+    """
     best = result.confidence[matched.items, None]
     scores = result.scores[matched.items]
     winners = scores >= best - TIE * np.abs(best)
@@ -61,7 +67,9 @@ def hits(result: Result, matched: Matched) -> Array:
 
 
 def wilson(right: Any, count: Any) -> tuple[Any, Any, Any]:
-    """A share, or an array of them, with its 95 % interval (Wilson, 1927, https://doi.org/10.1080/01621459.1927.10502953).
+    """Return the share right / count and the two ends of its 95 % interval; the arguments may be arrays.
+
+    Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953.
 
     >>> [round(float(value), 3) for value in wilson(8, 10)]
     [0.8, 0.49, 0.943]
@@ -69,12 +77,20 @@ def wilson(right: Any, count: Any) -> tuple[Any, Any, Any]:
     share, unit = right / np.maximum(count, 1), NORMAL**2 / np.maximum(count, 1)
     middle = (share + unit / 2) / (1 + unit)
     half = np.sqrt(unit * share * (1 - share) + unit**2 / 4) / (1 + unit)
-    # Rounding must not push an end past the share itself.
+    # Without this, rounding errors could make the lower end larger than the share, or the upper end smaller.
     return share, np.minimum(share, middle - half), np.maximum(share, middle + half)
 
 
 def match(result: Result, truth: Any) -> Matched:
-    """Find the truths' items and classes among the result's."""
+    """Find the items and classes of a truth among those of a result.
+
+    Args:
+        result: The result of a method.
+        truth: The true labels: a path, a table, or a mapping from item to class.
+
+    Raises:
+        DataError: The truth has no item or no class in common with the labels.
+    """
     table = read_truth(truth)
     items = _codes(table["item"], result.names.items)
     if (items < 0).all():
@@ -93,7 +109,7 @@ def match(result: Result, truth: Any) -> Matched:
 
 
 def _codes(values: pl.Series, names: pl.Series) -> Array:
-    """The code of every value among the names, -1 where it is not one; as text if the types differ."""
+    """Return the position of every value among the names, or -1; they are compared as text if the types differ."""
     both_integers = values.dtype.is_integer() and names.dtype.is_integer()
     if values.dtype != names.dtype and not both_integers:
         values, names = values.cast(pl.String), names.cast(pl.String)

@@ -1,4 +1,4 @@
-"""Why an item has its label: what every vote added, and what would have changed the answer."""
+"""`explain`: why an item has its label: what every vote adds, and what would change the answer."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -21,19 +21,20 @@ class Explanation:
     """Why an item has its label. `prior` and the contributions of `votes` add up to `difference`.
 
     Attributes:
-        item: The item.
+        item: The name of the item.
         label: The answer.
-        runner_up: The class that came second.
-        tied: Whether the two have the same score.
-        score: The answer's score.
-        runner_up_score: The runner-up's.
-        interval: A 95 % interval of the score; None where the method has none.
-        scale: In what the votes add up: "log odds", the logarithm of one score over the other, or "score", one score
-            less the other.
-        votes: One row per vote, what speaks most for the answer first: worker, said, contribution.
+        runner_up: The second best class.
+        tied: Whether the answer and the runner-up have the same score.
+        score: The score of the answer.
+        runner_up_score: The score of the runner-up.
+        interval: A 95 % interval of the score; None if the method has none.
+        scale: The unit of the contributions and of the difference. "log odds": the logarithm of the answer's score
+            divided by the runner-up's. "score": the answer's score minus the runner-up's.
+        votes: One row per vote, with the columns worker, said and contribution; the largest contribution to the answer
+            is first.
         prior: The contribution of what is known before any vote.
-        difference: The answer's lead over the runner-up, on that scale.
-        flip: What would change the answer; None where no change of these votes would.
+        difference: The lead of the answer over the runner-up.
+        flip: The smallest change of votes that would change the answer; None if no change of these votes does.
     """
 
     item: Any
@@ -50,24 +51,30 @@ class Explanation:
     flip: Flip | None
 
     def chart(self) -> Any:
-        """The waterfall as an Altair chart; needs the extra `report`."""
+        """Return `steps` as an Altair chart; needs the extra `report`."""
         require_extra("report", "A chart")
-        from . import charts  # needs the extra
+        from . import charts  # imported here because it needs the extra
 
         return charts.waterfall(self.steps(), self.axis, charts.PLAIN)
 
     @property
     def axis(self) -> str:
-        """What the contributions are, in words."""
+        """The meaning of the contributions, as the title of an axis."""
         between = f"{self.label} over {self.runner_up}"
         return f"Log odds of {between}" if self.scale == "log odds" else f"Score of {between}"
 
     def steps(self, most: int = 20) -> pl.DataFrame:
-        """The waterfall: what is added, and from where to where that leads; the lead that results comes last.
+        """Return the contributions as the steps of a waterfall chart: each step starts where the one before ends.
 
-        At most so many votes stand for themselves; the others, which weigh least, are one step together. An infinite
-        contribution, of a vote that rules the runner-up out, leads as far as all others together and one more.
-        Columns: step, kind (prior, vote, rest or lead), contribution, start, end, text (the contribution as shown).
+        Args:
+            most: The number of votes that have a step of their own. The other votes, which have the smallest
+                contributions, are one step together.
+
+        Returns:
+            One row per step: the prior, the votes, the other votes together, and last the lead that results. The
+            columns are step (its name), kind ("prior", "vote", "rest" or "lead"), contribution, start, end and text
+            (the contribution as it is shown). A vote that rules the runner-up out has an infinite contribution; its
+            step is longer by one than all other steps together, so that it can be drawn.
         """
         size = pl.col("contribution").abs()
         large = self.votes.with_row_index("place").top_k(most, by=size).sort("place").drop("place")
@@ -91,38 +98,41 @@ class Explanation:
         return steps.vstack(last).with_columns(shown.alias("text"))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain values for JSON; a contribution that rules the runner-up out is null."""
-        told = {field.name: getattr(self, field.name) for field in fields(self)}
-        told["votes"] = [
+        """Return all attributes as plain values for JSON; an infinite contribution becomes None."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["votes"] = [
             {**row, "contribution": _finite(row["contribution"])} for row in self.votes.iter_rows(named=True)
         ]
-        told["prior"], told["difference"] = _finite(self.prior), _finite(self.difference)
+        values["prior"], values["difference"] = _finite(self.prior), _finite(self.difference)
         if self.flip is not None:
-            told["flip"] = {"label": self.flip.label, "changes": self.flip.changes.to_dicts()}
-        return told
+            values["flip"] = {"label": self.flip.label, "changes": self.flip.changes.to_dicts()}
+        return values
 
     @property
     def remedy(self) -> str:
-        """What would change the answer, in a sentence."""
+        """A sentence that says which change of votes would change the answer."""
         if self.flip is None:
             return "No change of these votes alone would change the answer."
         changes = [f"{worker} had said {other} instead of {said}" for worker, said, other in self.flip.changes.rows()]
         if len(changes) > 5:
             changes[5:] = [f"{len(changes) - 5:,} more likewise"]
-        told = " and ".join(filter(None, (", ".join(changes[:-1]), changes[-1])))
-        return f"The answer would be {self.flip.label} if {told}."
+        conditions = " and ".join(filter(None, (", ".join(changes[:-1]), changes[-1])))
+        return f"The answer would be {self.flip.label} if {conditions}."
 
 
 def explain(result: Result, labels: Labels, item: Any) -> Explanation:
-    """Say why an item has its label: exactly, for the method as it was fitted.
+    """Explain why an item has its label.
+
+    The explanation is exact: the contributions are the terms of the method's own sum, with its fitted parameters.
 
     Args:
-        result: What a method found.
-        labels: The labels it was found from.
-        item: The item, by its own name.
+        result: The result of a method.
+        labels: The labels that the method was fitted to.
+        item: The name of the item.
 
     Raises:
-        CallError: There is no such item, or the method's scores are no sums over votes.
+        CallError: There is no such item, the result is not from these labels, or the scores of the method are not sums
+            over votes.
 
     >>> import crowdwise as cw
     >>> labels = cw.Labels.from_arrays([1, 1, 1], ["ann", "bob", "cem"], ["cat", "cat", "dog"])
@@ -138,7 +148,7 @@ def explain(result: Result, labels: Labels, item: Any) -> Explanation:
 
 
 def refuse_unexplained(result: Result) -> None:
-    """Refuse a method whose scores are no sums over votes, and a result in which nothing was decided."""
+    """Raise a CallError if the method's scores are not sums over votes, or if there is only one class."""
     name = type(result.method).__name__
     if result.method.unexplained_reason:
         raise CallError(f"{name} cannot tell what each vote contributes: {result.method.unexplained_reason}.")
@@ -147,7 +157,13 @@ def refuse_unexplained(result: Result) -> None:
 
 
 def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
-    """Explain the item with this code; the caller has checked the method and the labels."""
+    """Explain the item with the code `i`.
+
+    The caller must have called `refuse_unexplained` and `require_same`.
+
+    Raises:
+        CallError: All classes of this item are impossible.
+    """
     one = labels.slice(i, i + 1)
     added: Contributions = result.method.contributions(one, i, result.workers)
     winner, rival = int(result.ranking[0][i]), int(result.ranking[1][i])
@@ -157,7 +173,7 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
             f"{type(result.method).__name__} finds every class of item {result.names.items[i]!r} impossible and so "
             "calls them equally likely: there is nothing to add up."
         )
-    # Rows that continue a vote belong to the one before.
+    # A vote that names several classes has several rows; the rows after its first are marked as continued.
     vote_of = np.arange(len(said)) if one.continued is None else np.cumsum(~one.continued.astype(bool)) - 1
     lead = added.lead(winner, rival)[np.arange(len(said)), said]
     contributions = np.bincount(vote_of, weights=lead)
@@ -185,7 +201,11 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
 
 
 def find_item(result: Result, item: Any) -> int:
-    """The code of an item by its own name; text also finds a number."""
+    """Return the code of an item, given its name; a number may be given as text.
+
+    Raises:
+        CallError: There is no such item.
+    """
     names = result.names.items
     if isinstance(item, str) and names.dtype != pl.String:
         names = names.cast(pl.String)
@@ -198,7 +218,7 @@ def find_item(result: Result, item: Any) -> int:
 
 
 def _shown(contribution: float) -> str:
-    """Signed, with three decimals, or two digits where those would be zeros."""
+    """Write a contribution with its sign and three decimals, or in scientific notation if these would be zeros."""
     if np.isinf(contribution):
         return "rules it out"
     return f"{contribution:+.3f}" if contribution == 0 or abs(contribution) >= 0.001 else f"{contribution:+.1e}"
@@ -209,7 +229,7 @@ def _finite(value: float) -> float | None:
 
 
 def require_same(result: Result, labels: Labels) -> None:
-    """Refuse labels that the result was not found from, as far as names tell."""
+    """Raise a CallError if the names of items, workers or classes of the labels are not those of the result."""
     for role in ("items", "workers", "classes"):
         ours, theirs = getattr(result.names, role), getattr(labels.names, role)
         if ours is not theirs and not (ours.dtype == theirs.dtype and ours.equals(theirs)):
@@ -217,7 +237,7 @@ def require_same(result: Result, labels: Labels) -> None:
 
 
 def _said(classes: pl.Series, said: Array, vote_of: Array) -> pl.Series:
-    """What each vote names, in the user's own dtype; as text where a vote names several classes."""
+    """Return what each vote says: class names, or text such as "a + b" if there are votes for several classes."""
     if len(said) == vote_of[-1] + 1:
         return classes.gather(said)
     rows = pl.DataFrame({"vote": vote_of, "said": classes.cast(pl.String).gather(said)})

@@ -1,5 +1,5 @@
-"""Where the labels are while a method sweeps over them: in memory, on disk, in a Spark cluster.
+"""The engines: they run a method on labels in memory, on disk or in a Spark cluster.
 
-An engine cuts the items into parts, maps a method's sweep over them and adds up what it counts; the loop above it is
-the same for all, and so is every method.
+An engine cuts the items into parts, calls the method's `sweep` on every part and adds up the counts of all parts. The
+iterations and the methods are the same for all engines.
 """

@@ -1,8 +1,8 @@
-"""What an engine asks of a method, what it gives the loop above it, and which engine runs where.
+"""`Sweeping` and `Engine`: the interfaces of methods and engines; `open_engine` chooses an engine.
 
-An engine knows where the labels are and nothing of what a method does with them. It cuts the items into parts, lets the
-method sweep over every part, and adds up what the method counted. So one method runs in memory, on disk and in a Spark
-cluster without a line for any of them.
+An engine knows where the labels are, but not what a method does with them. It cuts the items into parts, calls the
+method's `sweep` on every part, and adds up the counts. Therefore a method needs no code of its own for memory, disk or
+Spark.
 """
 
 from abc import ABC, abstractmethod
@@ -20,67 +20,84 @@ from ..results.result import Ending, Scale
 
 
 class Sweeping(ABC):
-    """A method that sweeps over the items part by part, so that any engine can run it.
+    """The interface of a method that works on the items part by part, so that any engine can run it.
 
-    `labels` is always a part of the items with all workers and classes: a slice of them in memory, a file on disk, a
-    partition in a cluster.
+    The argument `labels` of the functions below is one part: some of the items, with all workers and all classes. In
+    memory a part is a slice of the labels, on disk it is a file, in a cluster it is a row of a table.
     """
 
-    # What the scores are; see `Result.scale`.
+    # The meaning of the scores; see `Result.scale`.
     scale: ClassVar[Scale] = "probability"
-    # Whether a worker's quality is its accuracy, estimated from the answers; else it is its agreement with them.
+    # Whether the quality of a worker is an estimate of its accuracy. If False, it is its agreement with the answers.
     measures_accuracy: ClassVar[bool] = True
-    # Whether new scores depend on the scores of the sweep before, not on the workers' parameters alone.
+    # Whether the new scores depend on the previous scores, and not only on the workers' parameters.
     needs_previous_scores: ClassVar[bool] = False
-    # The posterior variance of scores, from labels, scores and the workers' parameters; None where there is none.
+    # Computes the posterior variance of the scores from the labels, the scores and the workers' parameters. None for a
+    # method that has no such variance.
     variance: ClassVar[Callable[..., Array] | None] = None
 
     def start(self, labels: Labels) -> tuple[Array, Any]:
-        """Where to begin: scores to count first, or the workers' parameters to score with first, else None.
+        """Return the first scores, and the first parameters of the workers or None.
 
-        Unless a method says otherwise, scores start as the shares of the votes.
+        With None, the first sweep counts the first scores, and the parameters are estimated from these counts. By
+        default, the score of a class is its share of the votes on the item.
         """
         return shares(labels), None
 
     def count_size(self, labels: Labels) -> int:
-        """About how many numbers one set of counts holds: slices are cut so that adding them up costs little."""
+        """Return roughly how many numbers the counts of one slice hold.
+
+        The memory engine chooses the number of slices by it, so that adding up the counts takes little time.
+        """
         return labels.n_workers
 
     @abstractmethod
     def empty_counts(self, labels: Labels, workers: Any) -> tuple[Any, ...]:
-        """Counts of no items, as a tuple of arrays that `sweep` adds to; `workers` is None in the first sweep."""
+        """Return a tuple of arrays, all zero, to which `sweep` adds; `workers` is None in the first sweep."""
 
     @abstractmethod
     def sweep(self, labels: Labels, scores: Array, workers: Any, counts: Any) -> Array:
-        """Score these items and count them.
+        """Compute the scores of these items and count them.
 
-        Overwrites `scores` by what follows from the workers' parameters (without parameters they stay as they are),
-        adds the items' sufficient statistics to `counts`, and returns by how much each class moved.
+        Args:
+            labels: The labels of these items.
+            scores: The previous scores (items, classes). They are overwritten by the new scores, which follow from the
+                workers' parameters. Without parameters they stay as they are.
+            workers: The workers' parameters; None in the first sweep of a method that starts from scores.
+            counts: The arrays from `empty_counts`. The sufficient statistics of these items are added to them.
+
+        Returns:
+            For every class, the largest change of a score.
         """
 
     def rescore(self, labels: Labels, workers: Any) -> Array:
-        """The scores that follow from these parameters alone, for an engine that keeps no scores."""
+        """Return the scores that follow from these parameters alone; for an engine that does not store scores."""
         scores = np.zeros((labels.n_items, labels.n_classes))
         self.sweep(labels, scores, workers, self.empty_counts(labels, workers))
         return scores
 
     def finish(self, scores: Array) -> Array:
-        """Turn the scores that the loop ended with into the scores of the result."""
+        """Turn the scores of the last iteration into the scores of the result; by default they are the same."""
         return scores
 
 
 class Engine(Protocol):
-    """One method over one crowd, wherever the crowd is."""
+    """The interface of an engine: it runs one method on one crowd.
+
+    Attributes:
+        n_classes: The number of classes.
+        first: The workers' parameters that the method starts from; None if it starts from scores.
+    """
 
     n_classes: int
-    first: Any  # the workers' parameters to score with first, if the method starts from those
+    first: Any
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
-        """One pass over all items: the sum of what the method counted, and by how much each class moved at most."""
+        """Call the method's `sweep` on all items; return the sum of the counts and each class's largest change."""
         ...
 
     def result(self, ending: Ending) -> Inferred:
-        """What was found."""
+        """Return the result, given how the iterations ended."""
         ...
 
     def __enter__(self) -> "Engine": ...
@@ -88,12 +105,13 @@ class Engine(Protocol):
     def __exit__(self, *_: object) -> None: ...
 
 
-# The engine of every place where labels can be: its module and its class. Spark is imported only where it is used.
+# For every place where labels can be: the module and the class of its engine. A module is imported only when its engine
+# is used, because Spark is not always installed.
 _ENGINES: Final = {"memory": ("memory", "InMemory"), "disk": ("disk", "OnDisk"), "spark": ("spark", "OnSpark")}
 
 
 def open_engine(method: Sweeping, crowd: Crowd) -> Engine:
-    """The engine that runs a method where the labels of a crowd are."""
+    """Return the engine for the place where the crowd's labels are: memory, disk or Spark."""
     module, name = _ENGINES[crowd.place]
     engine: Engine = getattr(import_module(f".{module}", __package__), name)(method, crowd)
     return engine

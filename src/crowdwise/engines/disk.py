@@ -1,4 +1,4 @@
-"""Labels on disk: a method sweeps over parts that are mapped into memory, one for each thread."""
+"""The disk engine: runs a method on labels in files, part by part, one part in each thread."""
 
 import shutil
 import weakref
@@ -20,7 +20,12 @@ from .base import Sweeping
 
 
 class OnDisk:
-    """One method over labels on disk; scores are in files beside the labels."""
+    """Runs one method on labels on disk; the scores are stored in files beside the labels.
+
+    Args:
+        method: The method.
+        labels: The labels, in parts on disk.
+    """
 
     def __init__(self, method: Sweeping, labels: LabelsOnDisk) -> None:
         self._method = method
@@ -28,8 +33,8 @@ class OnDisk:
         self._parts = parts = labels.parts
         self._folder = parts.place.path / f"scores-{labels.next_fit():04}"
         self._folder.mkdir()
-        self._forget = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
-        self._mapped: dict[int, Array] = {}
+        self._remove_folder = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._mapped_scores: dict[int, Array] = {}  # by the number of the part
         self.n_classes = labels.n_classes
         self.first: Any = method.start(parts.load(0).slice(0, 0))[1]
 
@@ -40,25 +45,25 @@ class OnDisk:
         pass
 
     def scores(self, number: int) -> Array:
-        """The scores of one part, mapped into memory."""
-        if number in self._mapped:
-            return self._mapped[number]
+        """Return the scores of one part; they are mapped into memory, so that writing to them changes the file."""
+        if number in self._mapped_scores:
+            return self._mapped_scores[number]
         scores = load(self._folder / f"{number:04}", np.float64).reshape(-1, self.n_classes)
         if self._parts.stay_mapped:
-            self._mapped[number] = scores
+            self._mapped_scores[number] = scores
         return scores
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
-        """One pass over all parts."""
+        """Call the method's `sweep` on all parts; see `Engine.sweep`."""
         method, total, change = self._method, Sum(), np.zeros(self.n_classes)
 
         def step(number: int, labels: Labels) -> tuple[Any, Array]:
             path = self._folder / f"{number:04}"
-            fresh = number not in self._mapped and not path.is_file()
-            scores = method.start(labels)[0] if fresh else self.scores(number)
+            is_first_sweep = number not in self._mapped_scores and not path.is_file()
+            scores = method.start(labels)[0] if is_first_sweep else self.scores(number)
             counts = method.empty_counts(labels, workers)
             moved = method.sweep(labels, scores, workers, counts)
-            if fresh:
+            if is_first_sweep:
                 with self._parts.place.writing():
                     save(path, scores)
             return counts, moved
@@ -71,20 +76,26 @@ class OnDisk:
         return total.value, change
 
     def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
-        """The sum of `count` over all parts, given their labels and final scores."""
+        """Call `count` with the labels and the final scores of every part and return the sum of what it returns.
+
+        `phase` is the name of this work in the progress bar.
+        """
         return self._labels.add(lambda number, labels: count(labels, self._method.finish(self.scores(number))), phase)
 
     def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
-        """The same for what needs no scores."""
+        """Call `count` with the labels of every part and return the sum of what it returns.
+
+        `phase` is the name of this work in the progress bar.
+        """
         return self._labels.add(lambda _, labels: count(labels), phase)
 
     def result(self, ending: Ending) -> "ResultOnDisk":
-        """The result, as far as it is not asked for yet."""
+        """Return the result; its tables are made only when they are asked for."""
         return ResultOnDisk(self._method, self._labels, self, ending)
 
 
 class ResultOnDisk(ResultInParts):
-    """The inferred truth of labels on disk."""
+    """The result of a method on labels on disk."""
 
     def __init__(self, method: Sweeping, labels: LabelsOnDisk, engine: OnDisk, ending: Ending) -> None:
         super().__init__(method, labels, engine, ending)
@@ -92,7 +103,7 @@ class ResultOnDisk(ResultInParts):
         self._engine = engine
 
     def lazy(self, scores: bool = False) -> pl.LazyFrame:
-        """One row per item, part by part, to be written or queried as a stream; see `Result.to_frame`."""
+        """Return one row per item as a lazy table that is made part by part; see `Result.to_frame` for the columns."""
 
         def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
             for number in range(self._labels.n_parts):
@@ -113,10 +124,10 @@ class ResultOnDisk(ResultInParts):
             name, wanted = name.cast(pl.String), items.cast(pl.String)
         return self.lazy(scores=True).filter(name.is_in(wanted.implode())).collect()
 
-    def _part(self, number: int, most: int | None = None) -> Result:
-        """The result of the first `most` items of one part; of all of them if it is None."""
+    def _part(self, number: int, limit: int | None = None) -> Result:
+        """Return the result of the first `limit` items of one part, or of all its items if `limit` is None."""
         labels, items = self._labels.parts.load(number), self._labels.parts.item_names(number)
-        scores = self.swept_by.finish(self._engine.scores(number))
-        if most is not None:
-            labels, items, scores = labels.slice(0, most), items.head(most), scores[:most]
+        scores = self.sweeping_method.finish(self._engine.scores(number))
+        if limit is not None:
+            labels, items, scores = labels.slice(0, limit), items.head(limit), scores[:limit]
         return part_result(self, labels, items, scores)

@@ -1,4 +1,4 @@
-"""The memory engine: all labels are in memory, and slices of them are swept on threads."""
+"""The memory engine: runs a method on labels in memory, slice by slice on several threads."""
 
 from functools import partial
 from typing import Any
@@ -14,12 +14,12 @@ from .base import Sweeping
 
 
 class InMemory:
-    """One method over labels in memory.
+    """Runs one method on labels in memory.
 
     Args:
-        method: What to sweep with.
+        method: The method.
         labels: All labels.
-        start: Scores to start from instead of the method's own; they are overwritten.
+        start: The first scores; the method's own if None. They are overwritten.
     """
 
     def __init__(self, method: Sweeping, labels: Labels, start: Array | None = None) -> None:
@@ -28,9 +28,9 @@ class InMemory:
         self.n_classes = labels.n_classes
         self.first: Any
         self.scores, self.first = method.start(labels) if start is None else (start, None)
-        places = labels.slices(method.count_size(labels))
-        self._slices = [(labels.slice(*place), self.scores[slice(*place)]) for place in places]
-        self._threads = Threads(len(places))
+        bounds = labels.slices(method.count_size(labels))
+        self._slices = [(labels.slice(*ends), self.scores[slice(*ends)]) for ends in bounds]
+        self._threads = Threads(len(bounds))
 
     def __enter__(self) -> "InMemory":
         return self
@@ -39,7 +39,7 @@ class InMemory:
         self._threads.__exit__()
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
-        """One pass over all slices."""
+        """Call the method's `sweep` on all slices; see `Engine.sweep`."""
         total = Sum()
         change = np.zeros(self.n_classes)
 
@@ -55,12 +55,12 @@ class InMemory:
         return total.value, change
 
     def result(self, ending: Ending) -> Result:
-        """What was found: the scores as they are now, and how the loop ended."""
+        """Return the result with the scores as they are now."""
         return make_result(self._method, self.labels, self.scores, ending)
 
 
 def make_result(method: Sweeping, labels: Labels, scores: Array, ending: Ending) -> Result:
-    """The result of a loop that ended in memory with these scores."""
+    """Return the result of a method whose iterations in memory ended with these scores and this ending."""
     final = method.finish(scores)
     variance = method.variance
     return Result.build(

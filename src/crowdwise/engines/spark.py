@@ -1,8 +1,9 @@
-"""Labels in a Spark cluster: parts stay on the executors, workers' parameters go out, counts come back.
+"""The Spark engine: runs a method on labels in a Spark cluster; `fit` takes and gives Spark DataFrames.
 
     truth, workers = spark.fit(cw.BWA(), votes)
 
-Needs the extra `spark` on the driver, crowdwise on every executor, and Java 17.
+The labels stay on the executors. In every iteration the workers' parameters are sent to the executors, and the counts
+come back. Needs the extra `spark` on the driver, crowdwise on every executor, and Java 17.
 """
 
 import math
@@ -31,8 +32,9 @@ from ..results.result import Ending
 from . import spark_tasks as tasks
 from .base import Sweeping
 
-# Outcomes that the driver adds up by itself; more than that are added up on executors first.
-_FEW: Final = 16
+# The driver adds up the outcomes of at most this many parts. The outcomes of more parts are first added up in groups on
+# the executors.
+_MAX_OUTCOMES_ON_DRIVER: Final = 16
 
 
 def fit(
@@ -49,24 +51,28 @@ def fit(
     scores: bool = False,
     progress: Callable[[int, float], None] | None = None,
 ) -> tuple[DataFrame, DataFrame]:
-    """Infer the truth of Spark DataFrames.
+    """Infer the truth from a Spark DataFrame of labels.
 
     Args:
-        method: What to fit: one that sweeps over the items.
-        votes: One label a row.
-        item: The column of items; None to recognise it. For this and the next see `Labels.from_frame`.
-        worker: The column of workers.
-        label: The column of labels.
-        duplicates: What to do where one worker gave one item several different labels; "first" and "last" go by the
-            order of the rows within the partitions of `votes`.
-        missing: Values that mean "no label" besides null, NaN and empty text.
-        strict: Refuse the data instead of repairing them.
-        partitions: Into how many parts to cut the items.
+        method: The method, for example `cw.BWA()`.
+        votes: A table with one label in each row.
+        item: The name of the column of items; None to recognise it by its name, as `Labels.from_frame` does.
+        worker: The name of the column of workers, or None.
+        label: The name of the column of labels, or None.
+        duplicates: What to do if one worker gave one item several different labels; see `Labels.from_frame`. "first"
+            and "last" mean the order of the rows within the partitions of `votes`.
+        missing: Values that mean "no label", in addition to null, NaN and empty text.
+        strict: Whether to refuse the data instead of repairing them.
+        partitions: The number of parts to cut the items into; None to choose it by the size of the data.
         scores: Whether to add a column `score_<class>` for every class.
-        progress: Called with the iteration and the change after each iteration.
+        progress: A function that is called after each iteration with its number and the change of the scores.
 
     Returns:
-        One row per item and one per worker, with the columns that `Result.to_frame` and `workers_frame` have.
+        Two Spark DataFrames: one row per item with the columns of `Result.to_frame`, and one row per worker with the
+        columns of `Result.workers_frame`.
+
+    Raises:
+        CallError: The method cannot run in a cluster.
     """
     method.require_place("spark")
     given = {"item": item, "worker": worker, "label": label}
@@ -76,16 +82,21 @@ def fit(
 
 
 class OnSpark:
-    """One method over labels in a cluster: a sweep is a job."""
+    """Runs one method on labels in a cluster; every sweep is one Spark job.
+
+    Args:
+        method: The method.
+        labels: The labels in the cluster.
+    """
 
     def __init__(self, method: Sweeping, labels: LabelsOnSpark) -> None:
         self._method = method
         self._labels = labels
-        self._before: Any = None
+        self._last_workers: Any = None  # the workers' parameters in the last sweep
         self.n_classes = labels.n_classes
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
-        nobody = Labels(*empty, labels.names, ReadingReport(0), np.zeros(0, np.bool_) if labels.set_valued else None)
-        self.first: Any = method.start(nobody)[1]
+        no_labels = Labels(*empty, labels.names, ReadingReport(0), np.zeros(0, np.bool_) if labels.set_valued else None)
+        self.first: Any = method.start(no_labels)[1]
 
     def __enter__(self) -> "OnSpark":
         return self
@@ -94,30 +105,34 @@ class OnSpark:
         pass
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
-        """One pass over all parts."""
-        outcome = self._job(partial(tasks.sweep_part, method=self._method, before=self._before, workers=workers))
-        self._before = workers
+        """Call the method's `sweep` on all parts; see `Engine.sweep`."""
+        step = partial(tasks.sweep_part, method=self._method, previous_workers=self._last_workers, workers=workers)
+        outcome = self._job(step)
+        self._last_workers = workers
         return outcome
 
     def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], _phase: str) -> Any:
-        """The sum of `count` over all parts, given their labels and final scores."""
-        return self._job(partial(tasks.count_scores, method=self._method, workers=self._before, count=count))[0]
+        """Call `count` with the labels and the final scores of every part and return the sum of what it returns."""
+        return self._job(partial(tasks.count_scores, method=self._method, workers=self._last_workers, count=count))[0]
 
     def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], _phase: str) -> Any:
-        """The same for what needs no scores."""
+        """Call `count` with the labels of every part and return the sum of what it returns."""
         return self._job(partial(tasks.count_labels, count=count))[0]
 
     def result(self, ending: Ending) -> "ResultOnSpark":
-        """The result, as far as it is not asked for yet."""
+        """Return the result; its tables are made only when they are asked for."""
         return ResultOnSpark(self._method, self._labels, self, ending)
 
     def _job(self, step: Callable[[Labels], tuple[Any, Array]]) -> tuple[Any, Array]:
-        """Do `step` on every part and add up the outcomes in the order of the parts, whoever made them when."""
+        """Run `step` on every part and merge the outcomes.
+
+        They are merged in the order of the parts, so that the rounding does not depend on which executor is first.
+        """
         sent = send(self._labels.session, step)
         frame = self._labels.parts.mapInArrow(
             partial(tasks.count_parts, about=self._labels.about, step=sent), tasks.OUTCOME
         )
-        if self._labels.n_parts > _FEW:
+        if self._labels.n_parts > _MAX_OUTCOMES_ON_DRIVER:
             groups = math.isqrt(self._labels.n_parts)
             frame = frame.groupBy(f.col("part") % groups).applyInArrow(tasks.merge_outcomes, tasks.OUTCOME)
         rows = sorted(frame.collect(), key=lambda row: int(row["part"]))
@@ -126,15 +141,15 @@ class OnSpark:
 
 
 class ResultOnSpark(ResultInParts):
-    """The inferred truth of labels in a cluster; its tables are also there as Spark DataFrames."""
+    """The result of a method on labels in a cluster; it also has its tables as Spark DataFrames."""
 
     def __init__(self, method: Sweeping, labels: LabelsOnSpark, engine: OnSpark, ending: Ending) -> None:
         super().__init__(method, labels, engine, ending)
         self._labels = labels
-        self._found = send(labels.session, tasks.FoundBy(method, ending))
+        self._fit_summary = send(labels.session, tasks.FitSummary(method, ending))
 
     def truth(self, scores: bool = False) -> DataFrame:
-        """One row per item, in the cluster; see `Result.to_frame`."""
+        """Return one row per item as a Spark DataFrame; see `Result.to_frame` for the columns."""
         types = self._labels.types
         fields = {"item": types["item"], "label": types["label"], "score": t.DoubleType(), "runner_up": types["label"]}
         fields |= {"runner_up_score": t.DoubleType(), "votes": t.IntegerType()}
@@ -142,12 +157,16 @@ class ResultOnSpark(ResultInParts):
             fields |= {f"score_{name}": t.DoubleType() for name in self.names.classes.cast(pl.String)}
         schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
         make = partial(
-            tasks.tables, about=self._labels.about, found=self._found, scores=scores, schema=to_arrow_schema(schema)
+            tasks.item_rows,
+            about=self._labels.about,
+            fit_summary=self._fit_summary,
+            scores=scores,
+            schema=to_arrow_schema(schema),
         )
         return self._labels.parts.mapInArrow(make, schema)
 
     def workers_table(self) -> DataFrame:
-        """One row per worker, in the cluster; see `Result.workers_frame`."""
+        """Return one row per worker as a Spark DataFrame; see `Result.workers_frame` for the columns."""
         kinds = dict.fromkeys(("quality", "quality_low", "quality_high", "agreement"), t.DoubleType())
         fields = {"worker": self._labels.types["worker"], "labels": t.LongType(), **kinds}
         schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
@@ -155,21 +174,24 @@ class ResultOnSpark(ResultInParts):
         return self._labels.session.createDataFrame(table, schema)
 
     def lazy(self, scores: bool = False) -> pl.LazyFrame:
-        """One row per item; what is asked of it is brought here from the cluster, and the first rows alone if so."""
+        """Return one row per item as a lazy polars table.
+
+        Only the first rows are copied from the cluster if a query asks for those only, otherwise all rows.
+        """
         table = self.truth(scores)
 
         def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
-            frame = _here(table if rows is None or condition is not None else table.limit(rows))
+            frame = _to_polars(table if rows is None or condition is not None else table.limit(rows))
             frame = frame if condition is None else frame.filter(condition)
             frame = frame if columns is None else frame.select(columns)
             yield frame if rows is None else frame.head(rows)
 
-        return register_io_source(frames, schema=_here(table.limit(0)).schema)
+        return register_io_source(frames, schema=_to_polars(table.limit(0)).schema)
 
     def disputed(self, count: int) -> pl.DataFrame:
-        """The rows of the items whose best two classes are closest; the cluster finds them."""
+        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
         known = self.truth().filter(f.col("runner_up").isNotNull())
-        return _here(known.orderBy(f.col("score") - f.col("runner_up_score")).limit(count))
+        return _to_polars(known.orderBy(f.col("score") - f.col("runner_up_score")).limit(count))
 
     def write(
         self,
@@ -178,7 +200,10 @@ class ResultOnSpark(ResultInParts):
         *,
         scores: bool = False,
     ) -> None:
-        """Write folders of files by the cluster, each in the format its extension says: all of them, or none."""
+        """Write the rows of the items to the folder `truth` and those of the workers to the folder `workers`.
+
+        The executors write the files, in the format of the folder's extension. Either all folders are written or none.
+        """
         tables = {}
         if truth is not None:
             tables[fspath(truth)] = self.truth(scores)
@@ -189,12 +214,12 @@ class ResultOnSpark(ResultInParts):
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:
         wanted = items.cast(pl.String).unique().to_frame("wanted").to_arrow()
         table = self.truth(scores=True)
-        wanted_there = f.broadcast(self._labels.session.createDataFrame(wanted))
-        return _here(table.join(wanted_there, table["item"].cast("string") == f.col("wanted"), "left_semi"))
+        wanted_table = f.broadcast(self._labels.session.createDataFrame(wanted))
+        return _to_polars(table.join(wanted_table, table["item"].cast("string") == f.col("wanted"), "left_semi"))
 
 
-def _here(table: DataFrame) -> pl.DataFrame:
-    """A Spark table in the memory of this process."""
+def _to_polars(table: DataFrame) -> pl.DataFrame:
+    """Copy a Spark table into the memory of this process."""
     frame = pl.from_arrow(table.toArrow())
     assert isinstance(frame, pl.DataFrame)
     return frame

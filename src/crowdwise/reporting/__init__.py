@@ -1,4 +1,4 @@
-"""One self-contained page about a crowd, and one that compares methods. Needs the extra `report`."""
+"""HTML pages: the report about one crowd, and the comparison of methods. Needs the extra `report`."""
 
 from ..data.writing import check_page
 from .comparison_page import comparison_page

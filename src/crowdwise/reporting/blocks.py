@@ -1,7 +1,7 @@
-"""Blocks: the pieces that every page is made of, such as a paragraph, a figure or a table.
+"""The blocks that every page is made of, such as a paragraph, a figure or a table.
 
-A section is a list of blocks. It says what is shown; the template says how: a block's `kind` is the name of the macro
-in assets/blocks.html.j2 that draws it. A new kind of block is a class here and a macro there.
+A section is a list of blocks. The block holds what is shown, and a macro in assets/blocks.html.j2 turns it into HTML;
+the `kind` of the block is the name of that macro. To add a kind of block, add a class here and a macro there.
 """
 
 from collections.abc import Sequence
@@ -10,9 +10,9 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 
 class Block:
-    """The base of all blocks: anything that a section can show."""
+    """The base class of all blocks."""
 
-    # The name of the macro that draws it.
+    # The name of the macro that turns the block into HTML.
     kind: ClassVar[str]
 
 
@@ -21,13 +21,13 @@ Blocks: TypeAlias = Sequence[Block]
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page with a title of its own.
+    """A part of a page with its own heading.
 
     Attributes:
-        id: What links to it name, as in #workers.
-        title: Its heading.
-        blocks: What it shows, from top to bottom.
-        navigation: What the list of sections at the top of the page calls it; "" to leave it out of that list.
+        id: The name of the section in links, such as "workers" in #workers.
+        title: The heading.
+        blocks: The blocks of the section, from top to bottom.
+        navigation: The name of the section in the list of sections at the top of the page; "" to leave it out there.
     """
 
     id: str
@@ -47,7 +47,7 @@ class Heading(Block):
 
 @dataclass(frozen=True)
 class Keyword:
-    """A word of a program inside a paragraph, set like code."""
+    """A word inside a paragraph that is shown like code."""
 
     text: str
 
@@ -57,10 +57,10 @@ class Paragraph(Block):
     """A few sentences.
 
     Attributes:
-        text: The sentences; in parts where some words are set like code.
-        style: An "intro" says what the following is about, a "note" explains in small print what is above it, and a
-            "warning" is framed.
-        links: Whether web addresses become links. For text of this library only: text from data never links anywhere.
+        text: The sentences; a list of parts if some words are shown like code.
+        style: "intro" is for a paragraph that introduces what follows; "note" for an explanation in small print of what
+            is above; "warning" has a frame.
+        links: Whether web addresses become links. Only for text of this library: text from data must not have links.
     """
 
     kind = "paragraph"
@@ -71,13 +71,13 @@ class Paragraph(Block):
 
     @property
     def parts(self) -> Sequence[str | Keyword]:
-        """The text as a list of parts, also where there is only one."""
+        """The text as a list of parts, even if there is only one part."""
         return [self.text] if isinstance(self.text, str) else self.text
 
 
 @dataclass(frozen=True)
 class Bullets(Block):
-    """Sentences in a list, each with a bullet."""
+    """A list of sentences with bullets."""
 
     kind = "bullets"
 
@@ -86,7 +86,7 @@ class Bullets(Block):
 
 @dataclass(frozen=True)
 class Code(Block):
-    """A command or a piece of a program, on lines of its own."""
+    """A command or program code, shown as a block of its own."""
 
     kind = "code"
 
@@ -98,10 +98,10 @@ class Tile:
     """One number in a frame.
 
     Attributes:
-        name: What the number is.
+        name: The name of the number.
         value: The number as it is shown.
-        remark: What else there is to say about it, in small print.
-        strong: Whether the tile stands out from the others.
+        remark: An additional remark in small print.
+        strong: Whether the tile is emphasised.
     """
 
     name: str
@@ -112,7 +112,12 @@ class Tile:
 
 @dataclass(frozen=True)
 class Tiles(Block):
-    """Several numbers, each in a frame; narrower if they share a row with something else."""
+    """Several tiles.
+
+    Attributes:
+        tiles: The tiles.
+        narrow: Whether the tiles are narrow because another block is beside them.
+    """
 
     kind = "tiles"
 
@@ -125,10 +130,10 @@ class Figure(Block):
     """A chart with a title above and a sentence below.
 
     Attributes:
-        title: What the chart shows.
+        title: The title of the chart.
         chart: An Altair chart.
-        caption: How to read it.
-        tall: Whether it is as high as two other blocks beside it.
+        caption: A sentence that says how to read the chart.
+        tall: Whether the figure is as high as two blocks beside it.
     """
 
     kind = "figure"
@@ -140,9 +145,9 @@ class Figure(Block):
 
     @property
     def spec(self) -> dict[str, Any]:
-        """The chart as Vega-Lite wants it."""
+        """The chart as a Vega-Lite specification."""
         spec: dict[str, Any] = self.chart.to_dict()
-        del spec["$schema"]  # an address, though nothing would load it
+        del spec["$schema"]  # a web address; nothing would load it, but the page should contain no such address
         return spec
 
 
@@ -151,9 +156,9 @@ class HeatMap:
     """A square of shaded cells, small enough for a cell of a table.
 
     Attributes:
-        size: How many cells it has across and down.
-        shades: For each shade in use, its number (1 is the palest) and the SVG path around the cells that have it.
-        description: What it shows, in words, for those who cannot see it.
+        size: The number of rows, which is also the number of columns.
+        shades: For each shade that occurs, its number (1 is the lightest) and the SVG path of the cells with it.
+        description: A description in words, for readers who cannot see it.
     """
 
     size: int
@@ -163,12 +168,12 @@ class HeatMap:
 
 @dataclass(frozen=True)
 class Cell:
-    """What one cell of a table shows.
+    """One cell of a table.
 
     Attributes:
-        text: What is shown.
-        value: What to sort by where the text does not sort by itself.
-        picture: Shown instead of the text.
+        text: The text of the cell.
+        value: The number to sort by; None to sort by the text.
+        picture: A picture that is shown instead of the text, or None.
     """
 
     text: str
@@ -181,10 +186,10 @@ class Table(Block):
     """A table that readers can sort and search.
 
     Attributes:
-        label: What the rows are, for the search field and for those who cannot see the table.
-        columns: Names of the columns; a leading "#" says that a column holds numbers.
-        rows: One cell for each column.
-        left_out: A sentence that says which rows are left out, "" if none are.
+        label: The name of what the rows are, for the search field and for readers who cannot see the table.
+        columns: The names of the columns; "#" at the beginning means that the column contains numbers.
+        rows: The rows, with one cell for each column.
+        left_out: A sentence that says which rows are left out; "" if none are.
     """
 
     kind = "table"
@@ -197,7 +202,7 @@ class Table(Block):
 
 @dataclass(frozen=True)
 class ParameterRow:
-    """A parameter of a method: its name, its value, and what it means."""
+    """The name, the value and the meaning of a parameter of a method."""
 
     name: str
     value: str
@@ -206,7 +211,7 @@ class ParameterRow:
 
 @dataclass(frozen=True)
 class Parameters(Block):
-    """The parameters of a method in a plain table."""
+    """A table of the parameters of a method, without sorting and searching."""
 
     kind = "parameters"
 
@@ -215,7 +220,7 @@ class Parameters(Block):
 
 @dataclass(frozen=True)
 class SideBySide(Block):
-    """Blocks in two columns, filled row by row; one below the other on a phone."""
+    """Blocks in two columns, filled row by row; on a phone, in one column."""
 
     kind = "side_by_side"
 
@@ -224,7 +229,12 @@ class SideBySide(Block):
 
 @dataclass(frozen=True)
 class Stack(Block):
-    """Blocks one below the other that take one place in a `SideBySide`; in smaller type if they are mostly text."""
+    """Blocks below each other, to be used as one block of a `SideBySide`.
+
+    Attributes:
+        blocks: The blocks, from top to bottom.
+        small: Whether the text is smaller than elsewhere.
+    """
 
     kind = "stack"
 

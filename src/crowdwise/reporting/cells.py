@@ -1,4 +1,4 @@
-"""Names and numbers as cells of a table."""
+"""Functions that turn names and numbers into the cells of a table."""
 
 from typing import Any
 
@@ -9,17 +9,17 @@ from .blocks import Cell
 
 
 def text(value: Any) -> Cell:
-    """A name, which may be of any type, as a cell."""
+    """Return a cell with a name, which may have any type."""
     return Cell(str(value))
 
 
 def number(value: float | None, form: str = ",") -> Cell:
-    """A number as a cell, written by a format such as ".1%"; a dash where there is none."""
+    """Return a cell with a number, written in a format such as ".1%"; a dash for None and NaN."""
     if value is None or np.isnan(value):
         return Cell("-")
     return Cell(format(value, form), float(value))
 
 
 def names_as_text(names: pl.Series) -> pl.Series:
-    """Names of any type as text, which is what charts and tables want."""
+    """Return names of any type as text, for charts and tables."""
     return names.cast(pl.String)

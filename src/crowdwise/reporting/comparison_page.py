@@ -1,4 +1,4 @@
-"""`comparison_page`: methods side by side on a page in the style of the report."""
+"""`comparison_page`: writes an HTML page that compares methods, in the style of the report."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -14,18 +14,21 @@ from .blocks import Code, Figure, Paragraph, Section, SideBySide, Table
 from .cells import number, text
 from .rendering import render
 
-# How the numbers of each column are written; other columns hold text.
+# The number format of each column; the other columns contain text.
 _FORMATS: Final = {"accuracy": ".4f", "low": ".4f", "high": ".4f", "seconds": ".3f", "iterations": ",", "ties": ","}
 
 
 def comparison_page(labels: Labels, rows: Sequence[dict[str, Any]], path: str | PathLike[str], command: str) -> None:
-    """Write a page about what `comparison.compare` measured.
+    """Write an HTML page about a comparison of methods.
 
     Args:
-        labels: What the workers said.
-        rows: One per method.
-        path: Where to write it; ends in .html.
-        command: How to make it again.
+        labels: The labels that the methods ran on.
+        rows: One row per method, as `analysis.comparison.compare` returns them.
+        path: The file to write; its name ends in .html.
+        command: The command that makes the page again.
+
+    Raises:
+        CallError: The extra `report` is missing, or the name does not end in .html.
     """
     require_extra("report", "A page")
     check_page(path)
@@ -39,8 +42,8 @@ def comparison_page(labels: Labels, rows: Sequence[dict[str, Any]], path: str | 
 
 
 def _figures(rows: Sequence[dict[str, Any]]) -> list[Figure]:
-    """How right and how fast the methods are; of those that ran, and how right only where there is a truth."""
-    from ..analysis import charts  # needs the extra
+    """Make the charts of accuracy, if there is a truth, and of time; of the methods that did not refuse the labels."""
+    from ..analysis import charts  # imported here because it needs the extra
 
     ran = [row for row in rows if row["seconds"] is not None]
     figures = []
@@ -56,7 +59,7 @@ def _figures(rows: Sequence[dict[str, Any]]) -> list[Figure]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
-    """Everything that was measured."""
+    """Make the table of everything that was measured."""
     columns = [f"#{name.capitalize()}" if name in _FORMATS else name.capitalize() for name in rows[0]]
     cells = [
         [number(value, _FORMATS[name]) if name in _FORMATS else text(value) for name, value in row.items()]

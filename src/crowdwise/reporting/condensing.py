@@ -1,4 +1,4 @@
-"""What keeps a page small however large the crowd is: count in bins, show what is most common, say what is left out."""
+"""Functions that keep the page of a large crowd small: histograms, most common values, omitted rows."""
 
 import numpy as np
 import polars as pl
@@ -7,16 +7,20 @@ from ..kernels import Array
 
 
 def bins(values: Array, low: float, high: float, count: int = 30) -> pl.DataFrame:
-    """A histogram of the values: a row per bin with its ends `low` and `high` and how many values it holds, `count`.
+    """Return a histogram of the values: one row per bin with the columns low, high (its ends) and count.
 
-    Values outside of `low` to `high` go into the first or the last bin.
+    Args:
+        values: The values. Those below `low` are counted in the first bin, those above `high` in the last bin.
+        low: The lower end of the first bin.
+        high: The upper end of the last bin.
+        count: The number of bins.
     """
     counts, edges = np.histogram(np.clip(values, low, high), count, (low, high))
     return pl.DataFrame({"low": edges[:-1], "high": edges[1:], "count": counts})
 
 
 def most_common(counts: Array, limit: int) -> Array:
-    """The codes with the largest counts, at most `limit` of them, in ascending order.
+    """Return the positions of the largest counts, at most `limit` of them, in ascending order.
 
     >>> most_common(np.array([5, 0, 7, 6]), 2).tolist()
     [2, 3]
@@ -27,7 +31,12 @@ def most_common(counts: Array, limit: int) -> Array:
 
 
 def left_out(shown: int, total: int, rule: str) -> str:
-    """A sentence that says by which rule rows are shown and how many are not; "" where all are shown.
+    """Return a sentence that says which rows are shown and how many are not; "" if all are shown.
+
+    Args:
+        shown: The number of rows that are shown.
+        total: The number of all rows.
+        rule: The beginning of the sentence: which rows are shown.
 
     >>> left_out(300, 1000, "The workers with the most labels:")
     'The workers with the most labels: 300 of 1,000; 700 are left out here.'

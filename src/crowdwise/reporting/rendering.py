@@ -1,4 +1,4 @@
-"""From sections to one file of HTML that needs nothing else: no other file, no network."""
+"""`render`: turns sections into one HTML page that needs no other file and no network."""
 
 import base64
 import hashlib
@@ -13,13 +13,13 @@ _ASSETS: Final = Path(__file__).parent / "assets"
 
 
 def render(title: str, heading: str, lead: str, sections: Sequence[Section]) -> str:
-    """The whole page as HTML; whatever comes from data is escaped.
+    """Return the whole page as HTML; all text that comes from data is escaped.
 
     Args:
-        title: What the browser's tab shows.
+        title: The title in the tab of the browser.
         heading: The heading of the page.
         lead: A sentence under the heading.
-        sections: What the page shows, from top to bottom.
+        sections: The sections of the page, from top to bottom.
     """
     import jinja2
     from markupsafe import Markup
@@ -32,7 +32,7 @@ def render(title: str, heading: str, lead: str, sections: Sequence[Section]) -> 
         lstrip_blocks=True,
     )
     scripts = [_vega(), (_ASSETS / "page.js").read_text(encoding="utf-8")]
-    # The browser runs these two scripts and no other, and lets nothing be loaded.
+    # With this policy the browser runs only these two scripts and loads nothing.
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -57,13 +57,13 @@ def render(title: str, heading: str, lead: str, sections: Sequence[Section]) -> 
 
 @cache
 def _vega() -> str:
-    """Vega, Vega-Lite and their embedding as one script, from the package, not from a network."""
+    """Return the JavaScript that draws charts (Vega, Vega-Lite and vega-embed); an installed package contains it."""
     import vl_convert
 
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub forgets that the snippet is optional
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # in its stub the snippet is not optional
     return bundle.replace("</script", "<\\/script")
 
 
 def _digest(script: str) -> str:
-    """The hash by which a security policy names a script."""
+    """Return the hash that names a script in a content security policy."""
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()

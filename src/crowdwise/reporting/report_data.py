@@ -1,4 +1,4 @@
-"""`ReportData`: everything that a section of the report may show, gathered once for all of them."""
+"""`ReportData`: the data that the sections of the report are made from."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,13 +16,13 @@ from ..results.result import Result
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """What a report is about.
+    """The data that the sections of the report are made from.
 
     Attributes:
-        labels: What the workers said.
-        result: What the method found from them.
-        truth: The true label of some items (columns item and truth); None if none is known.
-        command: How to make the report again.
+        labels: The labels.
+        result: The result of a method on these labels.
+        truth: The true labels of some items (columns item and truth); None if no truth is known.
+        command: The command or the Python call that makes the report again.
     """
 
     labels: Labels
@@ -32,30 +32,31 @@ class ReportData:
 
     @property
     def method(self) -> Method:
-        """The method that found the result."""
+        """The method that the result is from."""
         method: Method = self.result.method
         return method
 
     @property
     def method_name(self) -> str:
-        """What the method is called in Python."""
+        """The name of the method's class."""
         return type(self.method).__name__
 
     @property
     def learned(self) -> Learned:
-        """What the method learned of the workers, the classes and the items."""
+        """What the method learned about workers, classes and items."""
         learned: Learned = self.result.workers
         return learned
 
     @cached_property
     def majority(self) -> Result:
-        """What majority vote finds from the same labels, to compare with."""
-        # `MajorityVote` refuses votes that name several classes, but the share of the votes is defined for those too.
+        """The result of majority vote on the same labels, for comparison."""
+        # `MajorityVote.fit` is not called, because it refuses votes that name several classes. The shares of the votes
+        # are defined for those too.
         return Result.build(
             MajorityVote(), self.labels, shares(self.labels), "weight", convergence=Convergence(0, True, 0.0)
         )
 
     @cached_property
     def known(self) -> Matched | None:
-        """The items whose truth is known, as numbers of the result's items and classes; None without any truth."""
+        """The known truth as codes of items and classes; None if no truth is known."""
         return None if self.truth is None else match(self.result, self.truth)

@@ -1,4 +1,4 @@
-"""`report`: the page about one crowd and what a method found."""
+"""`report`: writes an HTML page about a crowd and the result of a method."""
 
 from os import PathLike
 from typing import Any
@@ -22,17 +22,21 @@ def report(
     *,
     command: str | None = None,
 ) -> None:
-    """Write a page about a crowd and what a method found, for people who would rather look than read.
+    """Write an HTML page with charts and tables about a crowd and the result of a method.
 
-    It is one file that loads nothing, opens in any browser, follows light and dark, and prints. Needs the extra
-    `report`: pip install 'crowdwise[report]'.
+    The page is one file. It opens in any browser without a network, has light and dark colours, and can be printed.
+    Needs the extra `report`: pip install 'crowdwise[report]'.
 
     Args:
-        labels: What the workers said.
-        result: What a method found from them.
-        truth: True labels, if some are known: a path, a table, or a mapping from item to class.
-        path: Where to write it; ends in .html.
-        command: How to make it again, for the last section; the Python call if None.
+        labels: The labels.
+        result: The result of a method on these labels.
+        truth: The true labels, if some are known: a path, a table, or a mapping from item to class.
+        path: The file to write; its name ends in .html.
+        command: The command that makes the page again, for its last section; the Python call if None.
+
+    Raises:
+        CallError: The extra is missing, the name does not end in .html, or the result is not from these labels.
+        DataError: The truth cannot be read, or has no item or no class in common with the labels.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -52,7 +56,7 @@ def report(
 
 
 def report_text(data: ReportData) -> str:
-    """The whole page as HTML."""
+    """Return the whole page as HTML."""
     lead = (
         f"What {data.labels.n_workers:,} workers said about {data.labels.n_items:,} items, and what "
         f"{data.method_name} makes of it."
@@ -61,8 +65,8 @@ def report_text(data: ReportData) -> str:
 
 
 def gather(data: ReportData) -> list[Section]:
-    """Every section of the table SECTIONS that has something to show."""
-    from .sections import SECTIONS  # needs the extra
+    """Make every section in the table SECTIONS; a section that has nothing to show is left out."""
+    from .sections import SECTIONS  # imported here because it needs the extra
 
     gathered = [(row, row.gather(data)) for row in SECTIONS]
     return [Section(row.id, row.title, blocks, row.navigation) for row, blocks in gathered if blocks is not None]

@@ -1,1 +1,1 @@
-"""What was found: the answer to every item, how good every worker is, and why."""
+"""The results of methods: the answers to the items, and what was learned about the workers."""

@@ -1,4 +1,4 @@
-"""`Contributions`: what the prior and each vote add to every class of one item, for methods in which that is a sum."""
+"""`Contributions`: what the prior and each vote add to the score of every class of one item."""
 
 from dataclasses import dataclass
 
@@ -9,13 +9,15 @@ from ..kernels import Array
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """The sums behind the scores of one item.
+    """The terms whose sum gives the scores of one item, for methods whose scores are such sums.
+
+    Below, a row is one label of the item, and the said class is the class that this label names.
 
     Attributes:
-        prior: (classes), what every class has before any vote.
-        evidence: What a row of labels adds, whatever it may say: (rows, classes) where it adds to the class it names
-            and to no other, else (rows, said class, class).
-        logarithmic: Whether the sums are logarithms of the scores, up to a constant, or the scores themselves.
+        prior: (classes), the value of every class before any vote.
+        evidence: What each row would add if it named each class. Its shape is (rows, said class, class); or (rows, said
+            class) if a row adds to the class that it names and to no other class.
+        logarithmic: True if the sums are the logarithms of the scores, up to a constant; False if they are the scores.
 
     >>> added = Contributions.of_votes(np.full(3, 1 / 3), n_classes=2)
     >>> added.scores(np.array([0, 0, 1])).round(2).tolist()
@@ -28,11 +30,11 @@ class Contributions:
 
     @classmethod
     def of_votes(cls, weight: Array, n_classes: int) -> "Contributions":
-        """Each row adds its weight to the score of the class it names, and there is nothing before."""
+        """Return contributions without a prior, where each row adds its weight to the class that it names."""
         return cls(np.zeros(n_classes), np.tile(weight[:, None], n_classes), logarithmic=False)
 
     def added(self, said: Array) -> Array:
-        """(rows, classes): what each row adds to every class, given the class it names."""
+        """Return (rows, classes): what each row adds to every class, given the class that each row names."""
         rows = np.arange(len(said))
         if self.evidence.ndim == 3:
             return np.asarray(self.evidence[rows, said])
@@ -41,11 +43,12 @@ class Contributions:
         return added
 
     def lead(self, winner: int, rival: int) -> Array:
-        """(rows, said class): what each row would add to the winner over the rival if it named each class.
+        """Return (rows, said class): what each row would add to the lead of the winner over the rival.
 
-        NaN where it would make both impossible.
+        There is one value for every class that the row could name. It is NaN if naming that class would make both the
+        winner and the rival impossible.
         """
-        with np.errstate(invalid="ignore"):  # -inf less -inf
+        with np.errstate(invalid="ignore"):  # NumPy warns about -inf minus -inf
             if self.evidence.ndim == 3:
                 return np.asarray(self.evidence[:, :, winner] - self.evidence[:, :, rival])
             lead = np.zeros(self.evidence.shape)
@@ -54,14 +57,17 @@ class Contributions:
             return lead
 
     def sums(self, said: Array) -> Array:
-        """(classes): the prior and what all rows add."""
+        """Return (classes): the prior plus what all rows add, given the class that each row names."""
         return np.asarray(self.prior + self.added(said).sum(axis=0))
 
     def scores(self, said: Array) -> Array:
-        """(classes): the scores that follow."""
+        """Return (classes): the scores that follow from the sums, given the class that each row names.
+
+        If every class is impossible, all classes have the same score.
+        """
         sums = self.sums(said)
         if not self.logarithmic:
             return sums
         highest = sums.max()
-        chance = np.exp(sums - highest) if highest > -np.inf else np.ones(len(sums))
-        return np.asarray(chance / chance.sum())
+        probability = np.exp(sums - highest) if highest > -np.inf else np.ones(len(sums))
+        return np.asarray(probability / probability.sum())

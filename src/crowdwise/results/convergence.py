@@ -1,17 +1,18 @@
-"""`Convergence`: how the iterations of a method ended, in a sentence."""
+"""`Convergence`: how the iterations of a method ended: how many there were and whether they converged."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """How the iterations ended.
+    """How the iterations of a method ended; `str` gives it as a phrase.
 
     Attributes:
-        iterations: How many there were.
-        converged: Whether the scores settled; False means that the iterations ran out first.
+        iterations: The number of iterations.
+        converged: Whether the scores stopped changing; False if the maximum number of iterations was reached first.
         change: The largest change of a score in the last iteration, as the method measures it.
-        objective: The objective at the start and after every iteration; empty where a method has none.
+        objective: The value of the objective function at the start and after every iteration; empty for a method that
+            has no objective.
     """
 
     iterations: int

@@ -1,4 +1,4 @@
-"""What a method found in parts: the same tables as a `Result`, made part by part as they are asked for."""
+"""`ResultInParts`: the result of a method on labels that are in parts, on disk or in a cluster."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -19,23 +19,33 @@ from .quality import AgreementCounts, accuracies_of, count_agreement, count_righ
 from .result import TIE, Ending, Quality, Result, Scale, check_finite, closest, write_tables
 
 
-class Tally(NamedTuple):
-    """What is counted once there are answers; it adds up over disjoint items."""
+class AnswerCounts(NamedTuple):
+    """What is counted when the answers are known; the counts of disjoint sets of items can be added.
+
+    Attributes:
+        given: See `AgreementCounts`.
+        agreed: See `AgreementCounts`.
+        compared: See `AgreementCounts`.
+        classes: See `AgreementCounts`.
+        agreed_in_all: (workers), the number of votes that name the answer of their item.
+        votes: (workers), the number of votes.
+        ties: (1), the number of items whose best two classes are tied.
+    """
 
     given: Array
     agreed: Array
     compared: Array
     classes: Array
-    agreed_in_all: Array  # (workers): votes that name the answer of their item
-    votes: Array  # (workers)
-    ties: Array  # (1)
+    agreed_in_all: Array
+    votes: Array
+    ties: Array
 
 
-def count_tally(labels: Labels, scores: Array) -> Tally:
-    """Count these items."""
+def count_answers(labels: Labels, scores: Array) -> AnswerCounts:
+    """Count these items, given their labels and final scores."""
     answers, _, tied = kernels.best_two(scores, TIE)
     arrays = (labels.item_starts, labels.workers, labels.labels)
-    return Tally(
+    return AnswerCounts(
         *count_agreement(labels, answers),
         kernels.agreements(*arrays, answers, labels.n_workers),
         kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers),
@@ -43,57 +53,64 @@ def count_tally(labels: Labels, scores: Array) -> Tally:
     )
 
 
-class PartsEngine(Protocol):
-    """An engine that adds up over parts what is counted from their labels and final scores."""
+class CountingEngine(Protocol):
+    """The interface of an engine that can count every part and add up the counts.
+
+    `phase` is the name of this work in the progress bar.
+    """
 
     def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
-        """The sum of `count` over all parts."""
+        """Call `count` with the labels and the final scores of every part and return the sum of what it returns."""
         ...
 
     def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
-        """The same for what needs no scores."""
+        """Call `count` with the labels of every part and return the sum of what it returns."""
         ...
 
 
 class ResultInParts(ABC):
-    """A result whose items are in parts, on disk or in a cluster; what was found of the workers is here.
+    """The base of results whose items are in parts, on disk or in a cluster.
 
-    It has the tables of a `Result`, made when they are asked for.
+    It has the same tables as a `Result`. They are made part by part, and only when they are asked for.
 
     Attributes:
-        method: The method with all its parameters.
-        swept_by: The loop that it ran: itself, or another that it ran on its own behalf.
-        names: What workers and classes are called; items have their names in their part.
-        scale: What the scores are; see `Result`.
-        workers: What the method learned of the workers, a `Learned`.
+        method: The method with all its parameters, as the user chose it.
+        sweeping_method: The method that the engine ran. It differs from `method` if that method left the work to
+            another one; see `credited_to`.
+        names: The names of workers and classes. The names of the items are in the parts.
+        scale: The meaning of the scores; see `Result`.
+        workers: What the method learned about the workers, a `Learned`.
         convergence: How the iterations ended.
-        n_items: How many items there are.
+        n_items: The number of items.
     """
 
-    def __init__(self, method: Any, labels: Crowd, engine: PartsEngine, ending: Ending) -> None:
+    def __init__(self, method: Any, labels: Crowd, engine: CountingEngine, ending: Ending) -> None:
         self.method: Any = method
-        self.swept_by = method
+        self.sweeping_method = method
         self.names = labels.names
         self.n_items = labels.n_items
         self.scale: Scale = method.scale
         self.workers = ending.workers
         self.convergence = ending.convergence
-        self._adding = engine
+        self._counting_engine = engine
 
     @abstractmethod
     def lazy(self, scores: bool = False) -> pl.LazyFrame:
-        """One row per item, as a stream; see `Result.to_frame`."""
+        """Return one row per item as a lazy table that need not fit in memory; see `Result.to_frame`."""
 
     @abstractmethod
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:
-        """The rows of these items, with the scores of all classes."""
+        """Return the rows of these items, with the scores of all classes."""
 
     def to_frame(self, scores: bool = False) -> pl.DataFrame:
-        """One row per item, all of them in memory."""
+        """Return one row per item, all in memory; see `Result.to_frame`."""
         return self.lazy(scores).collect()
 
     def about(self, items: pl.Series) -> Result:
-        """The result of these items alone, in memory; of the first item, if none of these has a label."""
+        """Return the result of these items alone, in memory.
+
+        If none of these items has a label, it is the result of the first item, so that it is never empty.
+        """
         rows = self._rows_of(items)
         if rows.height == 0:
             rows = self.lazy(scores=True).head(1).collect()
@@ -101,7 +118,7 @@ class ResultInParts(ABC):
         return self._result(Names(rows["item"], self.names.workers, self.names.classes), scores, rows["votes"])
 
     def disputed(self, count: int) -> pl.DataFrame:
-        """The rows of the items whose best two classes are closest, the closest first."""
+        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
         return closest(self.lazy(), count)
 
     def write(
@@ -111,60 +128,63 @@ class ResultInParts(ABC):
         *,
         scores: bool = False,
     ) -> None:
-        """Write the rows of the items to `truth` and those of the workers to `workers`: both of them, or none."""
+        """Write the rows of the items to the file `truth` and those of the workers to the file `workers`.
+
+        A path that is None is left out. Either all files are written or none.
+        """
         write_tables(self.lazy(scores), self.workers_frame, truth, workers)
 
     def credited_to(self, method: Any) -> "ResultInParts":
-        """The same as the result of another method, which this one was a part of."""
+        """Return a copy that names another method as its `method`: one that left its work to this method."""
         other = copy(self)
         other.method = method
         return other
 
     def workers_frame(self) -> pl.DataFrame:
-        """One row per worker, in order of first appearance."""
+        """Return one row per worker, in order of first appearance; see `Result.workers_frame`."""
         return self._about_workers().workers_frame()
 
     def confusion(self, worker: Any) -> pl.DataFrame:
-        """What one worker says where each class is true; see `Result.confusion`."""
+        """Return the confusion matrix of one worker; see `Result.confusion`."""
         return self._about_workers().confusion(worker)
 
     @property
     def tie_count(self) -> int:
-        """How many items have a best class that is tied with the second."""
-        return int(self.tally.ties[0])
+        """The number of items whose best two classes are tied."""
+        return int(self.answer_counts.ties[0])
 
     @cached_property
-    def tally(self) -> Tally:
-        """What follows from the answers."""
-        tally: Tally = self._adding.add(count_tally, "counting")
-        return tally
+    def answer_counts(self) -> AnswerCounts:
+        """The counts over all items, given their answers."""
+        counts: AnswerCounts = self._counting_engine.add(count_answers, "counting")
+        return counts
 
     @cached_property
     def agreement(self) -> Array:
-        """Per worker, the share of its votes that name the inferred label (NaN without votes)."""
-        votes = self.tally.votes
+        """(workers), the share of the worker's votes that name the inferred label; NaN for a worker without votes."""
+        votes = self.answer_counts.votes
         unknown = np.full(len(votes), np.nan)
-        return np.asarray(np.divide(self.tally.agreed_in_all, votes, out=unknown, where=votes > 0))
+        return np.asarray(np.divide(self.answer_counts.agreed_in_all, votes, out=unknown, where=votes > 0))
 
     @cached_property
     def quality(self) -> Quality:
-        """How good every worker is."""
-        if not self.swept_by.measures_accuracy:
+        """The quality of every worker; see `Quality`."""
+        if not self.sweeping_method.measures_accuracy:
             return Quality(self.agreement)
 
         def expected_right(evidence: Array, share: Array) -> Any:
             count = partial(count_right, evidence=evidence, share=share)
-            return self._adding.add_labels(count, "measuring workers")
+            return self._counting_engine.add_labels(count, "measuring workers")
 
-        return accuracies_of(AgreementCounts(*self.tally[:4]), expected_right)
+        return accuracies_of(AgreementCounts(*self.answer_counts[:4]), expected_right)
 
     def _about_workers(self) -> Result:
-        """A result without items."""
-        nothing = np.zeros((0, len(self.names.classes)))
-        return self._result(self.names, nothing, pl.Series([], dtype=pl.Int32))
+        """Return a result in memory of all workers and of no items."""
+        no_scores = np.zeros((0, len(self.names.classes)))
+        return self._result(self.names, no_scores, pl.Series([], dtype=pl.Int32))
 
     def _result(self, names: Names, scores: Array, votes: pl.Series) -> Result:
-        """A result in memory of the items with these names, and of all workers."""
+        """Return a result in memory of all workers and of the items with these names, scores and numbers of votes."""
         return Result(
             method=self.method,
             names=names,
@@ -174,7 +194,7 @@ class ResultInParts(ABC):
             convergence=self.convergence,
             ranking=kernels.best_two(scores, TIE),
             votes=votes.to_numpy(),
-            worker_votes=self.tally.votes,
+            worker_votes=self.answer_counts.votes,
             agreement=self.agreement,
             measure_quality=lambda: self.quality,
         )
@@ -186,22 +206,32 @@ class ResultInParts(ABC):
         )
 
 
-def part_result(about: ResultInParts, labels: Labels, items: pl.Series, scores: Array) -> Result:
-    """The result of one part: everything about its items, nothing about workers but their parameters."""
-    variance = about.swept_by.variance
-    check_finite(about.method, items, scores)
-    nothing = np.zeros(0)
+def part_result(fit: ResultInParts, labels: Labels, items: pl.Series, scores: Array) -> Result:
+    """Return the result of one part in memory; it has no votes, agreement and quality of the workers.
+
+    Args:
+        fit: The result of all parts, or an object with its method, workers' parameters and convergence.
+        labels: The labels of this part.
+        items: The names of the items of this part.
+        scores: Their final scores.
+
+    Raises:
+        DataError: A score is not finite.
+    """
+    variance = fit.sweeping_method.variance
+    check_finite(fit.method, items, scores)
+    no_workers = np.zeros(0)
     return Result(
-        method=about.method,
+        method=fit.method,
         names=Names(items, labels.names.workers, labels.names.classes),
         scores=scores,
-        scale=about.swept_by.scale,
-        workers=about.workers,
-        convergence=about.convergence,
+        scale=fit.sweeping_method.scale,
+        workers=fit.workers,
+        convergence=fit.convergence,
         ranking=kernels.best_two(scores, TIE),
         votes=kernels.votes_per_item(labels.item_starts, labels.continued),
-        worker_votes=nothing,
-        agreement=nothing,
-        measure_quality=partial(Quality, nothing),
-        measure_variance=None if variance is None else partial(variance, labels, scores, about.workers),
+        worker_votes=no_workers,
+        agreement=no_workers,
+        measure_quality=partial(Quality, no_workers),
+        measure_variance=None if variance is None else partial(variance, labels, scores, fit.workers),
     )

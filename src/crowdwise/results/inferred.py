@@ -1,4 +1,4 @@
-"""`Inferred`: what every result answers, whether its items are in memory, on disk or in a Spark cluster."""
+"""`Inferred`: the interface of all results, whether in memory, on disk or in a Spark cluster."""
 
 from os import PathLike
 from typing import Any, Protocol
@@ -11,7 +11,10 @@ from .result import Quality, Result, Scale
 
 
 class Inferred(Protocol):
-    """The inferred truth of a crowd, wherever it is kept. `Result` says what the members mean."""
+    """The result of a method; `Result` has it in memory, `ResultInParts` on disk or in a cluster.
+
+    `Result` describes the members in more detail.
+    """
 
     @property
     def method(self) -> Any:
@@ -20,17 +23,17 @@ class Inferred(Protocol):
 
     @property
     def names(self) -> Names:
-        """What workers and classes are called; in memory, also what the items are called."""
+        """The names of workers and classes, and for a result in memory also of the items."""
         ...
 
     @property
     def scale(self) -> Scale:
-        """What the scores are."""
+        """The meaning of the scores."""
         ...
 
     @property
     def workers(self) -> Any:
-        """What the method learned of the workers, a `Learned`."""
+        """What the method learned about the workers; a `Learned`, or the method's own subclass of it."""
         ...
 
     @property
@@ -40,36 +43,39 @@ class Inferred(Protocol):
 
     @property
     def quality(self) -> Quality:
-        """How good every worker is."""
+        """The quality of every worker."""
         ...
 
     @property
     def tie_count(self) -> int:
-        """How many items have two best classes with the same score."""
+        """The number of items whose best two classes have the same score."""
         ...
 
     def to_frame(self, scores: bool = False) -> pl.DataFrame:
-        """One row per item, in memory; with `scores`, a column for the score of every class."""
+        """Return one row per item, in memory; with `scores`, there is a column for the score of every class."""
         ...
 
     def lazy(self, scores: bool = False) -> pl.LazyFrame:
-        """The same as a stream."""
+        """Return one row per item as a lazy table that need not fit in memory; `scores` as in `to_frame`."""
         ...
 
     def workers_frame(self) -> pl.DataFrame:
-        """One row per worker, in order of first appearance."""
+        """Return one row per worker, in order of first appearance."""
         ...
 
     def confusion(self, worker: Any) -> pl.DataFrame:
-        """What one worker says where each class is true: a row per true class, a column per class said."""
+        """Return the confusion matrix of one worker: a row for each true class, a column for each class said."""
         ...
 
     def about(self, items: pl.Series) -> Result:
-        """The result of these items in memory, to be measured; of any item at all if none of these has a label."""
+        """Return a result in memory that holds these items, to compare them with a known truth.
+
+        It may hold other items too. It is never empty, even if none of these items has a label.
+        """
         ...
 
     def disputed(self, count: int) -> pl.DataFrame:
-        """The rows of the items whose best two classes are closest, the closest first."""
+        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
         ...
 
     def write(
@@ -79,9 +85,12 @@ class Inferred(Protocol):
         *,
         scores: bool = False,
     ) -> None:
-        """Write the rows of the items to `truth` and those of the workers to `workers`: both of them, or none."""
+        """Write the rows of the items to `truth` and those of the workers to `workers`.
+
+        A path that is None is left out. Either all tables are written or none.
+        """
         ...
 
     def credited_to(self, method: Any) -> "Inferred":
-        """The same as the result of another method, which this one was a part of."""
+        """Return a copy that names another method as its `method`: one that left its work to this method."""
         ...

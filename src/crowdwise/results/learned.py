@@ -1,7 +1,7 @@
-"""`Learned`: what a method learned besides the scores, and what anybody may ask of it.
+"""`Learned`: what a method learned about workers, classes and items, in addition to the scores.
 
-Methods differ in what they know of workers. A report must not guess at attribute names: it asks the members declared
-here, and a method that has no such thing answers None.
+Methods learn different things about the workers. The members declared here are the same for all methods, so that a
+report does not depend on the method. They are None for a method that does not learn them.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ class Trust:
     """How much a method trusts every worker.
 
     Attributes:
-        value: (workers), the larger, the more a worker is trusted; in the method's own units.
-        meaning: What the number is, in a few words.
+        value: (workers), larger for a worker who is trusted more; in the method's own units.
+        meaning: The name of this number, for the axis of a chart.
     """
 
     value: Array
@@ -25,34 +25,34 @@ class Trust:
 
 
 class Learned:
-    """What a method learned of the workers, the classes and the items: the base of every method's own parameters."""
+    """What a method learned about workers, classes and items; methods have subclasses with their own parameters."""
 
     @property
     def class_prior(self) -> Array | None:
-        """(classes), how common each class is expected to be before any vote, adding up to one; None if unknown."""
+        """(classes), the probability of each class before any vote; None if the method has no such probabilities."""
         return None
 
     @property
     def confusion(self) -> Array | None:
-        """(workers, true class, said class), probabilities; None where workers have no confusion matrices."""
+        """(workers, true class, said class), probabilities; None if the method has no confusion matrices."""
         return None
 
     @property
     def difficulty(self) -> Array | None:
-        """(items), the larger, the harder; None where the method does not tell items apart."""
+        """(items), larger for harder items; None if the method has no difficulties."""
         return None
 
     def trust(self) -> Trust | None:
-        """One number per worker that says how much the method trusts it; None where it has none."""
+        """Return how much the method trusts every worker; None if it has no such number."""
         return None
 
 
 def chances(logarithms: Array) -> Array:
-    """Probabilities that add up to one, from their logarithms up to a constant."""
+    """Return probabilities that add up to one, given their logarithms up to a common constant."""
     weights = np.exp(logarithms - logarithms.max())
     return np.asarray(weights / weights.sum())
 
 
 def share_right(matrices: Array) -> Trust:
-    """The trust in workers with confusion matrices: how often each is right, every class counting alike."""
+    """Return the trust in workers with confusion matrices: how often each is right, averaged over the classes."""
     return Trust(np.diagonal(matrices, axis1=1, axis2=2).mean(axis=1), "Share right, mean over classes")

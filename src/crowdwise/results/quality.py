@@ -1,16 +1,20 @@
-"""How often is each worker right? The question every method can answer, on the scale of accuracy, with an interval.
+"""The accuracy of every worker with an interval, estimated from the answers of any method.
 
-Given a method's answers, read every worker as one coin: right with probability p_j, else wrong evenly over the other
-classes. Rounds of expectation and maximisation turn agreement with the answers, which flatters (a worker's own
-vote helped to choose them), into the expected number of right labels. The posterior is
+The model: worker j is right with probability p_j, and otherwise names each of the other classes equally often.
+Agreement with the answers would be too high an estimate of p_j, because the worker's own vote helped to choose the
+answers. A few rounds of expectation and maximisation estimate the number of right labels instead. The posterior is
 
     p_j ~ Beta(A + right_j, B + wrong_j)
 
-with A and B by moments over all workers, worth at most eight labels together, so that a crowd of few labels cannot
-talk itself into all workers being alike. Not knowing the truth loses information: the interval counts only
-n_j - sum q (1 - q) / (p_j (1 - p_j)) of the n_j labels, q the probability that a label is right (Louis, 1982,
-https://doi.org/10.1111/j.2517-6161.1982.tb01203.x). Eight labels and at most eight rounds were chosen on
-simulated crowds (tests/test_coverage.py), not on any truth file.
+where A and B are estimated by the method of moments from all workers. A + B is at most eight labels; otherwise a crowd
+with few labels could give a prior so strong that all workers look the same. Because the truth is not known, a label
+tells less than it would otherwise: the interval counts only
+
+    n_j - sum q (1 - q) / (p_j (1 - p_j))
+
+of the worker's n_j labels, where q is the probability that a label is right (Louis, 1982,
+https://doi.org/10.1111/j.2517-6161.1982.tb01203.x). The limits of eight labels and eight rounds were chosen on
+simulated crowds (tests/test_coverage.py), not on datasets with known truth.
 """
 
 from collections.abc import Callable
@@ -24,27 +28,35 @@ from ..data.labels import Labels
 from ..kernels import Array
 from .result import Quality
 
-_ROUNDS: Final = 8
-_CHANGE: Final = 0.01
-_PRIOR_LABELS: Final = 8.0
+_MAX_ROUNDS: Final = 8
+# The rounds end when no accuracy changes by more than this.
+_TOLERANCE: Final = 0.01
+_MAX_PRIOR_LABELS: Final = 8.0
 
 
 class AgreementCounts(NamedTuple):
-    """What is counted given the answers; it adds up over disjoint items."""
+    """What is counted when the answers are known; the counts of disjoint sets of items can be added.
 
-    given: Array  # (workers): labels
-    agreed: Array  # (workers): of those on items with several, how many name the answer
-    compared: Array  # (workers): labels on items with several
-    classes: Array  # (classes): answers
+    Attributes:
+        given: (workers), the number of labels.
+        agreed: (workers), the number of labels on items with several labels that name the answer.
+        compared: (workers), the number of labels on items with several labels.
+        classes: (classes), the number of items with this answer.
+    """
+
+    given: Array
+    agreed: Array
+    compared: Array
+    classes: Array
 
 
 def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
-    """The accuracy of every worker, with its central posterior interval.
+    """Return the accuracy of every worker, with its central posterior interval.
 
     Args:
-        labels: What the workers said; a set-valued vote counts as a label for each class named.
-        answers: The class of every item, as a method has it.
-        level: The probability that the interval is meant to hold.
+        labels: The labels; a vote that names several classes counts as several labels.
+        answers: (items), the inferred class of every item.
+        level: The probability that the interval contains the accuracy.
     """
     return accuracies_of(count_agreement(labels, answers), partial(_expected_right, labels), level)
 
@@ -52,7 +64,13 @@ def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
 def accuracies_of(
     agreement: AgreementCounts, expected_right: Callable[[Array, Array], tuple[Array, Array]], level: float = 0.95
 ) -> Quality:
-    """The same from counts over all items; `expected_right` is `count_right` over all items."""
+    """Return the accuracy of every worker, with its central posterior interval, from counts over all items.
+
+    Args:
+        agreement: The counts over all items.
+        expected_right: Returns the sum of `count_right` over all items, given its arguments `evidence` and `share`.
+        level: The probability that the interval contains the accuracy.
+    """
     given = agreement.given.astype(float)
     right = agreement.agreed.astype(float)
     counted = informative = agreement.compared.astype(float)
@@ -60,11 +78,11 @@ def accuracies_of(
     others = max(n_classes - 1, 1)
     share = (agreement.classes + 1.0) / (agreement.classes.sum() + n_classes)
     accuracy = right
-    for _ in range(_ROUNDS):
+    for _ in range(_MAX_ROUNDS):
         before = accuracy
         prior_right, prior_wrong = _prior(right, counted, informative)
         accuracy = (prior_right + right) / (prior_right + prior_wrong + counted)
-        if np.abs(accuracy - before).max() < _CHANGE:
+        if np.abs(accuracy - before).max() < _TOLERANCE:
             break
         evidence = np.log(accuracy) - np.log1p(-accuracy) + np.log(others)
         right, variance = expected_right(evidence, share)
@@ -73,22 +91,22 @@ def accuracies_of(
     prior_right, prior_wrong = _prior(right, counted, informative)
     accuracy = (prior_right + right) / (prior_right + prior_wrong + counted)
     strength = prior_right + prior_wrong + informative
-    from scipy import special  # half of the time that crowdwise needs to start, so not before it is needed
+    from scipy import special  # imported here because importing it takes half of the time that crowdwise needs to start
 
     ends = np.array([(1 - level) / 2, (1 + level) / 2])[:, None]
     low, high = special.betaincinv(accuracy * strength, (1 - accuracy) * strength, ends)
-    # Near one, the ends are rounded further than the accuracy itself.
+    # Near 1 the rounding error of the ends can be larger than their distance from the accuracy.
     return Quality(accuracy, np.minimum(low, accuracy), np.maximum(high, accuracy))
 
 
 def share_right(right: Array, given: Array) -> Array:
-    """The share of each worker's labels that are right; a worker without labels is as good as all together."""
+    """Return the share of each worker's labels that are right; without labels, the share of all workers together."""
     return np.where(given > 0, right / np.maximum(given, 1), right.sum() / given.sum())
 
 
 def count_agreement(labels: Labels, answers: Array) -> AgreementCounts:
-    """Count these items."""
-    # An item with a single label agrees with itself, which says nothing: start from the others.
+    """Count these items, given their answers."""
+    # The answer of an item with a single label is that label, so agreement with it means nothing.
     several = np.diff(labels.item_starts) > 1
     compared = np.where(several, answers, -1)
     with_others = np.repeat(several, np.diff(labels.item_starts))
@@ -101,7 +119,13 @@ def count_agreement(labels: Labels, answers: Array) -> AgreementCounts:
 
 
 def count_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
-    """Expected right labels of every worker, and the variance of their number, over these items."""
+    """Return two arrays (workers): the expected number of right labels on these items, and its variance.
+
+    Args:
+        labels: The labels of these items.
+        evidence: (workers), the log odds that a label adds to the class that it names.
+        share: (classes), the prior probability of each class.
+    """
     return kernels.expected_right(labels.item_starts, labels.workers, labels.labels, evidence, share)
 
 
@@ -110,13 +134,19 @@ def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Arra
 
 
 def _prior(right: Array, given: Array, informative: Array) -> tuple[float, float]:
-    """A and B of the Beta distribution of accuracies, by moments (Kleinman, 1973)."""
+    """Return A and B of the Beta distribution of the workers' accuracies, by the method of moments (Kleinman, 1973).
+
+    Args:
+        right: (workers), the number of right labels.
+        given: (workers), the number of labels.
+        informative: (workers), the number of labels after the loss of information that the module describes.
+    """
     mean = (right.sum() + 0.5) / (given.sum() + 1)
     known = informative > 1e-9
     sizes, accuracy = informative[known], right[known] / given[known]
-    total, workers = sizes.sum(), len(sizes)
-    spread = (sizes * (accuracy - mean) ** 2).sum() / (mean * (1 - mean)) - (workers - 1)
-    scope = total - (sizes**2).sum() / total - (workers - 1) if workers > 1 else 0.0
+    total, n_workers = sizes.sum(), len(sizes)
+    spread = (sizes * (accuracy - mean) ** 2).sum() / (mean * (1 - mean)) - (n_workers - 1)
+    scope = total - (sizes**2).sum() / total - (n_workers - 1) if n_workers > 1 else 0.0
     correlation = spread / scope if scope > 0 else 0.0
-    strength = 1 / np.clip(correlation, 1 / (_PRIOR_LABELS + 1), 0.5) - 1
+    strength = 1 / np.clip(correlation, 1 / (_MAX_PRIOR_LABELS + 1), 0.5) - 1
     return float(mean * strength), float((1 - mean) * strength)

@@ -1,4 +1,4 @@
-"""`Result`: what a method found. The answer to every item, how sure it is, and how good every worker is."""
+"""`Result`: the answer to every item with its score, and the quality of every worker, in memory."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -20,23 +20,35 @@ from .learned import Learned
 
 Scale = Literal["probability", "weight", "margin"]
 
-# Two scores this close, relative to the larger, are a tie: summing in another order moves the last few bits, and
-# iterating from a symmetric start makes more of that.
+# Two scores are tied if they differ by less than this, relative to the larger one. Equal scores may differ by rounding
+# errors, which depend on the order of addition and grow with the iterations.
 TIE: Final = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
 class Ending:
-    """What a loop ends with besides scores: the parameters that gave them, how it ended, and their objective."""
+    """What the iterations of a method end with, in addition to the scores.
+
+    Attributes:
+        workers: The workers' parameters that gave the final scores, a `Learned`.
+        convergence: How the iterations ended.
+        objective: The objective of the final scores: one value, one value per class, or empty if there is none.
+    """
 
     workers: Any
     convergence: Convergence
-    objective: Array  # of the final scores, as the method's parameters hold it
+    objective: Array
 
 
 @dataclass(frozen=True, eq=False)
 class Quality:
-    """One number per worker, larger is better, with a 95 % interval where the method has a posterior."""
+    """The quality of every worker, larger is better: an estimate of its accuracy, or its agreement with the answers.
+
+    Attributes:
+        value: (workers), the quality.
+        low: (workers), the lower end of a 95 % interval; None for agreement, which has no interval.
+        high: (workers), the upper end; None for agreement.
+    """
 
     value: Array
     low: Array | None = None
@@ -45,22 +57,26 @@ class Quality:
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The inferred truth.
+    """The truth that a method inferred from labels in memory.
+
+    Items, workers and classes have codes, which are their positions in `names`. All arrays below are in that order.
 
     Attributes:
-        method: The method with all its parameters; its `repr` is the provenance.
-        names: What items, workers and classes are called.
+        method: The method with all its parameters, a `Method`; its `repr` says how the result was made.
+        names: The names of items, workers and classes.
         scores: (items, classes), always finite.
-        scale: What the scores are: a "probability", a "weight" in [0, 1] whose rows need not sum to one, or a
-            "margin".
-        workers: What the method learned of the workers, a `Learned` of its own: the parameters that gave the scores.
-        convergence: How the loop ended.
-        votes: Votes per item.
-        worker_votes: Votes per worker.
-        ranking: Per item: the best class, the second best (-1 with one class), whether the two are tied.
-        agreement: Per worker, the share of its votes that name the inferred label (NaN without votes).
-        measure_quality: Makes the workers' quality, when it is first asked for.
-        measure_variance: Makes the posterior variance of the scores; None where the method has none.
+        scale: The meaning of the scores. "probability": the scores of an item add up to one. "weight": a score is
+            between 0 and 1, but the scores of an item need not add up to one. "margin": a score can be any number.
+        workers: What the method learned about the workers: the parameters that gave the scores. It is always a
+            `Learned`. Its type here is Any, because every method has its own subclass with more attributes.
+        convergence: How the iterations ended.
+        votes: (items), the number of votes.
+        worker_votes: (workers), the number of votes.
+        ranking: Three arrays (items): the code of the best class, the code of the second best class (-1 if there is
+            only one class), and whether the two are tied.
+        agreement: (workers), the share of the worker's votes that name the inferred label; NaN without votes.
+        measure_quality: Computes the workers' quality; called when `quality` is first used.
+        measure_variance: Computes the posterior variance of the scores; None if the method has none.
 
     >>> import crowdwise as cw
     >>> labels = cw.Labels.from_arrays([1, 1, 1, 2], ["a", "b", "c", "a"], ["x", "x", "y", "y"])
@@ -94,10 +110,21 @@ class Result:
         quality: Callable[[Labels, Array], Quality] | None = None,
         variance: Callable[[], Array] | None = None,
     ) -> "Result":
-        """Check the scores and add what follows from them.
+        """Make a result: check the scores, and compute ranking, votes and agreement from them.
 
-        `quality` makes the workers' quality from the labels and the answers; without it, it is the agreement. Neither
-        it nor the variance is needed to infer the truth, so they are made when they are first asked for.
+        Args:
+            method: The method with all its parameters.
+            labels: The labels.
+            scores: (items, classes), the final scores.
+            scale: The meaning of the scores.
+            convergence: How the iterations ended.
+            workers: What the method learned about the workers; a plain `Learned` if None.
+            quality: Computes the workers' quality from the labels and the answers when it is first used, because it is
+                not needed to infer the truth. If None, the quality is the agreement.
+            variance: Computes the posterior variance of the scores when it is first used; None if there is none.
+
+        Raises:
+            DataError: A score is not finite.
         """
         check_finite(method, labels.names.items, scores)
         ranking = kernels.best_two(scores, TIE)
@@ -122,58 +149,62 @@ class Result:
 
     @cached_property
     def quality(self) -> Quality:
-        """How good every worker is."""
+        """The quality of every worker; see `Quality`."""
         return self.measure_quality()
 
     @cached_property
     def variance(self) -> Array | None:
-        """(items, classes), the posterior variance of the scores; None where the method has none."""
+        """(items, classes), the posterior variance of the scores; None if the method has none."""
         return None if self.measure_variance is None else self.measure_variance()
 
     @property
     def difficulty(self) -> Array | None:
-        """How hard every item is, larger is harder; None where the method has no such thing."""
+        """(items), larger for harder items; None if the method has no difficulties."""
         learned: Learned = self.workers
         return learned.difficulty
 
     @property
     def answers(self) -> Array:
-        """The code of the best class of every item; of tied classes, the first in the order of their values."""
+        """(items), the code of the best class; of tied classes, the first in the order of their values."""
         return self.ranking[0]
 
     @property
     def labels(self) -> pl.Series:
-        """The inferred label of every item, in the user's own dtype."""
+        """The inferred label of every item, with the data type of the user's labels."""
         return self.names.classes.gather(self.answers).alias("label")
 
     @property
     def confidence(self) -> Array:
-        """The score of the inferred label of every item."""
+        """(items), the score of the inferred label."""
         return np.take_along_axis(self.scores, self.answers[:, None], axis=1)[:, 0]
 
     @property
     def ties(self) -> Array:
-        """For every item, whether its best two classes have the same score."""
+        """(items), whether the best two classes have the same score."""
         return self.ranking[2]
 
     @property
     def tie_count(self) -> int:
-        """How many items are tied."""
+        """The number of items whose best two classes have the same score."""
         return int(self.ties.sum())
 
     def winners(self) -> Array:
-        """(items, classes): which classes have the best score; more than one where there is a tie."""
+        """Return (items, classes): whether a class has the best score of its item; several do if they are tied."""
         best = self.confidence[:, None]
         return self.scores >= best - TIE * np.abs(best)
 
     def to_frame(self, scores: bool = False) -> pl.DataFrame:
-        """One row per item, in order of first appearance; with its difficulty where the method has it.
+        """Return one row per item, in order of first appearance.
 
         Args:
             scores: Whether to add a column `score_<class>` for every class.
+
+        Returns:
+            A table with the columns item, label, score, runner_up, runner_up_score and votes, and difficulty if the
+            method has difficulties. The runner-up is the second best class; it is null if there is only one class.
         """
         answers, second, _ = self.ranking
-        # With one class there is no second: its index is null, and so is what follows from it.
+        # If there is only one class, there is no second best: its code, name and score are null.
         runner_up = pl.Series(second).cast(pl.Int64).replace(-1, None)
         second_score = np.take_along_axis(self.scores, np.maximum(second, 0)[:, None], axis=1)[:, 0]
         frame = pl.DataFrame(
@@ -197,11 +228,15 @@ class Result:
         return frame
 
     def lazy(self, scores: bool = False) -> pl.LazyFrame:
-        """The same as a stream, as a result on disk has it."""
+        """Return the table of `to_frame` as a lazy table, for code that also takes results on disk."""
         return self.to_frame(scores).lazy()
 
     def workers_frame(self) -> pl.DataFrame:
-        """One row per worker, in order of first appearance."""
+        """Return one row per worker, in order of first appearance.
+
+        Its columns are worker, labels (the number of votes), quality, quality_low, quality_high and agreement. The ends
+        of the interval are null if the method has no interval, and the agreement is null without votes.
+        """
         absent = pl.Series([None] * len(self.agreement), dtype=pl.Float64)
         return pl.DataFrame(
             {
@@ -215,11 +250,11 @@ class Result:
         )
 
     def about(self, items: pl.Series) -> "Result":
-        """Itself: everything is in memory."""
+        """Return this result, which has all items; see `Inferred.about`."""
         return self
 
     def disputed(self, count: int) -> pl.DataFrame:
-        """The rows of the items whose best two classes are closest, the closest first."""
+        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
         return closest(self.lazy(), count)
 
     def write(
@@ -229,18 +264,30 @@ class Result:
         *,
         scores: bool = False,
     ) -> None:
-        """Write the rows of the items to `truth` and those of the workers to `workers`: both of them, or none."""
+        """Write the tables to files; the extension of a file says its format. Either all files are written or none.
+
+        Args:
+            truth: The file for the rows of the items; None to write none.
+            workers: The file for the rows of the workers; None to write none.
+            scores: Whether to add a column `score_<class>` for every class to the rows of the items.
+        """
         write_tables(self.lazy(scores), self.workers_frame, truth, workers)
 
     def credited_to(self, method: Any) -> "Result":
-        """The same as the result of another method, which this one was a part of."""
+        """Return a copy that names another method as its `method`: one that left its work to this method."""
         return replace(self, method=method)
 
     def confusion(self, worker: Any) -> pl.DataFrame:
-        """What one worker says where each class is true: a row per true class, a column per class said.
+        """Return the confusion matrix of one worker: how probable it is to say each class if a class is true.
 
         Args:
-            worker: The worker, by its own name.
+            worker: The name of the worker.
+
+        Returns:
+            A table with a row for each true class: the column truth, and a column for each class said.
+
+        Raises:
+            CallError: The method has no confusion matrices, or there is no such worker.
         """
         learned: Learned = self.workers
         matrices = learned.confusion
@@ -248,7 +295,7 @@ class Result:
             raise CallError(f"{type(self.method).__name__} has no confusion matrices; ds, lfc, ibcc and others have.")
         try:
             place = self.names.workers.index_of(worker)
-        except pl.exceptions.PolarsError:  # of another type than the names
+        except pl.exceptions.PolarsError:  # the worker has another type than the names
             place = None
         if place is None:
             raise CallError(f"There is no worker {worker!r}; the first one is {self.names.workers[0]!r}.")
@@ -262,14 +309,14 @@ class Result:
 
 
 def check_finite(method: Any, items: pl.Series, scores: Array) -> None:
-    """Refuse scores that are no numbers, naming the first item that has one."""
+    """Raise a DataError that names the first item with a score that is not finite, if there is such an item."""
     if not np.isfinite(scores).all():
         i = int(np.argmin(np.isfinite(scores).all(axis=1)))
         raise DataError(f"{method!r} gave no finite score for item {items[i]!r}: {scores[i]}.")
 
 
 def closest(truth: pl.LazyFrame, count: int) -> pl.DataFrame:
-    """The rows of a table of items whose best two classes are closest, the closest first."""
+    """Return the `count` rows of a table of items whose best two classes are closest, the closest first."""
     table = truth.select("item", "label", "score", "runner_up", "runner_up_score", "votes").drop_nulls("runner_up")
     margin = pl.col("score") - pl.col("runner_up_score")
     return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)
@@ -281,7 +328,14 @@ def write_tables(
     truth: str | PathLike[str] | None,
     workers: str | PathLike[str] | None,
 ) -> None:
-    """Write the tables of a result, those that have a path: all of them, or none."""
+    """Write the tables of a result; either all files are written or none.
+
+    Args:
+        items: The rows of the items.
+        workers_frame: Returns the rows of the workers; called only if they are written.
+        truth: The file for the rows of the items; None to write none.
+        workers: The file for the rows of the workers; None to write none.
+    """
     tables: dict[str, pl.DataFrame | pl.LazyFrame] = {}
     if truth is not None:
         tables[fspath(truth)] = items

@@ -1,4 +1,4 @@
-"""The sections of the report: one file each, and the table SECTIONS with a row for each.
+"""The sections of the report: one file for each, and the table SECTIONS that lists them.
 
 To add a section, write a file with a function `gather(data: ReportData)` that returns blocks, and add a row here.
 """
@@ -14,13 +14,13 @@ from . import classes, glance, items, provenance, truth, workers
 
 @dataclass(frozen=True)
 class SectionRow:
-    """What the report needs to know of a section.
+    """A row of the table of sections.
 
     Attributes:
-        id: What links to it name, as in #workers.
-        navigation: What the list of sections at the top of the page calls it.
-        title: Its heading.
-        gather: Makes what it shows; None where it has nothing to show, and the section is left out.
+        id: The name of the section in links, such as "workers" in #workers.
+        navigation: The name of the section in the list of sections at the top of the page.
+        title: The heading.
+        gather: A function that makes the blocks of the section; it returns None if the section has nothing to show.
     """
 
     id: str
@@ -29,7 +29,7 @@ class SectionRow:
     gather: Callable[[ReportData], Blocks | None]
 
 
-# In the order of the page.
+# All sections, in the order of the page.
 SECTIONS: Final = (
     SectionRow("glance", "At a glance", "The crowd at a glance", glance.gather),
     SectionRow("classes", "Classes", "Classes", classes.gather),

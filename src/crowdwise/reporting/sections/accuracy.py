@@ -1,4 +1,4 @@
-"""How many answers are right, of the method and of majority vote, as far as the truth is known."""
+"""The accuracy of the method and of majority vote, for the sections that show it."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,14 @@ from ..report_data import ReportData
 
 @dataclass(frozen=True)
 class Accuracy:
-    """The share of right answers, with the ends of its 95 % interval."""
+    """The accuracy of a method.
+
+    Attributes:
+        method: The name of the method.
+        accuracy: The share of right answers.
+        low: The lower end of its 95 % interval.
+        high: The upper end of its 95 % interval.
+    """
 
     method: str
     accuracy: float
@@ -18,7 +25,7 @@ class Accuracy:
 
 
 def accuracies(data: ReportData) -> list[Accuracy]:
-    """One for the method, and one for majority vote unless that is the method; none where no truth is known."""
+    """Return the accuracy of the method, and of majority vote if that is not the method; [] if no truth is known."""
     if data.known is None:
         return []
     found = [Accuracy(data.method_name, *share_right(hits(data.result, data.known)))]
@@ -28,6 +35,6 @@ def accuracies(data: ReportData) -> list[Accuracy]:
 
 
 def share_right(right: Array) -> tuple[float, float, float]:
-    """The share of right answers and its 95 % interval, from how far each answer is right (1 or 0; a part for ties)."""
+    """Return the share of right answers and the ends of its 95 % interval, given what `evaluation.hits` returns."""
     share, low, high = wilson(right.sum(), len(right))
     return float(share), float(low), float(high)

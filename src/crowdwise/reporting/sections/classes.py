@@ -1,4 +1,4 @@
-"""Classes: how common each is, and which are taken for which."""
+"""The section "Classes": how common each class is, and which classes workers confuse."""
 
 from typing import Final
 
@@ -14,17 +14,17 @@ from ..cells import names_as_text, number, text
 from ..condensing import left_out, most_common
 from ..report_data import ReportData
 
-# How many classes a chart and the table show at most.
-_CHARTED: Final = 20
-_ROWS: Final = 200
+# The largest number of classes in a chart and in the table.
+_MAX_CHARTED: Final = 20
+_MAX_ROWS: Final = 200
 
 
 def gather(data: ReportData) -> list[Block]:
-    """How common each class is beside what is taken for what, and the numbers of every class."""
+    """Make two charts, how common each class is and which classes are confused, and a table of the classes."""
     labels, prior = data.labels, data.learned.class_prior
     answers = np.bincount(data.result.answers, minlength=labels.n_classes)
     said = np.bincount(labels.labels, minlength=labels.n_classes)
-    charted = most_common(answers, _CHARTED)
+    charted = most_common(answers, _MAX_CHARTED)
     note = left_out(len(charted), labels.n_classes, "The charts show the classes with the most answers:")
     return [
         SideBySide([_shares(labels, answers, said, prior, charted), _confusions(labels, data.result, charted)]),
@@ -34,7 +34,7 @@ def gather(data: ReportData) -> list[Block]:
 
 
 def _shares(labels: Labels, answers: Array, said: Array, prior: Array | None, charted: Array) -> Figure:
-    """The share of each class among the answers, among the labels and in the method's prior, if it has one."""
+    """Make the chart of each class's share of the answers, of the labels and of the method's prior, if it has one."""
     shares = {"answers": answers / answers.sum(), "labels": said / said.sum()}
     counts = {"answers": answers, "labels": said}
     if prior is not None:
@@ -59,8 +59,8 @@ def _shares(labels: Labels, answers: Array, said: Array, prior: Array | None, ch
 
 
 def _confusions(labels: Labels, result: Result, charted: Array) -> Figure:
-    """What is said where each class is the answer, over all workers."""
-    called = names_as_text(labels.names.classes)
+    """Make the chart of which classes are said for each answer, over all workers."""
+    class_names = names_as_text(labels.names.classes)
     answer_of = np.repeat(result.answers, np.diff(labels.item_starts))
     counts = _counts(labels.labels, answer_of, charted, labels.n_classes)
     given = np.bincount(answer_of, minlength=labels.n_classes)[charted]
@@ -68,8 +68,8 @@ def _confusions(labels: Labels, result: Result, charted: Array) -> Figure:
     row, column = np.indices(counts.shape)
     table = pl.DataFrame(
         {
-            "truth": called.gather(charted[row.ravel()]),
-            "said": called.gather(charted[column.ravel()]),
+            "truth": class_names.gather(charted[row.ravel()]),
+            "said": class_names.gather(charted[column.ravel()]),
             "share": share.ravel(),
             "count": counts.ravel(),
         }
@@ -83,26 +83,26 @@ def _confusions(labels: Labels, result: Result, charted: Array) -> Figure:
 
 
 def _counts(said: Array, answers: Array, charted: Array, n_classes: int) -> Array:
-    """(answer, said class) over the classes charted: how many labels."""
-    place = np.full(n_classes, -1)
-    place[charted] = np.arange(len(charted))
-    row, column = place[answers], place[said]
+    """Return (answer, said class): the number of labels, for the classes in the chart only."""
+    position = np.full(n_classes, -1)
+    position[charted] = np.arange(len(charted))
+    row, column = position[answers], position[said]
     both = (row >= 0) & (column >= 0)
     cells = np.bincount(row[both] * len(charted) + column[both], minlength=len(charted) ** 2)
     return cells.reshape(len(charted), len(charted))
 
 
 def _table(labels: Labels, answers: Array, said: Array, prior: Array | None) -> Table:
-    called = names_as_text(labels.names.classes)
+    class_names = names_as_text(labels.names.classes)
     rows = [
         [
-            text(called[k]),
+            text(class_names[k]),
             number(int(said[k])),
             number(int(answers[k])),
             number(answers[k] / labels.n_items, ".1%"),
             *([] if prior is None else [number(float(prior[k]), ".1%")]),
         ]
-        for k in most_common(answers, _ROWS).tolist()
+        for k in most_common(answers, _MAX_ROWS).tolist()
     ]
     columns = ["Class", "#Labels", "#Answers", "#Share of answers"] + (["#Prior"] if prior is not None else [])
     return Table("classes", columns, rows, left_out(len(rows), labels.n_classes, "The classes with the most answers:"))

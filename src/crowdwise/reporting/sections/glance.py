@@ -1,4 +1,4 @@
-"""The crowd at a glance: the numbers to know first, what was repaired on reading, how many labels items have."""
+"""The section "The crowd at a glance": the main numbers, repairs on reading, and labels per item."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _HOW_TO_READ_AGREEMENT: Final = (
 
 
 def gather(data: ReportData) -> list[Block]:
-    """A warning if the iterations ran out, the numbers, and beside a chart of labels per item what was repaired."""
+    """Make a warning if the method did not converge, the main numbers, a chart of labels per item and explanations."""
     per_item = np.diff(data.labels.item_starts)
     return [
         *_warning(data.result),
@@ -41,7 +41,7 @@ def _warning(result: Result) -> list[Block]:
 
 
 def _accuracy_tiles(data: ReportData) -> list[Tile]:
-    """How many answers are right, where some truth is known; the method's own tile stands out."""
+    """Make the tiles with the accuracy of the method and of majority vote; none if no truth is known."""
     if data.known is None:
         return []
     known = len(data.known.items)
@@ -50,9 +50,9 @@ def _accuracy_tiles(data: ReportData) -> list[Tile]:
             f"Accuracy of {one.method}",
             f"{100 * one.accuracy:.1f}%",
             f"{100 * one.low:.1f} to {100 * one.high:.1f}% on {known:,} items",
-            strong=place == 0,
+            strong=position == 0,
         )
-        for place, one in enumerate(accuracies(data))
+        for position, one in enumerate(accuracies(data))
     ]
 
 
@@ -76,7 +76,7 @@ def _crowd_tiles(data: ReportData, per_item: Array) -> list[Tile]:
 
 
 def _agreement(alpha: Agreement) -> Tile:
-    """How far workers agree with each other, in a number and a word."""
+    """Make the tile that says, as a number and in words, how much the workers agree with each other."""
     name = "Agreement (alpha)"
     if np.isnan(alpha.value):
         return Tile(name, "none", "Not defined: no item has two labels")
@@ -87,7 +87,11 @@ def _agreement(alpha: Agreement) -> Tile:
 
 
 def _changes(result: Result, majority: Result) -> Tile:
-    """How many answers are not those of majority vote; where that is tied, there is only a tie to settle."""
+    """Make the tile that says how many answers differ from those of majority vote.
+
+    Items on which majority vote is tied are not counted as different; the tile says how many of these ties the method
+    settled.
+    """
     decided = ~majority.ties
     changed = int((result.answers != majority.answers)[decided].sum())
     settled = int((majority.ties & ~result.ties).sum())
@@ -98,7 +102,7 @@ def _changes(result: Result, majority: Result) -> Tile:
 
 
 def _labels_per_item(per_item: Array) -> list[Figure]:
-    """How many items have how many labels; no chart where all have the same, since a single bar says nothing."""
+    """Make the chart of the number of labels per item; none if it is the same for all items."""
     values, counts = np.unique(per_item, return_counts=True)
     if len(values) == 1:
         return []
@@ -111,7 +115,7 @@ def _labels_per_item(per_item: Array) -> list[Figure]:
 
 
 def _explanations(labels: Labels) -> Stack:
-    """What was repaired on reading, and how to read the agreement."""
+    """Make the text about what was repaired when the labels were read, and about the meaning of the agreement."""
     repairs = labels.report.repairs
     return Stack(
         [

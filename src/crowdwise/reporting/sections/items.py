@@ -1,4 +1,4 @@
-"""Items: how sure the answers are, which are disputed, and why those have the answers they have."""
+"""The section "Items": the scores of the answers, and the disputed items with explanations."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -17,10 +17,11 @@ from ..condensing import bins, left_out
 from ..report_data import ReportData
 from .votes_in_words import votes_in_words
 
-_ROWS: Final = 300
-_EXPLAINED: Final = 6
-# Votes of one item that are drawn by themselves.
-_STEPS: Final = 12
+# The largest number of items in the table of disputed items, and of items that are explained.
+_MAX_ROWS: Final = 300
+_MAX_EXPLAINED: Final = 6
+# The largest number of votes in an explanation that have a bar of their own.
+_MAX_STEPS: Final = 12
 _HOW_TO_READ_EXPLANATIONS: Final = (
     "A bar is a vote: blue speaks for the answer, orange for the runner-up. Together with what was expected before any "
     "vote, they add up to the lead at the bottom. What would change an answer is worked out with the "
@@ -29,19 +30,19 @@ _HOW_TO_READ_EXPLANATIONS: Final = (
 
 
 def gather(data: ReportData) -> list[Block]:
-    """How sure the answers are, explanations of the most disputed ones, and a table of those that are disputed."""
+    """Make the chart of the scores, explanations of the most disputed items, and a table of disputed items."""
     labels, result = data.labels, data.result
     disputed = _disputed(result)
     table = _table(labels, result, disputed)
     return [
         SideBySide([_scores(result), _counts(labels, result)]),
-        *_explanations(labels, result, disputed[:_EXPLAINED]),
+        *_explanations(labels, result, disputed[:_MAX_EXPLAINED]),
         *([Heading("Disputed items"), table] if table.rows else []),
     ]
 
 
 def _scores(result: Result) -> Figure:
-    """How the scores of the answers are spread, and what a score says."""
+    """Make the histogram of the scores of the answers; its caption says what a score means."""
     scores = result.confidence
     low, high = 0.0, 1.0
     if result.scale == "probability":
@@ -65,7 +66,7 @@ def _scores(result: Result) -> Figure:
 
 
 def _counts(labels: Labels, result: Result) -> Tiles:
-    """How many items are tied, have a single vote, or have votes for a single class."""
+    """Make the tiles: how many items are tied, have a single vote, or have several votes, all for one class."""
     starts = labels.item_starts[:-1]
     same = np.minimum.reduceat(labels.labels, starts) == np.maximum.reduceat(labels.labels, starts)
     unanimous = int((same & (np.diff(labels.item_starts) > 1)).sum())
@@ -79,19 +80,19 @@ def _counts(labels: Labels, result: Result) -> Tiles:
 
 
 def _disputed(result: Result) -> Array:
-    """The items whose best two classes are closest; equally close ones by their votes, more first."""
+    """Return the codes of the items whose best two classes are closest; of equal ones, those with most votes first."""
     second = result.ranking[1]
     if (second < 0).all():
         return np.zeros(0, np.int64)
     lead = result.confidence - np.take_along_axis(result.scores, second[:, None], axis=1)[:, 0]
     lead[result.ties] = 0.0
-    count = min(_ROWS, len(lead))
+    count = min(_MAX_ROWS, len(lead))
     among = np.flatnonzero(lead <= np.partition(lead, count - 1)[count - 1])
     return np.asarray(among[np.lexsort((among, -result.votes[among], lead[among]))][:count])
 
 
 def _explanations(labels: Labels, result: Result, codes: Array) -> list[Block]:
-    """Why these items have their answers; for a method that cannot explain its answers, a sentence that says why."""
+    """Explain why these items have their answers; if the method has no explanations, a sentence says why."""
     try:
         refuse_unexplained(result)
     except CallError as refusal:
@@ -104,13 +105,13 @@ def _explanations(labels: Labels, result: Result, codes: Array) -> list[Block]:
 
 
 def _waterfalls(labels: Labels, result: Result, codes: Array) -> Iterable[Figure]:
-    """What every vote on an item adds to its answer, drawn step by step."""
+    """Make a chart for each of these items of what every vote adds to its answer."""
     for i in codes:
         try:
             why = explain_code(result, labels, int(i))
-        except CallError:  # an item for which every class is impossible has nothing to add up
+        except CallError:  # all classes of this item are impossible, so it has no explanation
             continue
-        chart = charts.waterfall(why.steps(_STEPS), why.axis, charts.PAGE)
+        chart = charts.waterfall(why.steps(_MAX_STEPS), why.axis, charts.PAGE)
         yield Figure(f"Item {why.item}: {_outcome(why)}", chart, f"{_both_scores(why)} {why.remedy}")
 
 
@@ -135,12 +136,12 @@ def _table(labels: Labels, result: Result, disputed: Array) -> Table:
 def _row(labels: Labels, result: Result, i: int) -> list[Cell]:
     best, second = result.ranking[0][i], result.ranking[1][i]
     high, low = result.scores[i, best], result.scores[i, second]
-    called = labels.names.classes
+    class_names = labels.names.classes
     return [
         text(labels.names.items[i]),
-        text(called[int(best)]),
+        text(class_names[int(best)]),
         number(high, ".3f"),
-        text(called[int(second)]),
+        text(class_names[int(second)]),
         number(low, ".3f"),
         Cell("tie", 0.0) if result.ties[i] else number(high - low, ".4f"),
         number(int(result.votes[i])),

@@ -1,4 +1,4 @@
-"""How it was made: the method with all its parameters, which paper it is from, and how to make the report again."""
+"""The section "How it was made": the method, its paper, its parameters and the command."""
 
 from ... import __version__
 from ...inference.method import Method
@@ -8,7 +8,7 @@ from ..report_data import ReportData
 
 
 def gather(data: ReportData) -> list[Block]:
-    """What the method does, its paper, its parameters, and the command."""
+    """Make the description of the method, its paper, its parameters, and the command that makes the report again."""
     method = data.method
     rows = _parameters(method)
     columns = ", ".join(f"{role}: {column}" for role, column in data.labels.report.columns.items())
@@ -23,6 +23,6 @@ def gather(data: ReportData) -> list[Block]:
 
 
 def _parameters(method: Method) -> list[ParameterRow]:
-    """Every parameter with the value that it had."""
+    """Return every parameter of the method with its value."""
     declared = parameters_of(type(method)).values()
     return [ParameterRow(one.name, str(getattr(method, one.name)), one.meaning) for one in declared]

@@ -1,4 +1,4 @@
-"""Against the truth: how many answers are right, for which classes, whether probabilities keep their word."""
+"""The section "Against the truth": accuracy, precision and recall, calibration, and wrong answers."""
 
 from typing import Final
 
@@ -17,12 +17,14 @@ from ..report_data import ReportData
 from .accuracy import accuracies, share_right
 from .votes_in_words import votes_in_words
 
-_ROWS: Final = 300
+# The largest number of rows in a table.
+_MAX_ROWS: Final = 300
+# The number of groups of answers in the chart of calibration.
 _GROUPS: Final = 10
 
 
 def gather(data: ReportData) -> list[Block] | None:
-    """How right the answers are, overall and class by class, and a table of the wrong ones; None without any truth."""
+    """Make the accuracy, overall and of each class, and a table of wrong answers; None if no truth is known."""
     if data.known is None:
         return None
     labels, result, known = data.labels, data.result, data.known
@@ -47,7 +49,7 @@ def _what_is_known(known: Matched, wrong: int) -> str:
 
 
 def _accuracy(data: ReportData) -> Figure:
-    """How many answers are right, of the method and of majority vote."""
+    """Make the chart of the accuracy of the method and of majority vote."""
     return Figure(
         "Accuracy",
         charts.accuracies(pl.DataFrame(accuracies(data)), charts.PAGE),
@@ -56,12 +58,12 @@ def _accuracy(data: ReportData) -> Figure:
 
 
 def _reliability(scores: Array, right: Array) -> Figure:
-    """How many answers are right among those that the method calls about equally probable."""
-    place = np.minimum((scores * _GROUPS).astype(int), _GROUPS - 1)
+    """Make the chart of how often answers are right against how probable the method says they are."""
+    group_of = np.minimum((scores * _GROUPS).astype(int), _GROUPS - 1)
     rows = []
-    for one in np.unique(place):
-        there = place == one
-        rows.append((float(scores[there].mean()), *share_right(right[there]), int(there.sum())))
+    for group in np.unique(group_of):
+        members = group_of == group
+        rows.append((float(scores[members].mean()), *share_right(right[members]), int(members.sum())))
     table = pl.DataFrame(rows, schema=["score", "accuracy", "low", "high", "items"], orient="row")
     return Figure(
         "Do probabilities keep their word?",
@@ -73,21 +75,21 @@ def _reliability(scores: Array, right: Array) -> Figure:
 
 
 def _class_by_class(labels: Labels, answers: Array, truths: Array) -> Stack:
-    """Precision and recall of every class."""
+    """Make the table of precision and recall of every class."""
     n_classes = labels.n_classes
     given = np.bincount(answers, minlength=n_classes)
     true = np.bincount(truths[truths >= 0], minlength=n_classes)
     right = np.bincount(answers[answers == truths], minlength=n_classes)
-    called = names_as_text(labels.names.classes)
+    class_names = names_as_text(labels.names.classes)
     rows = [
         [
-            text(called[k]),
+            text(class_names[k]),
             number(int(true[k])),
             number(int(given[k])),
             number(right[k] / given[k] if given[k] else None, ".1%"),
             number(right[k] / true[k] if true[k] else None, ".1%"),
         ]
-        for k in most_common(true + given, _ROWS).tolist()
+        for k in most_common(true + given, _MAX_ROWS).tolist()
     ]
     columns = ["Class", "#True", "#Answered", "#Precision", "#Recall"]
     how_to_read = (
@@ -104,23 +106,23 @@ def _class_by_class(labels: Labels, answers: Array, truths: Array) -> Stack:
 
 
 def _wrong_answers(labels: Labels, result: Result, known: Matched, wrong: Array) -> Table:
-    """The answers that are wrong, the surest first; `wrong` says which of the known items those are."""
-    surest = wrong[np.argsort(-result.confidence[known.items[wrong]], kind="stable")][:_ROWS]
+    """Make the table of wrong answers, the highest score first; `wrong` holds their positions in `known`."""
+    highest = wrong[np.argsort(-result.confidence[known.items[wrong]], kind="stable")][:_MAX_ROWS]
     return Table(
         "wrong answers",
         ["Item", "Answer", "#Score", "Truth", "#Votes", "What was said"],
-        [_row(labels, result, int(known.items[at]), int(known.truths[at])) for at in surest],
-        left_out(len(surest), len(wrong), "Those with the highest scores:"),
+        [_row(labels, result, int(known.items[at]), int(known.truths[at])) for at in highest],
+        left_out(len(highest), len(wrong), "Those with the highest scores:"),
     )
 
 
 def _row(labels: Labels, result: Result, i: int, true: int) -> list[Cell]:
-    called = labels.names.classes
+    class_names = labels.names.classes
     return [
         text(labels.names.items[i]),
-        text(called[int(result.answers[i])]),
+        text(class_names[int(result.answers[i])]),
         number(float(result.scores[i, result.answers[i]]), ".3f"),
-        text(called[true] if true >= 0 else "a class that nobody said"),
+        text(class_names[true] if true >= 0 else "a class that nobody said"),
         number(int(result.votes[i])),
         text(votes_in_words(labels, i)),
     ]

@@ -1,7 +1,7 @@
-"""Workers worth a look, with the reasons in words. A reason is never a verdict: it may well be an innocent one.
+"""Finds unusual workers and says in words why they are unusual, for the section "Workers".
 
-The report's section about workers is the only one to use this: `habits` measures, `unusual_workers` picks, and
-`reasons_in_words` says why.
+`habits` measures the workers, `unusual_workers` selects some of them, and `reasons_in_words` gives the reasons. A
+reason does not mean that a worker is bad: there may be a harmless explanation.
 """
 
 from typing import Any, Final
@@ -15,26 +15,28 @@ from ...data.labels import Labels
 from ...results.result import Result
 from ..cells import names_as_text
 
-# Fewer labels than this say nothing about a worker.
+# A worker with fewer labels than this cannot be judged.
 _FEW: Final = 5
-# Fewer than this do not tell guessing from bad luck.
+# With fewer labels than this, guessing cannot be distinguished from bad luck.
 _ENOUGH: Final = 10
-# One class only is worth a word if that would be less likely than this for somebody who looks at the items.
+# A worker who always says the same class is unusual if the probability of that would be less than this for an honest
+# worker.
 _UNLIKELY: Final = 0.01
 
 
 def habits(labels: Labels, result: Result) -> pl.DataFrame:
-    """One row per worker with labels: how good, how far in line with the others, and what guessing would give.
+    """Measure every worker who has labels: its quality, its agreement, and the agreement that guessing would give.
 
-    Guessing means naming each class as often as the worker does, without a look at the item.
+    Guessing means to say each class as often as the worker does, but without looking at the items.
 
     Returns:
-        A table with these columns. code, worker: the worker's number and name. labels: how many it gave. quality, low,
-        high: how good it is, with the method's interval, null where the method has none. least, most: the ends of that
-        interval, and where there is none, of the interval of its agreement with the answers. agreement: how often it
-        says the answer. compared, others: how many comparisons with other workers there are, and how often those say
-        the same. distinct, usual: how many classes it ever said, and the number of the one it says most often.
-        guessed_answers, guessed_others: what agreement with the answers, and with others, guessing would give.
+        One row per worker with these columns. code, worker: its position among the names, and its name. labels: the
+        number of its votes. quality, low, high: its quality and the ends of the interval; null if the method has no
+        interval. least, most: the ends of that interval, or, if the method has none, of an interval of the agreement.
+        agreement: the share of its votes that name the answer. compared: the number of its labels on items that others
+        labelled too. others: on these items, the mean share of other labels that say the same. distinct: the number of
+        classes that it ever said. usual: the code of the class that it says most often. guessed_answers,
+        guessed_others: the agreement with the answers, and with other workers, that guessing would give.
     """
     compared, agreed = kernels.agreements_with_others(
         labels.item_starts, labels.workers, labels.labels, labels.n_workers, labels.n_classes
@@ -78,14 +80,15 @@ def habits(labels: Labels, result: Result) -> pl.DataFrame:
 
 
 def unusual_workers(table: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:
-    """The workers worth a look: those with most reasons and then most labels first.
+    """Select the unusual workers; those with the most reasons are first, and of those the ones with the most labels.
 
     Args:
-        table: What `habits` gives.
-        classes: The names of the classes; with a single one, nobody can be unusual.
+        table: The table that `habits` returns.
+        classes: The names of the classes; if there is only one class, no worker is unusual.
 
     Returns:
-        The rows of these workers, with a column of booleans for each reason: always, guessing, alone, few.
+        The rows of these workers, with a column of booleans for each reason. always: it always says the same class.
+        guessing: it is not better than guessing. alone: it disagrees with the others. few: it has very few labels.
     """
     labels, guessed = pl.col("labels"), pl.col("guessed_answers")
     compared, by_chance = pl.col("compared"), pl.col("guessed_others")
@@ -97,15 +100,15 @@ def unusual_workers(table: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:
         few=labels < _FEW,
     )
     reasons = pl.sum_horizontal("always", "guessing", "alone")
-    worth = flagged.filter(pl.any_horizontal("always", "guessing", "alone", "few") & (len(classes) > 1))
-    return worth.sort(reasons, labels, "code", descending=[True, True, False])
+    unusual = flagged.filter(pl.any_horizontal("always", "guessing", "alone", "few") & (len(classes) > 1))
+    return unusual.sort(reasons, labels, "code", descending=[True, True, False])
 
 
 def reasons_in_words(row: dict[str, Any], usual: str) -> list[str]:
-    """The reasons why a worker is worth a look, a sentence each.
+    """Return the reasons why a worker is unusual, one sentence for each.
 
     Args:
-        row: A row of what `unusual_workers` gives.
+        row: A row of the table that `unusual_workers` returns.
         usual: The name of the class that the worker says most often.
     """
     reasons = []

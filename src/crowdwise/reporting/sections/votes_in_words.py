@@ -1,4 +1,4 @@
-"""What was said about an item, in a few words."""
+"""`votes_in_words`: the votes on an item as a short text, for a cell of a table."""
 
 from typing import Final
 
@@ -7,12 +7,12 @@ import numpy as np
 from ...data.labels import Labels
 from ..cells import names_as_text
 
-# More classes than this are counted, not named.
-_NAMED: Final = 6
+# At most this many classes are named; the text says how many others there are.
+_MAX_NAMED: Final = 6
 
 
 def votes_in_words(labels: Labels, i: int) -> str:
-    r"""The classes said about the item with the number `i`, each with how often; the most frequent first.
+    r"""Return the classes that were said about the item with the code `i`, with their counts, the most frequent first.
 
     >>> labels = Labels.from_arrays([1, 1, 1], ["ann", "bob", "eve"], ["cat", "dog", "dog"])
     >>> votes_in_words(labels, 0).split(" \N{MIDDLE DOT} ")[0] == "2\N{MULTIPLICATION SIGN} dog"
@@ -20,8 +20,8 @@ def votes_in_words(labels: Labels, i: int) -> str:
     """
     classes, counts = np.unique(labels.labels[labels.item_starts[i] : labels.item_starts[i + 1]], return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    called = names_as_text(labels.names.classes.gather(classes[order[:_NAMED]]))
-    said = [f"{count}\N{MULTIPLICATION SIGN} {name}" for name, count in zip(called, counts[order], strict=False)]
-    if len(order) > _NAMED:
-        said.append(f"{len(order) - _NAMED} more classes")
+    class_names = names_as_text(labels.names.classes.gather(classes[order[:_MAX_NAMED]]))
+    said = [f"{count}\N{MULTIPLICATION SIGN} {name}" for name, count in zip(class_names, counts[order], strict=False)]
+    if len(order) > _MAX_NAMED:
+        said.append(f"{len(order) - _MAX_NAMED} more classes")
     return " · ".join(said)

@@ -1,4 +1,4 @@
-"""Workers: how good each is, what its vote weighs, what it takes for what, and who is worth a look."""
+"""The section "Workers": the quality, the trust and the confusions of workers, and who is unusual."""
 
 from typing import Final
 
@@ -15,18 +15,18 @@ from ..condensing import bins, left_out, most_common
 from ..report_data import ReportData
 from .unusual_workers import habits, reasons_in_words, unusual_workers
 
-# How many rows the tables of all workers and of those worth a look have at most.
-_ROWS: Final = 300
-_UNUSUAL: Final = 100
-# More points than this are drawn as a density.
-_POINTS: Final = 1000
-# How many classes a worker's small heat map shows at most, in how many shades.
-_PICTURED_CLASSES: Final = 8
+# The largest number of rows in the table of all workers, and in the table of unusual workers.
+_MAX_ROWS: Final = 300
+_MAX_UNUSUAL: Final = 100
+# If there are more workers than this, the chart shows how many there are in each cell of a grid, not a point for each.
+_MAX_POINTS: Final = 1000
+# The largest number of classes in the small heat map of a worker, and its number of shades.
+_MAX_PICTURED_CLASSES: Final = 8
 _SHADES: Final = 6
 
 
 def gather(data: ReportData) -> list[Block]:
-    """How good the workers are and what their votes weigh, who is worth a look, and a table of all workers."""
+    """Make the charts of quality and trust, the table of unusual workers, and the table of all workers."""
     labels, result = data.labels, data.result
     table = habits(labels, result)
     intervals = bool(table["low"].is_not_null().any())
@@ -43,22 +43,22 @@ def gather(data: ReportData) -> list[Block]:
 
 
 def _worth_a_look(labels: Labels, table: pl.DataFrame) -> list[Block]:
-    """The workers with something unusual, with the reasons in words; or a sentence that there are none."""
+    """Make the table of unusual workers with the reasons in words; a sentence if there are none."""
     unusual = unusual_workers(table, labels.names.classes)
     if not unusual.height:
         nobody = (
             "Nobody stands out: no one repeats a single answer, guesses, contradicts everyone or has very few labels."
         )
         return [Paragraph(nobody, "intro")]
-    called = names_as_text(labels.names.classes)
+    class_names = names_as_text(labels.names.classes)
     rows = [
         [
             text(row["worker"]),
             number(row["labels"]),
             number(row["quality"], ".3f"),
-            text("\n".join(reasons_in_words(row, called[row["usual"]]))),
+            text("\n".join(reasons_in_words(row, class_names[row["usual"]]))),
         ]
-        for row in unusual.head(_UNUSUAL).iter_rows(named=True)
+        for row in unusual.head(_MAX_UNUSUAL).iter_rows(named=True)
     ]
     with_reason = unusual.filter(pl.any_horizontal("always", "guessing", "alone")).height
     intro = (
@@ -71,8 +71,8 @@ def _worth_a_look(labels: Labels, table: pl.DataFrame) -> list[Block]:
 
 
 def _all_workers(labels: Labels, result: Result, table: pl.DataFrame, intervals: bool) -> Table:
-    """The workers with the most labels: how good each is, how far in line with others, what it takes for what."""
-    shown = table.sort("labels", "code", descending=[True, False]).head(_ROWS)
+    """Make the table of the workers with the most labels: quality, agreement and confusions."""
+    shown = table.sort("labels", "code", descending=[True, False]).head(_MAX_ROWS)
     pictures = _confusions(labels, result, shown["code"].to_numpy())
     columns = [
         "Worker",
@@ -99,7 +99,7 @@ def _all_workers(labels: Labels, result: Result, table: pl.DataFrame, intervals:
 
 
 def _how_to_read_confusion(labels: Labels) -> str:
-    shown = min(labels.n_classes, _PICTURED_CLASSES)
+    shown = min(labels.n_classes, _MAX_PICTURED_CLASSES)
     return (
         "Confusion: rows are the answers, columns what the worker said, both in the order of the classes; strong cells "
         "on the diagonal are right labels. " + left_out(shown, labels.n_classes, "Classes with the most answers:")
@@ -107,9 +107,9 @@ def _how_to_read_confusion(labels: Labels) -> str:
 
 
 def _qualities(table: pl.DataFrame, intervals: bool) -> Figure:
-    """A point per worker; of a large crowd, how many workers there are at each place."""
+    """Make the chart of quality against number of labels: a point per worker, or a grid if there are many workers."""
     title = "Quality against number of labels"
-    if table.height <= _POINTS:
+    if table.height <= _MAX_POINTS:
         points = table.select("worker", "labels", "quality", "low", "high")
         lines = ", a line its 95% interval" if intervals else ""
         caption = f"A point is a worker{lines}. Further right are workers with more labels (logarithmic)."
@@ -129,14 +129,14 @@ def _qualities(table: pl.DataFrame, intervals: bool) -> Figure:
         }
     )
     caption = (
-        f"There are more than {_POINTS:,} workers, so a cell counts workers: the stronger, the more (logarithmic). "
+        f"There are more than {_MAX_POINTS:,} workers, so a cell counts workers: the stronger, the more (logarithmic). "
         "Further right are workers with more labels (logarithmic)."
     )
     return Figure(title, charts.worker_density(cells, charts.PAGE), caption)
 
 
 def _trust(data: ReportData) -> list[Figure]:
-    """How far the method trusts the workers; no figure where it has no such number."""
+    """Make the histogram of how much the method trusts the workers; none if the method has no such number."""
     trust = data.learned.trust()
     if trust is None:
         return []
@@ -155,25 +155,25 @@ def _trust(data: ReportData) -> list[Figure]:
 
 
 def _confusions(labels: Labels, result: Result, codes: Array) -> list[Cell]:
-    """A small heat map for each of these workers: rows are answers, columns what it said."""
-    shown = most_common(np.bincount(result.answers, minlength=labels.n_classes), _PICTURED_CLASSES)
-    place = np.full(labels.n_workers, -1)
-    place[codes] = np.arange(len(codes))
-    class_place = np.full(labels.n_classes, -1)
-    class_place[shown] = np.arange(len(shown))
+    """Make a small heat map for each of these workers: rows are answers, columns are the classes that it said."""
+    shown = most_common(np.bincount(result.answers, minlength=labels.n_classes), _MAX_PICTURED_CLASSES)
+    worker_position = np.full(labels.n_workers, -1)
+    worker_position[codes] = np.arange(len(codes))
+    class_position = np.full(labels.n_classes, -1)
+    class_position[shown] = np.arange(len(shown))
     size = len(shown)
-    worker = place[labels.workers]
-    answer = class_place[np.repeat(result.answers, np.diff(labels.item_starts))]
-    said = class_place[labels.labels]
-    there = (worker >= 0) & (answer >= 0) & (said >= 0)
-    cells = (worker[there] * size + answer[there]) * size + said[there]
+    worker = worker_position[labels.workers]
+    answer = class_position[np.repeat(result.answers, np.diff(labels.item_starts))]
+    said = class_position[labels.labels]
+    in_picture = (worker >= 0) & (answer >= 0) & (said >= 0)
+    cells = (worker[in_picture] * size + answer[in_picture]) * size + said[in_picture]
     counts = np.bincount(cells, minlength=len(codes) * size**2).reshape(len(codes), size, size)
-    called = names_as_text(labels.names.classes).gather(shown).to_list()
-    return [_confusion(counts[place], called) for place in range(len(codes))]
+    class_names = names_as_text(labels.names.classes).gather(shown).to_list()
+    return [_confusion(one, class_names) for one in counts]
 
 
-def _confusion(counts: Array, called: list[str]) -> Cell:
-    """One heat map, from how often each class (column) was said where each is the answer (row)."""
+def _confusion(counts: Array, class_names: list[str]) -> Cell:
+    """Make the heat map of one worker, given how often it said each class (column) for each answer (row)."""
     given = counts.sum(axis=1)
     share = counts / np.maximum(given, 1)[:, None]
     shades = np.ceil(share * _SHADES).astype(int)
@@ -182,6 +182,6 @@ def _confusion(counts: Array, called: list[str]) -> Cell:
         for shade in range(1, _SHADES + 1)
         if (shades == shade).any()
     ]
-    right = ", ".join(f"{name} {share[k, k]:.0%}" for k, name in enumerate(called) if given[k])
+    right = ", ".join(f"{name} {share[k, k]:.0%}" for k, name in enumerate(class_names) if given[k])
     agreement = float(np.trace(counts) / max(given.sum(), 1))
-    return Cell("", agreement, HeatMap(len(called), paths, f"Says the answer: {right}"))
+    return Cell("", agreement, HeatMap(len(class_names), paths, f"Says the answer: {right}"))
