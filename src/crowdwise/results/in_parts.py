@@ -1,10 +1,9 @@
 """`ResultInParts`: the result of a method on labels that are in parts, on disk or in a cluster."""
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from functools import cached_property, partial
-from os import PathLike
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -16,7 +15,8 @@ from ..data.labels import Labels
 from ..data.names import Names
 from ..kernels import Array
 from .quality import AgreementCounts, accuracies_of, count_agreement, count_right
-from .result import TIE, Ending, Quality, Result, Scale, check_finite, closest, write_tables
+from .result import TIE, Ending, Quality, Result, Scale, check_finite
+from .tables import ResultTables
 
 
 class AnswerCounts(NamedTuple):
@@ -68,7 +68,7 @@ class CountingEngine(Protocol):
         ...
 
 
-class ResultInParts(ABC):
+class ResultInParts(ResultTables):
     """The base of results whose items are in parts, on disk or in a cluster.
 
     It has the same tables as a `Result`. They are made part by part, and only when they are asked for.
@@ -95,10 +95,6 @@ class ResultInParts(ABC):
         self._counting_engine = engine
 
     @abstractmethod
-    def lazy(self, scores: bool = False) -> pl.LazyFrame:
-        """Return one row per item as a lazy table that need not fit in memory; see `Result.to_frame`."""
-
-    @abstractmethod
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:
         """Return the rows of these items, with the scores of all classes."""
 
@@ -116,23 +112,6 @@ class ResultInParts(ABC):
             rows = self.lazy(scores=True).head(1).collect()
         scores = rows.select(f"score_{name}" for name in self.names.classes.cast(pl.String)).to_numpy()
         return self._result(Names(rows["item"], self.names.workers, self.names.classes), scores, rows["votes"])
-
-    def disputed(self, count: int) -> pl.DataFrame:
-        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
-        return closest(self.lazy(), count)
-
-    def write(
-        self,
-        truth: str | PathLike[str] | None = None,
-        workers: str | PathLike[str] | None = None,
-        *,
-        scores: bool = False,
-    ) -> None:
-        """Write the rows of the items to the file `truth` and those of the workers to the file `workers`.
-
-        A path that is None is left out. Either all files are written or none.
-        """
-        write_tables(self.lazy(scores), self.workers_frame, truth, workers)
 
     def credited_to(self, method: Any) -> "ResultInParts":
         """Return a copy that names another method as its `method`: one that left its work to this method."""

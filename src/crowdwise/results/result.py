@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from os import PathLike, fspath
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -12,11 +11,11 @@ import polars as pl
 from .. import kernels
 from ..data.labels import Labels
 from ..data.names import Names
-from ..data.writing import write
 from ..errors import CallError, DataError
 from ..kernels import Array
 from .convergence import Convergence
 from .learned import Learned
+from .tables import ResultTables
 
 Scale = Literal["probability", "weight", "margin"]
 
@@ -56,7 +55,7 @@ class Quality:
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class Result(ResultTables):
     """The truth that a method inferred from labels in memory.
 
     Items, workers and classes have codes, which are their positions in `names`. All arrays below are in that order.
@@ -253,26 +252,6 @@ class Result:
         """Return this result, which has all items; see `Inferred.about`."""
         return self
 
-    def disputed(self, count: int) -> pl.DataFrame:
-        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
-        return closest(self.lazy(), count)
-
-    def write(
-        self,
-        truth: str | PathLike[str] | None = None,
-        workers: str | PathLike[str] | None = None,
-        *,
-        scores: bool = False,
-    ) -> None:
-        """Write the tables to files; the extension of a file says its format. Either all files are written or none.
-
-        Args:
-            truth: The file for the rows of the items; None to write none.
-            workers: The file for the rows of the workers; None to write none.
-            scores: Whether to add a column `score_<class>` for every class to the rows of the items.
-        """
-        write_tables(self.lazy(scores), self.workers_frame, truth, workers)
-
     def credited_to(self, method: Any) -> "Result":
         """Return a copy that names another method as its `method`: one that left its work to this method."""
         return replace(self, method=method)
@@ -313,32 +292,3 @@ def check_finite(method: Any, items: pl.Series, scores: Array) -> None:
     if not np.isfinite(scores).all():
         i = int(np.argmin(np.isfinite(scores).all(axis=1)))
         raise DataError(f"{method!r} gave no finite score for item {items[i]!r}: {scores[i]}.")
-
-
-def closest(truth: pl.LazyFrame, count: int) -> pl.DataFrame:
-    """Return the `count` rows of a table of items whose best two classes are closest, the closest first."""
-    table = truth.select("item", "label", "score", "runner_up", "runner_up_score", "votes").drop_nulls("runner_up")
-    margin = pl.col("score") - pl.col("runner_up_score")
-    return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)
-
-
-def write_tables(
-    items: pl.LazyFrame,
-    workers_frame: Callable[[], pl.DataFrame],
-    truth: str | PathLike[str] | None,
-    workers: str | PathLike[str] | None,
-) -> None:
-    """Write the tables of a result; either all files are written or none.
-
-    Args:
-        items: The rows of the items.
-        workers_frame: Returns the rows of the workers; called only if they are written.
-        truth: The file for the rows of the items; None to write none.
-        workers: The file for the rows of the workers; None to write none.
-    """
-    tables: dict[str, pl.DataFrame | pl.LazyFrame] = {}
-    if truth is not None:
-        tables[fspath(truth)] = items
-    if workers is not None:
-        tables[fspath(workers)] = workers_frame()
-    write(tables)

@@ -1,0 +1,50 @@
+"""What every result does with its two tables: write them to files, and find the most disputed items."""
+
+from abc import ABC, abstractmethod
+from os import PathLike, fspath
+
+import polars as pl
+
+from ..data.writing import write
+
+
+class ResultTables(ABC):
+    """The base of results: a table of items and a table of workers."""
+
+    @abstractmethod
+    def lazy(self, scores: bool = False) -> pl.LazyFrame:
+        """Return the table of the items, with a column for the score of every class if `scores`."""
+
+    @abstractmethod
+    def workers_frame(self) -> pl.DataFrame:
+        """Return the table of the workers."""
+
+    def disputed(self, count: int) -> pl.DataFrame:
+        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
+        columns = ("item", "label", "score", "runner_up", "runner_up_score", "votes")
+        table = self.lazy().select(columns).drop_nulls("runner_up")
+        margin = pl.col("score") - pl.col("runner_up_score")
+        return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)
+
+    def write(
+        self,
+        truth: str | PathLike[str] | None = None,
+        workers: str | PathLike[str] | None = None,
+        *,
+        scores: bool = False,
+    ) -> None:
+        """Write the tables to files; the extension of a file says its format.
+
+        No file is replaced before all tables are complete.
+
+        Args:
+            truth: The file for the rows of the items; None to write none.
+            workers: The file for the rows of the workers; None to write none.
+            scores: Whether to add a column `score_<class>` for every class to the rows of the items.
+        """
+        tables: dict[str, pl.DataFrame | pl.LazyFrame] = {}
+        if truth is not None:
+            tables[fspath(truth)] = self.lazy(scores)
+        if workers is not None:
+            tables[fspath(workers)] = self.workers_frame()
+        write(tables)
