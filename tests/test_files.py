@@ -254,3 +254,19 @@ def test_a_tsv_file_that_does_not_read_is_called_csv_because_its_delimiter_is_fo
     path.write_text("item,worker,label\n1,a,x\n2,b,y,z\n")
     with pytest.raises(cw.DataError, match="does not read as CSV"):
         cw.read_labels(path)
+
+
+@pytest.mark.parametrize("name", ["m[1].jsonl", "m[1].csv", "m?.parquet", "m*.arrow"])
+def test_a_path_that_exists_is_that_path_and_no_pattern(name: str, tmp_path: Path) -> None:
+    rows = cw.simulate(10, 5, 2, seed=1).rows
+    cw.write(
+        {tmp_path / name: rows, tmp_path / name.replace("[1]", "1").replace("?", "2").replace("*", "3"): rows.head(5)}
+    )
+    assert cw.read_labels(tmp_path / name).report.rows == rows.height
+
+
+def test_truth_in_several_files_is_read_from_all(tmp_path: Path) -> None:
+    truth = cw.simulate(10, 5, 2, seed=1).truth
+    cw.write({tmp_path / "a.csv": truth.head(4), tmp_path / "b.csv": truth.tail(6)})
+    for source in (tmp_path, str(tmp_path / "*.csv")):
+        assert cw.read_truth(source).sort("item").equals(truth.sort("item"))

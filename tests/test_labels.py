@@ -160,6 +160,22 @@ def test_an_item_left_without_labels_is_counted() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("labels", "missing", "kept"),
+    [
+        ([1.0, -1.0, 2.0], [-1], 2),
+        ([1.0, -1.0, 2.0], ["-1"], 2),
+        ([1, -1, 2], -1, 2),
+        ([True, False, None], [False], 1),
+        (["N", "A", "NA"], "NA", 2),
+        (["N", "A", "NA"], ["NA"], 2),
+    ],
+)
+def test_missing_values_are_compared_as_what_they_are(labels: Any, missing: Any, kept: int) -> None:
+    read = cw.Labels.from_arrays([1, 2, 3], ["a", "b", "c"], labels, missing=missing)
+    assert read.n_labels == kept
+
+
 def test_missing_labels_are_dropped_and_counted() -> None:
     labels = cw.Labels.from_arrays([1, 2, 3, 4, 5], list("abcde"), ["x", None, "", "NA", "y"], missing=["NA"])
     assert labels.names.classes.to_list() == ["x", "y"]

@@ -1,6 +1,6 @@
 """Find rows that lack an item, a worker or a label: drop those without a label, refuse the others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +16,28 @@ class Rules:
 
     Attributes:
         duplicates: What to do where one worker gave one item several different labels.
-        missing: Values that mean "no label", besides null, NaN and empty text.
+        missing: Values that mean "no label", besides null, NaN and empty text; or one such value.
         strict: Whether to refuse rows that would otherwise be dropped silently.
     """
 
     duplicates: Duplicates = "error"
     missing: Sequence[Any] = ()
     strict: bool = False
+
+    def __post_init__(self) -> None:
+        # One text is one value, not the letters of it.
+        if isinstance(self.missing, str) or not isinstance(self.missing, Iterable):
+            object.__setattr__(self, "missing", (self.missing,))
+
+
+def as_number(value: Any) -> int | float | None:
+    """Return the number that a value or its text stands for; None if it is no number."""
+    for kind in (int, float):
+        try:
+            return kind(str(value))
+        except ValueError:
+            continue
+    return None
 
 
 class Cleaning:
@@ -54,7 +69,7 @@ class Cleaning:
         present = _has_value(table["label"])
         self._without_value += int((~present).sum())
         for value in self._missing:
-            present &= table["label"].cast(pl.String) != str(value)
+            present &= ~_equals(table["label"], value)
         for role in self._absent:
             self._count_absent(table, role)
         self.rows += table.height
@@ -114,6 +129,18 @@ class Cleaning:
             others = [f"{name} {value!r}" for name, value in table.row(first, named=True).items() if name != role]
             self._first[role] = f"row {self.rows + first + 1} ({', '.join(others)})"
         self._absent[role] += int(absent.sum())
+
+
+def _equals(labels: pl.Series, value: Any) -> pl.Series:
+    """Return which labels are this value: numbers as numbers, so that -1 is also -1.0, all else as text."""
+    number = as_number(value)
+    if labels.dtype.is_numeric() and number is not None:
+        same = labels == number
+    elif labels.dtype == pl.Boolean:
+        same = labels.cast(pl.String) == str(value).lower()
+    else:
+        same = labels.cast(pl.String) == str(value)
+    return same.fill_null(False)
 
 
 def _has_value(values: pl.Series) -> pl.Series:

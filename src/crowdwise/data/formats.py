@@ -4,6 +4,7 @@ To add a format, add a row to `FORMATS` and write the functions that the row nam
 format of a file.
 """
 
+import glob
 import io
 import json
 from collections.abc import Callable, Mapping
@@ -86,17 +87,21 @@ class Format:
 
 
 def for_polars(content: Content) -> Any:
-    """Return a path or bytes in the form that the reading functions of polars take. All of them get it from here.
-
-    A path is passed unchanged. `scan_ndjson` and `scan_lines` treat some of its characters as a pattern; polars has no
-    option to prevent that.
-    """
+    """Return a path or bytes in the form that the reading functions of polars take, with `glob=False`."""
     return content if isinstance(content, str) else io.BytesIO(content)
+
+
+def as_pattern(content: Content) -> Any:
+    """Return the same for `scan_ndjson` and `scan_lines`, which treat every path as a pattern and have no `glob=False`.
+
+    The file m[1].jsonl is meant as that file, never as m1.jsonl.
+    """
+    return glob.escape(content) if isinstance(content, str) else io.BytesIO(content)
 
 
 def lines_of(content: Content) -> pl.LazyFrame:
     """Return the lines of a text, compressed or not, as a table with one column."""
-    return pl.scan_lines(for_polars(content))
+    return pl.scan_lines(as_pattern(content))
 
 
 def _first_line_of(content: Content) -> str:
@@ -142,7 +147,7 @@ def _write_parquet(table: pl.LazyFrame, path: Path, _: Compression) -> None:
 
 
 def _read_json_lines(content: Content) -> pl.LazyFrame:
-    return pl.scan_ndjson(for_polars(content), infer_schema_length=None)
+    return pl.scan_ndjson(as_pattern(content), infer_schema_length=None)
 
 
 def _write_json_lines(table: pl.LazyFrame, path: Path, compression: Compression) -> None:

@@ -176,7 +176,7 @@ def read_truth(source: Any, *, item: str | None = None, truth: str | None = None
         table = pl.DataFrame({"item": list(source.keys()), "truth": list(source.values())})
         name = "The mapping"
     elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        table = scan(expand(source)[0], given).collect()
+        table = pl.concat([one.collect() for one in same_types([scan(one, given) for one in expand(source)])])
         name = name_of(source)
     else:
         frame = as_table(source)

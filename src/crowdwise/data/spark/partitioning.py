@@ -3,7 +3,7 @@
 import math
 import pickle
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from ...errors import DataError
 from .. import encoding
-from ..cleaning import Cleaning, Rules
+from ..cleaning import Cleaning, Rules, as_number
 from ..labels import NOTHING_LEFT
 from ..reading_report import ReadingReport
 from .parts import PART_SCHEMA, About, sort_part
@@ -52,7 +52,7 @@ def partition(
     rows = picked.withColumn("row", f.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
     has_label = _has_value(picked, "label")
     for value in rules.missing:
-        has_label = has_label & (f.col("label").cast("string") != str(value))
+        has_label = has_label & ~_equals(picked, value)
     cleaning = Cleaning(found, rules.missing)
     _count_rows(cleaning, picked, rows, has_label)
     cleaning.check(rules.strict)
@@ -91,6 +91,14 @@ def partition(
     counted = (cleaning.rows, cleaning.unlabelled, total["repeated"], total["conflicts"], rules.duplicates, unlabelled)
     sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]
     return picked, parts, about, ReadingReport(*counted, found), sizes
+
+
+def _equals(table: DataFrame, value: Any) -> Column:
+    """Return where the label is this value: numbers as numbers, so that -1 is also -1.0, all else as text."""
+    kind, number = table.schema["label"].dataType, as_number(value)
+    if isinstance(kind, t.NumericType) and number is not None:
+        return f.col("label") == f.lit(number)
+    return f.col("label").cast("string") == (str(value).lower() if isinstance(kind, t.BooleanType) else str(value))
 
 
 def _has_value(table: DataFrame, role: str) -> Column:
