@@ -67,7 +67,8 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
 	touch $@
 
-# Numba does not notice when a kernel's callee in another file changed: a compiled kernel is older than no source.
+# Numba does not notice when a kernel's callee in another file changed, so compiled kernels are removed when any source is
+# newer.
 $(COMPILED)/current: $(wildcard src/crowdwise/kernels/*.py src/crowdwise/kernels/simd/*.py)
 	mkdir -p $(COMPILED)
 	rm -f $(COMPILED)/*.nb[ci] src/crowdwise/kernels/simd/__pycache__/*.nb[ci]

@@ -10,7 +10,7 @@ import grimp
 import pytest
 
 import crowdwise as cw
-from crowdwise import HOMES
+from crowdwise import _HOMES
 from crowdwise.methods import METHODS
 from tools.generate import generated
 
@@ -36,12 +36,12 @@ def test_imports_go_one_way_in_at_most_twelve_layers_without_exceptions() -> Non
 def test_no_module_is_used_by_one_module_of_another_package_alone() -> None:
     """Such a module is the private half of that one, and belongs beside it."""
     graph = grimp.build_graph("crowdwise")
-    public = {f"crowdwise.{home}" for home in HOMES.values()} | {method.__module__ for method in METHODS.values()}
+    public = {f"crowdwise.{home}" for home in _HOMES.values()} | {method.__module__ for method in METHODS.values()}
     lonely = {}
     for module in sorted(graph.modules - public):
         users = graph.find_modules_that_directly_import(module)
         package = module.rpartition(".")[0]
-        if len(users) == 1 and package != "crowdwise" and not users.copy().pop().startswith(package):
+        if len(users) == 1 and package != "crowdwise" and not f"{users.copy().pop()}.".startswith(f"{package}."):
             lonely[module] = users
     assert not lonely
 

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("workdir")
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        (["-m", "glad"], "GLAD needs all labels in memory, because it does not sweep"),
+        (["-m", "glad"], "GLAD needs all labels in memory, because it keeps something"),
         (["-m", "ibcc"], "IBCC needs all labels in memory, .* (inference=variational does not)"),
         (["--set", "restarts=3"], "BWA needs all labels in memory, because of restarts=3"),
     ],

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import crowdwise as cw
-from crowdwise import HOMES
+from crowdwise import _HOMES
 from crowdwise.inference.parameters import parameters_of
 from crowdwise.methods import METHODS
 
@@ -31,12 +31,12 @@ def generated() -> dict[Path, str]:
 
 def _stub() -> str:
     """The public names with their homes."""
-    homes = {name: f".{home}" for name, home in HOMES.items() if home != name}
+    homes = {name: f".{home}" for name, home in _HOMES.items() if home != name}
     homes |= {method.__name__: f".{_home(method)}" for method in METHODS.values()}
     lines = ["# The public names, for editors and type checkers; written by tools/generate.py.", ""]
-    lines += ["from . import " + ", ".join(f"{name} as {name}" for name, home in HOMES.items() if home == name)]
+    lines += ["from . import " + ", ".join(f"{name} as {name}" for name, home in _HOMES.items() if home == name)]
     lines += [f"from {home} import {name} as {name}" for name, home in sorted(homes.items(), key=lambda one: one[::-1])]
-    return "\n".join([*lines, "", "HOMES: dict[str, str]", "__version__: str", ""])
+    return "\n".join([*lines, "", "_HOMES: dict[str, str]", "__version__: str", ""])
 
 
 def _home(method: type) -> str:
@@ -91,10 +91,10 @@ def _modules(folder: Path, depth: int) -> list[str]:
     for path in sorted(folder.iterdir(), key=lambda path: (path.is_dir(), path.name)):
         indent = " " * (4 + depth)
         if path.is_dir() and (path / "__init__.py").exists():
-            lines += [f"{indent}{path.name + '/':<{24 - depth}}{_first_line(path / '__init__.py')}"]
+            lines += [f"{indent}{path.name + '/':<{23 - depth}} {_first_line(path / '__init__.py')}"]
             lines += _modules(path, depth + 2)
         elif path.suffix == ".py" and path.name != "__init__.py":
-            lines.append(f"{indent}{path.name:<{24 - depth}}{_first_line(path)}")
+            lines.append(f"{indent}{path.name:<{23 - depth}} {_first_line(path)}")
     return lines
 
 

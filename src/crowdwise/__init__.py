@@ -15,7 +15,7 @@ __version__ = "0.1.0"
 # Where the public names live, besides those of the methods, which `methods` finds by itself. Names are imported when
 # they are first used, so that `crowdwise --help` needs none of them. For editors and type checkers, all of them are in
 # __init__.pyi, which `make generated` writes.
-HOMES = {
+_HOMES = {
     "CallError": "errors",
     "DataError": "errors",
     "Labels": "data.labels",
@@ -34,10 +34,10 @@ HOMES = {
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return sorted([*HOMES, *_method_names()])
-    if name in HOMES:
-        home = import_module(f".{HOMES[name]}", __name__)
-        return home if HOMES[name] == name else getattr(home, name)  # a subpackage is its own home
+        return sorted([*_HOMES, *_method_names()])
+    if name in _HOMES:
+        home = import_module(f".{_HOMES[name]}", __name__)
+        return home if _HOMES[name] == name else getattr(home, name)  # a subpackage is its own home
     # Methods are classes; for the name of a subpackage, the table of methods may be only half made.
     if name[0].isupper() and name in (methods := _method_names()):
         return methods[name]
@@ -45,7 +45,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*HOMES, *_method_names()])
+    return sorted([*_HOMES, *_method_names()])
 
 
 def _method_names() -> dict[str, type]:

@@ -37,5 +37,5 @@ from .methods.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill
 from .reporting import report as report
 from .results.result import Result as Result
 
-HOMES: dict[str, str]
+_HOMES: dict[str, str]
 __version__: str

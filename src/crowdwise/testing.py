@@ -357,15 +357,15 @@ def _crowds(method: Any) -> list[list[tuple[str, str, str]]]:
         pairs = [(i, j) for i in range(drawn.randint(1, 8)) for j in range(drawn.randint(1, 6))]
         chosen = drawn.sample(pairs, drawn.randint(1, len(pairs)))
         crowds.append([(f"i{i}", f"w{j}", f"c{drawn.randrange(classes)}") for i, j in chosen])
-    return crowds
+    # Faults that grow with the iterations show in crowds that are not small.
+    larger = simulate(200, 15, min(3, _most_classes(method)), accuracy=0.6, seed=8).rows
+    return [*crowds, larger.rows()]
 
 
 def turned(name: str) -> str:
-    """Another name for a name such as "i3"; the other names sort in the opposite order.
-
-    Calling it again on what it returned gives the name back.
-    """
-    return f"{name[0]}{9 - int(name[1:])}"
+    """Return another name, so that names sort in the opposite order; applied twice, it returns the name itself."""
+    digits = name[1:]
+    return f"{name[0]}{10 ** len(digits) - 1 - int(digits):0{len(digits)}d}"
 
 
 def turned_back(result: Result) -> Result:

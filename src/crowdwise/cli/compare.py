@@ -26,13 +26,12 @@ def compare(
     from ..analysis import compare as compare_methods
     from ..data.targets import check_targets
     from ..methods import METHODS, choose
-    from ..reporting import check_page, comparison_page
+    from ..reporting import comparison_page
     from . import session
     from .terminal import Terminal
 
     if output is not None:
         check_targets([output], [*files, *([truth] if truth else [])], page=True)
-        check_page(output)
     keys = [key.strip() for key in methods.split(",")] if methods else list(METHODS)
     chosen = {key: choose(key) for key in keys}
     terminal = Terminal(quiet)

@@ -34,6 +34,6 @@ def explain(
         labels = session.read(terminal, request)
         why = explain_item(session.fit(terminal, method, chosen, labels), labels, item)
     if as_json:
-        typer.echo(json.dumps(why.to_dict()))
+        typer.echo(json.dumps(why.to_dict(), default=str))
     else:
         terminal.explanation(why)

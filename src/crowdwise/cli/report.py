@@ -24,14 +24,12 @@ def report(
 ) -> None:
     """Write a page about the crowd, the answers and the workers: one file that opens in any browser."""
     from ..data.targets import check_targets
-    from ..reporting import check_page
     from ..reporting import report as write_report
     from . import session
     from .terminal import Terminal
 
     chosen = session.choose_method(method, set_)
     check_targets([output], [*files, *([truth] if truth else [])], page=True)
-    check_page(output)
     terminal = Terminal(quiet)
     known = session.read_known(truth)
     with terminal.compiling():

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..results.inferred import Inferred
     from .terminal import Terminal
 
-_ENGINES: Final = ("memory", "disk", "auto", "spark")
 # The options that only some engines use, and these engines.
 _USED_BY: Final = {"--memory": ("disk", "auto"), "--workdir": ("disk", "auto"), "--master": ("spark",)}
 
@@ -60,10 +59,10 @@ class EngineOptions(NamedTuple):
 
     def check(self) -> None:
         """Raise `CallError` if there is no such engine, or if an option has no effect with it."""
+        from ..data.crowd import check_engine
         from ..errors import CallError
 
-        if self.name not in _ENGINES:
-            raise CallError(f"engine={self.name!r} is not one of {', '.join(map(repr, _ENGINES))}.")
+        check_engine(self.name)
         given: Mapping[str, object] = {"--memory": self.memory, "--workdir": self.workdir, "--master": self.master}
         for option, engines in _USED_BY.items():
             if given[option] and self.name not in engines:
@@ -148,7 +147,7 @@ def read(
 
 def fit(terminal: "Terminal", key: str, method: "Method", labels: "Crowd") -> Any:
     """Fit a method while showing a progress bar, and tell the user if it did not converge."""
-    with terminal.progress(getattr(method, "tolerance", 1.0)) as progress:
+    with terminal.progress(method.last_change()) as progress:
         result: Inferred = method.fit(labels, progress=progress)
     if not result.convergence.converged:
         terminal.remark(f"{key} {result.convergence}. Raise max_iterations (--set max_iterations=...).")

@@ -30,6 +30,8 @@ from .text import printable
 
 # Progress bars are shown only for work that takes longer than this, in seconds.
 _MOMENT: Final = 0.5
+# A bar ends at this change where a method has no tolerance, or one of zero.
+_SMALLEST: Final = 1e-12
 # The width of the waterfall chart, in characters.
 _CHART_WIDTH: Final = 40
 # The space between two columns, in characters.
@@ -143,14 +145,16 @@ class Terminal:
         bar = self._progress_bar(_text("fields[state]"))
         task = bar.add_task("fitting", total=1.0, state="")
         changes: list[float] = []
+        end = max(tolerance, _SMALLEST)
 
         def show(iteration: int, change: float) -> None:
-            changes.append(change)
-            if time.monotonic() - started < _MOMENT:
+            if math.isfinite(change):
+                changes.append(change)
+            if time.monotonic() - started < _MOMENT or not changes:
                 return
             bar.start()
-            distance = math.log(max(changes[0], tolerance * 2) / tolerance)
-            done = 1 - math.log(max(change, tolerance) / tolerance) / distance
+            distance = math.log(max(changes[0], end * 2) / end)
+            done = 1 - math.log(max(changes[-1], end) / end) / distance
             bar.update(task, completed=max(done, 0.0), state=f"iteration {iteration}, change {change:.2g}")
 
         try:

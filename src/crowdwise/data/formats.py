@@ -58,8 +58,8 @@ class Format:
         compressible: Whether files may be compressed with gzip or zstd.
         is_text: Whether values have no types, so that numbers are read as text and rows without any value are empty
             lines.
-        knows_rows: Whether the file stores its number of rows. If not, the number is estimated from the first lines,
-            which requires a text format.
+        knows_rows: Whether the file stores its number of rows.
+        row_is_line: Whether a row is a line of text, so that the number of rows can be estimated from the first lines.
         refuse_mixed: Takes a path or bytes, a column and the name of the file, and raises `DataError` if the column has
             values of several types, which polars would turn into text without a message. None if the format allows
             only one type per column.
@@ -76,6 +76,7 @@ class Format:
     compressible: bool = False
     is_text: bool = False
     knows_rows: bool = False
+    row_is_line: bool = False
     refuse_mixed: Callable[[Content, str, str], None] | None = None
     spark: SparkFormat | None = None
     read_as_name: str = ""
@@ -186,6 +187,7 @@ _CSV: Final = Format(
     read=_read_csv,
     write=_write_csv,
     compressible=True,
+    row_is_line=True,
     is_text=True,
     spark=SparkFormat("csv", {"header": True, "sep": ","}),
 )
@@ -195,6 +197,7 @@ _TSV: Final = Format(
     read=_read_csv,
     write=partial(_write_csv, separator="\t"),
     compressible=True,
+    row_is_line=True,
     is_text=True,
     spark=SparkFormat("csv", {"header": True, "sep": "\t"}),
     read_as_name="CSV",  # the reader finds the delimiter itself, whatever the extension says
@@ -215,6 +218,7 @@ _JSON_LINES: Final = Format(
     write=_write_json_lines,
     first_text=("{",),
     compressible=True,
+    row_is_line=True,
     refuse_mixed=_refuse_mixed_json,
     spark=SparkFormat("json", {}),
 )
@@ -269,10 +273,13 @@ def format_of(content: Content) -> Format:
         if head.startswith(one.first_bytes):
             return one
     start = _first_line_of(content).lstrip()
+    for one in FORMATS:
+        if start.startswith(one.first_text):
+            return one
     if start.startswith("["):
         name = content if isinstance(content, str) else "The input"
         raise DataError(f"{name} is a JSON array; write one object a line instead (JSON lines).")
-    return next((one for one in FORMATS if start.startswith(one.first_text)), _OTHER_TEXT)
+    return _OTHER_TEXT
 
 
 def spark_format_of(path: str) -> tuple[Format, SparkFormat]:

@@ -9,6 +9,7 @@ import polars as pl
 from ..errors import CallError, DataError, require_extra
 from . import columns
 from .cleaning import Rules
+from .crowd import check_engine
 from .disk.labels import LabelsOnDisk, fits
 from .disk.partitioning import Phases
 from .disk.workspace import Workspace
@@ -105,8 +106,7 @@ def read_labels(
     ['007']
     """
     given = {"item": item, "worker": worker, "label": label}
-    if engine not in ("memory", "disk", "auto", "spark"):
-        raise CallError(f"engine={engine!r} is not one of 'memory', 'disk', 'auto', 'spark'.")
+    check_engine(engine)
     check_policy(duplicates)
     rules = Rules(duplicates, missing, strict)
     if engine == "spark":

@@ -22,6 +22,8 @@ Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
 # Lines to look at when estimating the number of rows of a text file.
 _SAMPLE_LINES: Final = 2000
+# The bytes of a short row, to estimate rather too many rows where nothing says how many there are.
+_SHORT_ROW: Final = 16
 # How many times smaller text is assumed to be when it is compressed.
 _COMPRESSION_RATIO: Final = 8
 
@@ -82,6 +84,8 @@ class Scan:
         if self.format.knows_rows:
             with self._reading():
                 return int(self.lazy.select(pl.len()).collect().item()), stored
+        if not self.format.row_is_line:
+            return stored // _SHORT_ROW, stored
         compressed = isinstance(self.content, str) and split_extension(Path(self.content))[1] != "uncompressed"
         text = stored * (_COMPRESSION_RATIO if compressed else 1)
         with self._reading():

@@ -8,7 +8,7 @@ from typing import NoReturn
 from ..errors import CallError
 from .formats import spark_format_of
 from .sources import expand
-from .writing import check_output
+from .writing import check_output, check_page
 
 # Spark writes this file into a folder when all other files of the folder are complete.
 SUCCESS_FILE = "_SUCCESS"
@@ -21,7 +21,7 @@ def check_targets(targets: Sequence[str], inputs: Sequence[str], *, folders: boo
         targets: The paths or addresses to write to.
         inputs: The inputs: files, folders, patterns, addresses, or "-" for standard input.
         folders: Whether a Spark cluster writes the targets, each as a folder of files.
-        page: Whether the targets are HTML pages. Whether these can be written is checked by `writing.check_page`.
+        page: Whether the targets are HTML pages.
     """
     read = {place for path in inputs for place in _places(path)}
     for target in targets:
@@ -30,7 +30,9 @@ def check_targets(targets: Sequence[str], inputs: Sequence[str], *, folders: boo
             raise CallError(f"{target} is an input; write to another {'folder' if folders else 'file'}.")
         if folders:
             _check_folder(target)
-        elif not page:
+        elif page:
+            check_page(target)
+        else:
             check_output(target)
     if len({_resolved(target) for target in targets}) < len(targets):
         raise CallError(f"{targets[0]} cannot hold both the labels and the workers.")
@@ -45,7 +47,7 @@ def _check_folder(target: str) -> None:
 
 def refuse_to_replace(target: str) -> NoReturn:
     """Raise `CallError` because something exists that is not a complete folder written by Spark."""
-    raise CallError(f"{target} is there already and is no whole folder of Spark's; name another, or remove it first.")
+    raise CallError(f"{target} exists and is not a complete folder written by Spark; name another, or remove it first.")
 
 
 def _places(path: str) -> list[str]:

@@ -15,6 +15,7 @@ import numpy as np
 from ..data.crowd import Crowd
 from ..data.labels import Labels, shares
 from ..kernels import Array
+from ..parallel import Sum
 from ..results.inferred import Inferred
 from ..results.result import Ending, Scale
 
@@ -81,6 +82,29 @@ class Sweeping(ABC):
         return scores
 
 
+class SweepTotal:
+    """The sum over parts of what a sweep counted, and by how much each class moved at most.
+
+    Parts must be added in their order, so that the sum is the same to the bit whoever made them when.
+    """
+
+    def __init__(self) -> None:
+        self._sum = Sum()
+        self._change: Array | None = None
+
+    def add(self, outcome: tuple[tuple[Any, ...], Array]) -> None:
+        """Add the counts and the changes of one part."""
+        counts, change = outcome
+        self._sum.add(counts)
+        self._change = change.copy() if self._change is None else np.maximum(self._change, change)
+
+    @property
+    def value(self) -> tuple[Any, Array]:
+        """The sum of the counts, and the largest change of each class."""
+        assert self._change is not None, "no part was added"
+        return self._sum.value, self._change
+
+
 class Engine(Protocol):
     """The interface of an engine: it runs one method on one crowd.
 
@@ -107,7 +131,11 @@ class Engine(Protocol):
 
 # For every place where labels can be: the module and the class of its engine. A module is imported only when its engine
 # is used, because Spark is not always installed.
-_ENGINES: Final = {"memory": ("memory", "InMemory"), "disk": ("disk", "OnDisk"), "spark": ("spark", "OnSpark")}
+_ENGINES: Final = {
+    "memory": ("memory", "MemoryEngine"),
+    "disk": ("disk", "DiskEngine"),
+    "spark": ("spark", "SparkEngine"),
+}
 
 
 def open_engine(method: Sweeping, crowd: Crowd) -> Engine:

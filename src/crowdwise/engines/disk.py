@@ -13,13 +13,12 @@ from ..data.disk.labels import LabelsOnDisk
 from ..data.disk.part_files import load, save
 from ..data.labels import Labels
 from ..kernels import Array
-from ..parallel import Sum
 from ..results.in_parts import ResultInParts, part_result
 from ..results.result import Ending, Result
-from .base import Sweeping
+from .base import Sweeping, SweepTotal
 
 
-class OnDisk:
+class DiskEngine:
     """Runs one method on labels on disk; the scores are stored in files beside the labels.
 
     Args:
@@ -38,7 +37,7 @@ class OnDisk:
         self.n_classes = labels.n_classes
         self.first: Any = method.start(parts.load(0).slice(0, 0))[1]
 
-    def __enter__(self) -> "OnDisk":
+    def __enter__(self) -> "DiskEngine":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -55,7 +54,7 @@ class OnDisk:
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
         """Call the method's `sweep` on all parts; see `Engine.sweep`."""
-        method, total, change = self._method, Sum(), np.zeros(self.n_classes)
+        method, total = self._method, SweepTotal()
 
         def step(number: int, labels: Labels) -> tuple[Any, Array]:
             path = self._folder / f"{number:04}"
@@ -68,12 +67,8 @@ class OnDisk:
                     save(path, scores)
             return counts, moved
 
-        def add(outcome: tuple[Any, Array]) -> None:
-            total.add(outcome[0])
-            np.maximum(change, outcome[1], out=change)
-
-        self._labels.each(step, add)
-        return total.value, change
+        self._labels.each(step, total.add)
+        return total.value
 
     def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
         """Call `count` with the labels and the final scores of every part and return the sum of what it returns.
@@ -97,7 +92,7 @@ class OnDisk:
 class ResultOnDisk(ResultInParts):
     """The result of a method on labels on disk."""
 
-    def __init__(self, method: Sweeping, labels: LabelsOnDisk, engine: OnDisk, ending: Ending) -> None:
+    def __init__(self, method: Sweeping, labels: LabelsOnDisk, engine: DiskEngine, ending: Ending) -> None:
         super().__init__(method, labels, engine, ending)
         self._labels = labels
         self._engine = engine

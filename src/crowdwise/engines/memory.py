@@ -3,17 +3,15 @@
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..data.labels import Labels
 from ..kernels import Array
-from ..parallel import Sum, Threads
+from ..parallel import Threads
 from ..results.quality import accuracies
 from ..results.result import Ending, Result
-from .base import Sweeping
+from .base import Sweeping, SweepTotal
 
 
-class InMemory:
+class MemoryEngine:
     """Runs one method on labels in memory.
 
     Args:
@@ -32,7 +30,7 @@ class InMemory:
         self._slices = [(labels.slice(*ends), self.scores[slice(*ends)]) for ends in bounds]
         self._threads = Threads(len(bounds))
 
-    def __enter__(self) -> "InMemory":
+    def __enter__(self) -> "MemoryEngine":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -40,19 +38,14 @@ class InMemory:
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
         """Call the method's `sweep` on all slices; see `Engine.sweep`."""
-        total = Sum()
-        change = np.zeros(self.n_classes)
+        total = SweepTotal()
 
         def step(part: int) -> tuple[Any, Array]:
             counts = self._method.empty_counts(self.labels, workers)
             return counts, self._method.sweep(*self._slices[part], workers, counts)
 
-        def add(outcome: tuple[Any, Array]) -> None:
-            total.add(outcome[0])
-            np.maximum(change, outcome[1], out=change)
-
-        self._threads.run(step, add)
-        return total.value, change
+        self._threads.run(step, total.add)
+        return total.value
 
     def result(self, ending: Ending) -> Result:
         """Return the result with the scores as they are now."""

@@ -81,7 +81,7 @@ def fit(
     return result.truth(scores), result.workers_table()
 
 
-class OnSpark:
+class SparkEngine:
     """Runs one method on labels in a cluster; every sweep is one Spark job.
 
     Args:
@@ -98,7 +98,7 @@ class OnSpark:
         no_labels = Labels(*empty, labels.names, ReadingReport(0), np.zeros(0, np.bool_) if labels.set_valued else None)
         self.first: Any = method.start(no_labels)[1]
 
-    def __enter__(self) -> "OnSpark":
+    def __enter__(self) -> "SparkEngine":
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -143,7 +143,7 @@ class OnSpark:
 class ResultOnSpark(ResultInParts):
     """The result of a method on labels in a cluster; it also has its tables as Spark DataFrames."""
 
-    def __init__(self, method: Sweeping, labels: LabelsOnSpark, engine: OnSpark, ending: Ending) -> None:
+    def __init__(self, method: Sweeping, labels: LabelsOnSpark, engine: SparkEngine, ending: Ending) -> None:
         super().__init__(method, labels, engine, ending)
         self._labels = labels
         self._fit_summary = send(labels.session, tasks.FitSummary(method, ending))

@@ -16,10 +16,9 @@ import pyarrow as pa
 from ..data.labels import Labels
 from ..data.spark import labelled_parts
 from ..kernels import Array
-from ..parallel import Sum
 from ..results.in_parts import part_result
 from ..results.result import Ending
-from .base import Sweeping
+from .base import Sweeping, SweepTotal
 
 # The columns of a table of outcomes, for Spark and for Arrow: the number of the part, and the outcome as a pickle.
 OUTCOME = "part int, outcome binary"
@@ -48,11 +47,10 @@ def merge_outcomes(table: pa.Table) -> pa.Table:
 
 def merge(outcomes: list[tuple[Any, Array]]) -> tuple[Any, Array]:
     """Return the sum of all counts, and for every class the largest of all changes."""
-    total, change = Sum(), outcomes[0][1].copy()
-    for counts, moved in outcomes:
-        total.add(counts)
-        np.maximum(change, moved, out=change)
-    return total.value, change
+    total = SweepTotal()
+    for outcome in outcomes:
+        total.add(outcome)
+    return total.value
 
 
 def sweep_part(labels: Labels, method: Sweeping, previous_workers: Any, workers: Any) -> tuple[Any, Array]:

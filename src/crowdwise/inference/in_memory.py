@@ -54,10 +54,14 @@ class InMemoryMethod(Method):
     max_iterations: int
     scale: ClassVar[Scale] = "probability"
 
+    def last_change(self) -> float:
+        """The tolerance."""
+        return self.tolerance
+
     @property
     def memory_reason(self) -> str:
         """Why all labels must be in memory at once, as a clause for an error message."""
-        return "because it does not sweep over the items in parts"
+        return "because it keeps something for every item or label"
 
     @abstractmethod
     def iterate(self, labels: Labels) -> Steps:

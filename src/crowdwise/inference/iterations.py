@@ -1,4 +1,4 @@
-"""`Iterations`: counts iterations, reports progress, and decides when a loop ends. Every loop uses it."""
+"""`Iterations`: counts iterations, reports progress, and decides when a loop ends. Both loops of methods use it."""
 
 from collections.abc import Callable
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..data.crowd import Crowd, Place
 from ..data.labels import Labels
 from ..engines.base import Engine, Sweeping, open_engine
-from ..engines.memory import InMemory
+from ..engines.memory import MemoryEngine
 from ..errors import CallError
 from ..kernels import Array
 from ..results.inferred import Inferred
@@ -75,6 +75,10 @@ class IterativeMethod(SweepingMethod, Generic[Workers, Counts]):
     tolerance: float
     max_iterations: int
 
+    def last_change(self) -> float:
+        """The tolerance."""
+        return self.tolerance
+
     @abstractmethod
     def empty_counts(self, labels: Labels, workers: Workers | None) -> Counts:
         """Counts of no items, which `sweep` adds to; `workers` is None in the first sweep."""
@@ -123,7 +127,7 @@ class Fitted:
 
 def run(method: IterativeMethod[Any, Any], labels: Labels, start: Array, progress: Progress | None) -> Fitted:
     """Iterate in memory from the scores `start` (items, classes) instead of the method's own; they are overwritten."""
-    with InMemory(method, labels, start) as engine:
+    with MemoryEngine(method, labels, start) as engine:
         return Fitted(start, method.iterate(engine, progress))
 
 

@@ -8,7 +8,7 @@ the report's last section and the docs are made from these.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import Field, dataclass
-from typing import Any, ClassVar, Final, TypeAlias, overload
+from typing import Any, ClassVar, Final, TypeAlias, get_args, overload
 
 from ..data.crowd import Crowd, Place, require_single_votes
 from ..data.labels import Labels
@@ -53,7 +53,7 @@ class Method(ABC):
         """Add the meanings of the parameters to the docstring of the class, so that `help` shows them."""
         super().__init_subclass__(**more)
         declared = [(name, value) for name, value in vars(cls).items() if isinstance(value, Field)]
-        meanings = [f"        {name}: {value.metadata[parameters.KEY].meaning}" for name, value in declared]
+        meanings = [f"        {name}: {parameters.meaning_of(value)}" for name, value in declared]
         if cls.__doc__ and meanings:
             cls.__doc__ = "\n".join([cls.__doc__.rstrip(), "", "    Args:", *meanings, "    "])
 
@@ -99,6 +99,10 @@ class Method(ABC):
                 "use bwa, ds or another method."
             )
 
+    def last_change(self) -> float:
+        """The change at which the iterations end: the tolerance of methods that iterate, 0 for others."""
+        return 0.0
+
     @property
     def takes_sets(self) -> bool:
         """Whether a vote may name several classes."""
@@ -125,8 +129,7 @@ class Method(ABC):
     def places(self) -> list[Place]:
         """Where the labels may be for this method to run: in memory, on disk, in a Spark cluster."""
         allowed: list[Place] = []
-        every: tuple[Place, ...] = ("memory", "disk", "spark")
-        for place in every:
+        for place in get_args(Place):
             try:
                 self.require_place(place)
             except CallError:

@@ -10,7 +10,7 @@ command line. `parse` makes values from text.
 import math
 import types
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
 from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -174,13 +174,23 @@ def random_seed(gives: str = "starts") -> Any:
     return parameter(0, f"The random seed: the same seed gives the same {gives}.", at_least=0)
 
 
+def meaning_of(field: Field[Any]) -> str:
+    """What the parameter of a field means; empty if the field was not declared by `parameter`."""
+    return _declared(field).meaning
+
+
+def _declared(field: Field[Any]) -> Declared:
+    found: Declared = field.metadata.get(KEY, Declared("", Bounds()))
+    return found
+
+
 @cache
 def parameters_of(method: Any) -> dict[str, Parameter]:
     """All parameters of a class of methods, by name, in the order in which they are declared."""
     kinds = get_type_hints(method)
     found = {}
     for one in fields(method):
-        declared = one.metadata.get(KEY, Declared("", Bounds()))
+        declared = _declared(one)
         found[one.name] = Parameter(one.name, kinds[one.name], one.default, declared.meaning, declared.bounds)
     return found
 

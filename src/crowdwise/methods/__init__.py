@@ -20,8 +20,11 @@ def _discover() -> dict[str, type[Method]]:
     for file in iter_modules(__path__):
         module = import_module(f"{__name__}.{file.name}")
         for value in vars(module).values():
-            is_method = isinstance(value, type) and issubclass(value, Method) and value.key is not None
-            if is_method and value.__module__.startswith(module.__name__):  # it is not one that the module imports
+            # A method has a key of its own, and is not one that the module imports.
+            is_method = isinstance(value, type) and issubclass(value, Method) and vars(value).get("key") is not None
+            if is_method and f"{value.__module__}.".startswith(f"{module.__name__}."):
+                if value.key in found:
+                    raise TypeError(f"{value!r} and {found[value.key]!r} have the same key, {value.key!r}")
                 found[value.key] = value
     return dict(sorted(found.items()))
 

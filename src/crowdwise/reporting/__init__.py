@@ -1,7 +1,6 @@
 """HTML pages: the report about one crowd, and the comparison of methods. Needs the extra `report`."""
 
-from ..data.writing import check_page
 from .comparison_page import comparison_page
 from .report_page import report
 
-__all__ = ["check_page", "comparison_page", "report"]
+__all__ = ["comparison_page", "report"]

@@ -13,7 +13,6 @@ from typing import Final
 
 import numpy as np
 
-from ...data.crowd import Crowd, require_single_votes
 from ...inference.coins import CoinCounts, CoinMethod, Coins
 from ...kernels import Array
 from ...results.learned import Trust
@@ -46,10 +45,6 @@ class LogisticLink(CoinMethod):
     prior_strength: float
     tolerance: float
     max_iterations: int
-
-    def check(self, labels: Crowd) -> None:
-        """Refuse votes that name several classes: the model has no probability for them."""
-        require_single_votes(labels, 'BWA(link="logistic")')
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The mode of the posterior of every worker's weight, and how common the classes are."""

@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ... import kernels
+from ...data.crowd import Crowd, require_single_votes
 from ...data.labels import Labels
 from ...engines.memory import make_result
 from ...errors import CallError
-from ...inference.coins import Coins, coin_contributions
+from ...inference.coins import coin_contributions
 from ...inference.loop import IterativeMethod
 from ...inference.method import Progress, Reference
 from ...inference.parameters import most_iterations, parameter, random_seed
@@ -122,6 +123,12 @@ class BWA(IterativeMethod[Weights, Errors]):
     def takes_sets(self) -> bool:
         """Whether a vote may name several classes: only with weights per worker and the Gaussian link."""
         return self.weights == "per_worker" and self.link == "gaussian"
+
+    def check(self, labels: Crowd) -> None:
+        """Refuse votes that name several classes, by the name of the extension that cannot use them."""
+        if not self.takes_sets:
+            extension = 'weights="per_label"' if self.weights == "per_label" else 'link="logistic"'
+            require_single_votes(labels, f"BWA({extension})")
 
     @property
     def starts_at_random(self) -> bool:
@@ -238,12 +245,12 @@ class BWA(IterativeMethod[Weights, Errors]):
             return ""
         return "with weights per label, what a vote adds depends on the other votes"
 
-    def contributions(self, one: Labels, item: int, workers: Weights | Coins) -> Contributions:
+    def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
         """What each vote on one item adds to the weighted average of the class that it names.
 
         The averages are sums divided by the total weight, which depends on who voted but not on what they said.
         """
-        if isinstance(workers, Coins):  # from the logistic link
+        if self.link == "logistic":
             return coin_contributions(one, workers)
         weight = workers.weight[one.workers]
         voters = weight if one.continued is None else weight[~one.continued.astype(bool)]

@@ -19,7 +19,6 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from ... import kernels
-from ...data.crowd import Crowd, require_single_votes
 from ...data.labels import Labels
 from ...inference.loop import IterativeMethod
 from ...kernels import Array
@@ -83,10 +82,6 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
     change_floor: float
 
     scale: ClassVar[Scale] = "weight"
-
-    def check(self, labels: Crowd) -> None:
-        """Refuse votes that name several classes: a vote must be for one class and against all others."""
-        require_single_votes(labels, 'BWA(weights="per_label")')
 
     def count_size(self, labels: Labels) -> int:
         """Twice workers times classes: errors of votes for and against, for every worker and class."""

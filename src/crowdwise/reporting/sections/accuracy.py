@@ -29,7 +29,7 @@ def accuracies(data: ReportData) -> list[Accuracy]:
     if data.known is None:
         return []
     found = [Accuracy(data.method_name, *share_right(hits(data.result, data.known)))]
-    if type(data.majority.method) is not type(data.method):
+    if data.majority.method.key != data.method.key:
         found.append(Accuracy("majority vote", *share_right(hits(data.majority, data.known))))
     return found
 
