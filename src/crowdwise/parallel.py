@@ -21,7 +21,7 @@ Done = TypeVar("Done")
 _SLICE: Final = 1 << 16
 
 
-def slices(starts: Array, parameters: int) -> list[tuple[int, int]]:
+def slices(starts: Array, count_size: int) -> list[tuple[int, int]]:
     """Split the items into slices, one for each task of a thread.
 
     A slice has about eight labels or more for each value that is counted. So creating and adding the counts of slices
@@ -29,12 +29,12 @@ def slices(starts: Array, parameters: int) -> list[tuple[int, int]]:
 
     Args:
         starts: Where the labels of each item start; one entry more than there are items.
-        parameters: The number of values that are counted in each slice.
+        count_size: The number of values that are counted in each slice.
 
     Returns:
         The first item of each slice, and the item after its last one.
     """
-    return list(runs(starts, max(_SLICE, 8 * parameters)))
+    return list(runs(starts, max(_SLICE, 8 * count_size)))
 
 
 def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:

@@ -219,23 +219,23 @@ class Labels:
             names=replace(self.names, items=self.names.items.slice(first, last - first)),
         )
 
-    def slices(self, parameters: int) -> list[tuple[int, int]]:
+    def slices(self, count_size: int) -> list[tuple[int, int]]:
         """Return where each slice of the items starts and ends, as used by `add_slices`.
 
         Args:
-            parameters: The size of what is counted in each slice: the more numbers, the larger the slices.
+            count_size: The size of what is counted in each slice: the more numbers, the larger the slices.
         """
-        return parallel.slices(self.item_starts, parameters)
+        return parallel.slices(self.item_starts, count_size)
 
-    def add_slices(self, parameters: int, count: "Callable[[int, int, Labels], Added]") -> "Added":
+    def add_slices(self, count_size: int, count: "Callable[[int, int, Labels], Added]") -> "Added":
         """Call `count` for each slice of the items, in threads, and return the sum of what it returns.
 
         Args:
-            parameters: The number of values that `count` returns; see `slices`.
+            count_size: The number of values that `count` returns; see `slices`.
             count: Takes the first item, the item after the last one, and the slice. Returns a tuple of arrays.
         """
         total = Sum()
-        self._each_slice(parameters, count, total.add)
+        self._each_slice(count_size, count, total.add)
         return cast(Added, total.value)
 
     def each_slice(self, step: "Callable[[int, int, Labels], None]") -> None:
@@ -246,10 +246,10 @@ class Labels:
         self._each_slice(0, step, lambda _: None)
 
     def _each_slice(
-        self, parameters: int, step: "Callable[[int, int, Labels], Any]", use: Callable[[Any], object]
+        self, count_size: int, step: "Callable[[int, int, Labels], Any]", use: Callable[[Any], object]
     ) -> None:
         """Call `step` for each slice in threads, and `use` with each outcome, in the order of the slices."""
-        places = self.slices(parameters)
+        places = self.slices(count_size)
         with Threads(len(places)) as threads:
             threads.run(lambda part: step(*places[part], self.slice(*places[part])), use)
 

@@ -23,7 +23,7 @@ from .iterations import Iterations
 from .method import Method, Progress
 
 
-class Parameters(Protocol):
+class Estimates(Protocol):
     """What an iterative method knows of the workers; nothing else is passed from one iteration to the next."""
 
     @property
@@ -35,7 +35,7 @@ class Parameters(Protocol):
         ...
 
 
-Workers = TypeVar("Workers", bound=Parameters)
+Workers = TypeVar("Workers", bound=Estimates)
 # A named tuple of arrays; the counts of two sets of items add up to the counts of both together.
 Counts = TypeVar("Counts", bound=tuple[Any, ...])
 
