@@ -1,6 +1,7 @@
 """Tests that every method must pass: the contract in crowdwise.testing, also on random crowds."""
 
 import random
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowdwise as cw
-from crowdwise import testing
+from crowdwise import methods, testing
 from crowdwise.methods import METHODS
 
 from .cases import CASES, EVERY, each_method
@@ -83,3 +84,26 @@ def test_a_seed_is_a_whole_number(method: Any, seed: Any) -> None:
     with pytest.raises(cw.CallError, match=f"seed={seed} is not a whole number from 0 on"):
         method(seed=seed)
     method(seed=np.int64(3))
+
+
+@pytest.mark.parametrize("given", ["labels.csv", None, [1, 2], {"item": 1}])
+def test_what_is_no_crowd_is_refused_with_how_to_make_one(given: Any) -> None:
+    with pytest.raises(cw.CallError, match=r"A method takes labels, and this is a .*: make labels of it by"):
+        cw.BWA().fit(given)
+
+
+@pytest.mark.parametrize("value", [10**400, float("inf"), float("nan"), -1, True, "15", None])
+def test_numbers_that_make_no_sense_are_refused(value: Any) -> None:
+    with pytest.raises(cw.CallError, match=r"prior_strength=.* is not a number above 0"):
+        cw.BWA(prior_strength=value)
+    assert cw.BWA(prior_strength=np.float32(2)).prior_strength == 2  # type: ignore[arg-type]  # NumPy's numbers are fine
+
+
+def test_two_methods_cannot_have_one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    home: dict[str, Any] = {"__module__": cw.BWA.__module__}
+    package: Any = sys.modules[cw.BWA.__module__.rpartition(".")[0]]
+    monkeypatch.setattr(package, "Again", type("Again", (cw.BWA,), {"key": "bwa", **home}), raising=False)
+    with pytest.raises(TypeError, match="have the same key, 'bwa'"):
+        methods._discover()
+    monkeypatch.setattr(package, "Again", type("Again", (cw.BWA,), home))
+    assert methods._discover()["bwa"] is cw.BWA

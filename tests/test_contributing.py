@@ -1,56 +1,97 @@
-"""The three examples of CONTRIBUTING.md: a method, a file format and a section, as a stranger adds them."""
+"""The three examples of CONTRIBUTING.md: a method, a file format and a section, put where the page says."""
 
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import crowdwise as cw
-from crowdwise.data import formats
-from crowdwise.reporting import sections
-from crowdwise.testing import check_method
 
 PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
+METHOD, CHECK, FORMAT, SECTION = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
 
 
 @pytest.fixture
-def examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What the examples define, each as a module of its own."""
-    modules = []
-    monkeypatch.syspath_prepend(str(tmp_path))
-    for number, code in enumerate(re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)):
-        (tmp_path / f"example_{number}.py").write_text(code)
-        monkeypatch.delitem(sys.modules, f"example_{number}", raising=False)
-        modules.append(__import__(f"example_{number}"))
-    return modules
+def package(tmp_path: Path) -> Path:
+    """A copy of the package, to be changed as a contributor would."""
+    copy = tmp_path / "src" / "crowdwise"
+    shutil.copytree(Path(cw.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    # Kernels need not be compiled anew for the copy.
+    for cache in Path(cw.__file__).parent.glob("kernels/**/__pycache__"):
+        shutil.copytree(cache, copy / cache.relative_to(Path(cw.__file__).parent))
+    return copy
 
 
-def test_a_method_is_a_file(examples: list[Any]) -> None:
-    method = examples[0].CautiousVote()
-    check_method(method)
-    assert method.places() == ["memory", "disk", "spark"]
-    assert "caution: How many imagined labels" in (examples[0].CautiousVote.__doc__ or "")
-    with pytest.raises(cw.CallError, match="caution=0 is not a number above 0"):
-        examples[0].CautiousVote(caution=0)
+def run(package: Path, code: str) -> str:
+    """Run code in a process of its own that imports the copy; returns what it prints."""
+    where = f"import sys; sys.path.insert(0, {str(package.parent)!r})\n"
+    done = subprocess.run(
+        [sys.executable, "-c", where + code], cwd=package.parent.parent, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
-def test_a_file_format_is_a_row(examples: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, examples[1].JSON_ARRAY))
-    rows = cw.simulate(30, 6, 3, seed=1).rows
-    cw.write({tmp_path / "votes.json": rows})
-    labels = cw.read_labels(tmp_path / "votes.json")
-    assert labels.n_labels == rows.height
-    result = cw.BWA().fit(labels)
-    result.write(tmp_path / "truth.json")
-    assert cw.accuracy(result, tmp_path / "truth.json") == 1.0
+def append(path: Path, pattern: str, replacement: str) -> None:
+    """Change one place in a file."""
+    text = path.read_text(encoding="utf-8")
+    changed = re.sub(pattern, replacement, text, count=1)
+    assert changed != text
+    path.write_text(changed, encoding="utf-8")
 
 
-def test_a_section_of_the_report_is_a_row(examples: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sections, "SECTIONS", (*sections.SECTIONS, examples[2].BUSIEST))
-    crowd = cw.simulate(30, 6, 3, seed=1)
-    cw.report(crowd.labels, cw.BWA().fit(crowd.labels), path=tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+def test_a_method_is_a_file(package: Path) -> None:
+    (package / "methods" / "cautious_vote.py").write_text(METHOD)
+    run(package, CHECK)
+    said = run(
+        package,
+        "import crowdwise as cw; from crowdwise.methods import choose\n"
+        "assert cw.__file__.startswith(sys.path[0])\n"
+        "assert cw.METHODS['cautious_vote'] is cw.CautiousVote and 'CautiousVote' in dir(cw)\n"
+        "assert choose('cautious_vote', ['caution=3']).caution == 3\n"
+        "print(cw.CautiousVote().places(), cw.CautiousVote.__doc__)\n"
+        "try: cw.CautiousVote(caution=0)\n"
+        "except cw.CallError as refusal: print(refusal)\n",
+    )
+    assert "['memory', 'disk', 'spark']" in said
+    assert "caution: How many imagined labels" in said
+    assert "caution=0 is not a number above 0." in said
+
+
+def test_a_file_format_is_a_row(package: Path) -> None:
+    append(
+        package / "data" / "formats.py", r"FORMATS: (.*) = \((.*)\)\n", rf"{FORMAT}\nFORMATS: \1 = (\2, JSON_ARRAY)\n"
+    )
+    run(
+        package,
+        "import crowdwise as cw\n"
+        "rows = cw.simulate(30, 6, 3, seed=1).rows\n"
+        "cw.write({'votes.json': rows})\n"
+        "for engine in ('memory', 'auto', 'disk'):\n"
+        "    labels = cw.read_labels('votes.json', engine=engine)\n"
+        "    assert labels.n_labels == rows.height\n"
+        "assert cw.read_labels(open('votes.json', 'rb')).n_labels == rows.height\n"
+        "result = cw.BWA().fit(cw.read_labels('votes.json'))\n"
+        "result.write('truth.json')\n"
+        "assert cw.accuracy(result, 'truth.json') == 1.0\n",
+    )
+
+
+def test_a_section_of_the_report_is_a_file_and_a_row(package: Path) -> None:
+    (package / "reporting" / "sections" / "busiest.py").write_text(SECTION)
+    (row,) = re.findall(r"its row is `(.*?)`", PAGE.read_text(encoding="utf-8"))
+    sections = package / "reporting" / "sections" / "__init__.py"
+    append(sections, r"from \. import ", "from . import busiest, ")
+    append(sections, r"SECTIONS: (.*) = \(\n", rf"SECTIONS: \1 = (\n    {row},\n")
+    run(
+        package,
+        "import crowdwise as cw\n"
+        "crowd = cw.simulate(30, 6, 3, seed=1)\n"
+        "cw.report(crowd.labels, cw.BWA().fit(crowd.labels), path='report.html')\n",
+    )
+    page = (package.parent.parent / "report.html").read_text(encoding="utf-8")
     assert '<a href="#busiest">Busiest</a>' in page
     assert "labels, the most of all." in page

@@ -12,6 +12,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.data import formats
+from crowdwise.data.targets import check_targets
 
 ROWS = pl.DataFrame({"item": ["007", "007", "8"], "worker": ["a", "b", "a"], "label": ["x", "y", "x"]})
 
@@ -270,3 +271,28 @@ def test_truth_in_several_files_is_read_from_all(tmp_path: Path) -> None:
     cw.write({tmp_path / "a.csv": truth.head(4), tmp_path / "b.csv": truth.tail(6)})
     for source in (tmp_path, str(tmp_path / "*.csv")):
         assert cw.read_truth(source).sort("item").equals(truth.sort("item"))
+
+
+def test_the_two_tables_of_a_result_need_two_files(tmp_path: Path) -> None:
+    result = cw.MajorityVote().fit(cw.simulate(10, 5, 2, seed=1).labels)
+    with pytest.raises(cw.CallError, match="cannot hold both the labels and the workers"):
+        result.write(tmp_path / "one.csv", tmp_path / "one.csv")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("target", "source"),
+    [
+        ("{folder}/in", "file://{folder}/in"),
+        ("file://{folder}/in", "{folder}/in"),
+        ("{folder}", "{folder}/in"),
+        ("{folder}/in/out", "{folder}/in"),
+        ("s3a://bucket/in", "s3://bucket/in/"),
+    ],
+)
+def test_a_folder_that_is_an_input_however_it_is_written_is_refused(target: str, source: str, tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "_SUCCESS").touch()
+    (tmp_path / "in" / "part.parquet").touch()
+    with pytest.raises(cw.CallError, match="is an input; write to another folder"):
+        check_targets([target.format(folder=tmp_path)], [source.format(folder=tmp_path)], folders=True)

@@ -1,6 +1,6 @@
 """`Crowd`: what labels in memory, on disk and in a Spark cluster have in common."""
 
-from typing import Final, Literal, Protocol
+from typing import Final, Literal, Protocol, get_args
 
 from ..errors import CallError, DataError
 from .names import Names
@@ -74,6 +74,15 @@ class Crowd(Protocol):
         Afterwards neither the labels nor results that were computed from them can be used.
         """
         ...
+
+
+def require_crowd(given: object) -> None:
+    """Raise `CallError` if something else than labels is given where labels are needed."""
+    if getattr(given, "place", None) not in get_args(Place):
+        raise CallError(
+            f"A method takes labels, and this is a {type(given).__name__}: make labels of it by cw.read_labels(path), "
+            "cw.Labels.from_frame(table) or cw.Labels.from_arrays(item, worker, label)."
+        )
 
 
 def require_single_votes(crowd: Crowd, method: str) -> None:

@@ -53,19 +53,26 @@ def refuse_to_replace(target: str) -> NoReturn:
 def _places(path: str) -> list[str]:
     """Return the path of an input, and the paths of all files that it stands for."""
     if path == "-" or _is_address(path):
-        return [path]
+        return [_resolved(path) if path != "-" else path]
+    path = _resolved(path) if path.startswith("file://") else path
     files = expand(path) if Path(path).exists() or any(mark in path for mark in "*?[") else []
     return [_resolved(path), *(_resolved(os.fspath(file)) for file in files if isinstance(file, str | os.PathLike))]
 
 
 def _resolved(path: str) -> str:
-    """Return an absolute path without symbolic links, so that paths can be compared; an address stays as it is."""
-    return path.rstrip("/") if _is_address(path) else os.fspath(Path(path).resolve())
+    """Return one spelling of a path or an address, so that the same place is recognised however it is written."""
+    scheme, separator, rest = path.partition("://")
+    if separator and scheme == "file":
+        path = f"/{rest.lstrip('/')}"
+    elif separator:
+        # Hadoop has several names for the same kind of store.
+        return f"{'s3' if scheme in ('s3a', 's3n') else scheme}://{rest.rstrip('/')}"
+    return os.fspath(Path(path).resolve())
 
 
 def _is_address(path: str) -> bool:
-    """Return whether this is an address, such as s3a://bucket/file, and not a path on this machine."""
-    return "://" in path
+    """Return whether this is an address of another machine, such as s3a://bucket/file, and not a path on this one."""
+    return "://" in path and not path.startswith("file://")
 
 
 def _inside(inner: str, outer: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import Field, dataclass
 from typing import Any, ClassVar, Final, TypeAlias, get_args, overload
 
-from ..data.crowd import Crowd, Place, require_single_votes
+from ..data.crowd import Crowd, Place, require_crowd, require_single_votes
 from ..data.labels import Labels
 from ..errors import CallError, DataError
 from ..results.contributions import Contributions
@@ -80,6 +80,7 @@ class Method(ABC):
             CallError: The method cannot run where the labels are.
             DataError: The method cannot be used with such labels, or would need too much memory for them.
         """
+        require_crowd(labels)
         self.require_place(labels.place)
         self.check(labels)
         found: Inferred = self.infer(labels, progress)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, Final, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -36,10 +36,10 @@ class Bounds:
     at_most: float | None = None
     below: float | None = None
 
-    def hold(self, value: float) -> bool:
+    def hold(self, value: Any) -> bool:
         """Whether a number is finite and within the bounds."""
         return (
-            math.isfinite(value)
+            _is_finite(value)
             and (self.at_least is None or value >= self.at_least)
             and (self.above is None or value > self.above)
             and (self.at_most is None or value <= self.at_most)
@@ -94,7 +94,9 @@ class Parameter:
             value = _from_text(kind, text)
             if value is not _NO_VALUE and self._fits(kind, value):
                 return value
-        raise CallError(f"{self.name}={text} is not {self.allowed}.{self._hint(text)}")
+        number = _from_text(float, text)
+        hint = self._hint(text if number is _NO_VALUE else number)
+        raise CallError(f"{self.name}={text} is not {self.allowed}.{hint}")
 
     def require(self, value: Any) -> None:
         """Refuse a value that the parameter does not take."""
@@ -109,8 +111,10 @@ class Parameter:
             return isinstance(value, str) and value in get_args(kind)
         if kind is bool or isinstance(value, bool | np.bool_):
             return kind is bool and isinstance(value, bool | np.bool_)
+        if kind is str:
+            return isinstance(value, str)
         number = Integral if kind is int else Real
-        return isinstance(value, number) and self.bounds.hold(float(value))
+        return isinstance(value, number) and self.bounds.hold(value)
 
     def _words(self, kind: Any) -> str:
         """Which values of this type the parameter takes, in words."""
@@ -120,11 +124,13 @@ class Parameter:
             return "one of " + ", ".join(map(repr, get_args(kind)))
         if kind is bool:
             return "True or False"
+        if kind is str:
+            return "a text"
         return f"a {'whole ' if kind is int else ''}number {self.bounds}".strip()
 
     def _hint(self, value: Any) -> str:
         """A sentence to add when a value is refused: what is wrong with it, or which choice may have been meant."""
-        if isinstance(value, float) and not math.isfinite(value):
+        if isinstance(value, Real) and not _is_finite(value):
             return " It must be finite."
         choices = [choice for kind in _alternatives(self.kind) for choice in get_args(kind) if isinstance(choice, str)]
         return did_you_mean(str(value), choices)
@@ -215,7 +221,7 @@ def parse(method: Any, settings: Sequence[str]) -> dict[str, Any]:
             names = ", ".join(known) or "none"
             raise CallError(
                 f"--set {setting}: {method.key} takes name=value with one of these names: {names}."
-                f"{did_you_mean(name, known)}"
+                f"{did_you_mean(name, known) if name not in known else ''}"
             )
         try:
             values[name] = known[name].parse(text)
@@ -230,7 +236,7 @@ _NO_VALUE: Final = object()
 
 def _alternatives(kind: Any) -> tuple[Any, ...]:
     """The types of a union such as `int | None`; a type that is no union, alone."""
-    return get_args(kind) if isinstance(kind, types.UnionType) else (kind,)
+    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
 
 
 def _from_text(kind: Any, text: str) -> Any:
@@ -245,3 +251,11 @@ def _from_text(kind: Any, text: str) -> Any:
         return kind(text)
     except (ValueError, OverflowError):
         return _NO_VALUE
+
+
+def _is_finite(value: Any) -> bool:
+    """Whether a number is finite, and not so large that no floating point number holds it."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False

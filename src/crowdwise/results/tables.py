@@ -6,6 +6,7 @@ from os import PathLike, fspath
 import polars as pl
 
 from ..data.writing import write
+from ..errors import CallError
 
 
 class ResultTables(ABC):
@@ -42,6 +43,8 @@ class ResultTables(ABC):
             workers: The file for the rows of the workers; None to write none.
             scores: Whether to add a column `score_<class>` for every class to the rows of the items.
         """
+        if truth is not None and workers is not None and fspath(truth) == fspath(workers):
+            raise CallError(f"{fspath(truth)} cannot hold both the labels and the workers.")
         tables: dict[str, pl.DataFrame | pl.LazyFrame] = {}
         if truth is not None:
             tables[fspath(truth)] = self.lazy(scores)
