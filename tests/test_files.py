@@ -3,6 +3,7 @@
 import gzip
 import io
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -296,3 +297,43 @@ def test_a_folder_that_is_an_input_however_it_is_written_is_refused(target: str,
     (tmp_path / "in" / "part.parquet").touch()
     with pytest.raises(cw.CallError, match="is an input; write to another folder"):
         check_targets([target.format(folder=tmp_path)], [source.format(folder=tmp_path)], folders=True)
+
+
+def test_writing_keeps_links_and_permissions_and_follows_no_planted_link(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    target = tmp_path / "real" / "truth.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+    (tmp_path / "link.csv").symlink_to(target)
+    cw.write({tmp_path / "link.csv": pl.DataFrame({"item": [1]})})
+    assert (tmp_path / "link.csv").is_symlink()
+    assert target.read_text() == "item\n1\n"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["link.csv", "real", "truth.csv"]
+
+
+def test_threads_that_write_one_target_leave_it_whole(tmp_path: Path) -> None:
+    tables = [pl.DataFrame({"item": [number] * 20_000}) for number in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda table: cw.write({tmp_path / "truth.csv": table}), tables * 5))
+    written = pl.read_csv(tmp_path / "truth.csv")
+    assert written.height == 20_000
+    assert written["item"].n_unique() == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["truth.csv"]
+
+
+def test_a_target_that_cannot_be_replaced_says_what_was_written_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = Path.replace
+
+    def refused(self: Path, target: Any) -> Path:
+        if Path(target).name == "two.csv":
+            raise PermissionError("Operation not permitted")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", refused)
+    table = pl.DataFrame({"item": [1]})
+    with pytest.raises(cw.DataError, match=r"two.csv could not be written: .* Written before that: .*one.csv\.$"):
+        cw.write({tmp_path / "one.csv": table, tmp_path / "two.csv": table})
+    assert [path.name for path in tmp_path.iterdir()] == ["one.csv"]

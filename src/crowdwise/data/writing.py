@@ -4,6 +4,8 @@ Everything is written to a temporary file beside its target first, and renamed w
 """
 
 import os
+import secrets
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -72,18 +74,43 @@ def write(tables: Mapping[Target, pl.DataFrame | pl.LazyFrame]) -> None:
 
 @contextmanager
 def _temporary_files(targets: Sequence[Target]) -> Iterator[list[Path]]:
-    """Give the names of temporary files beside the targets.
+    """Create empty temporary files beside the targets, for the caller to write to.
 
     At the end they are renamed to the targets; if anything fails, they are removed.
     """
-    temporaries = [Path(target).parent / f".{Path(target).name}.{os.getpid()}.part" for target in targets]
+    files = [Path(target).resolve() for target in targets]  # a link stays, and the file behind it is written
+    temporaries: list[Path] = []
     try:
+        temporaries.extend(map(_create_beside, files))
         yield temporaries
-        for temporary, target in zip(temporaries, targets, strict=True):
-            temporary.replace(target)
+        _replace(files, temporaries)
     finally:
         for temporary in temporaries:
             temporary.unlink(missing_ok=True)
+
+
+def _create_beside(file: Path) -> Path:
+    """Create an empty file beside another, under a name that nobody else has or can foresee."""
+    temporary = file.parent / f".{file.name[:100]}.{secrets.token_hex(8)}.part"
+    try:
+        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    except OSError as problem:
+        raise DataError(f"{file} could not be written: {first_line(problem)}.") from problem
+    return temporary
+
+
+def _replace(files: Sequence[Path], temporaries: Sequence[Path]) -> None:
+    """Rename temporary files to the files they are for, which keep their permissions."""
+    written: list[str] = []
+    for file, temporary in zip(files, temporaries, strict=True):
+        try:
+            if file.exists():
+                temporary.chmod(stat.S_IMODE(file.stat().st_mode))
+            temporary.replace(file)
+        except OSError as problem:
+            before = f" Written before that: {', '.join(written)}." if written else ""
+            raise DataError(f"{file} could not be written: {first_line(problem)}.{before}") from problem
+        written.append(os.fspath(file))
 
 
 def _target_format(target: Path) -> tuple[Format, Compression]:
