@@ -125,20 +125,20 @@ class Threads:
 
         def work() -> None:
             nonlocal expected
-            for part in numbers:
-                outcome = step(part)
-                with lock:
-                    finished[part] = outcome
-                    while expected in finished:
-                        use(finished.pop(expected))
-                        expected += 1
+            try:
+                for part in numbers:
+                    outcome = step(part)
+                    with lock:
+                        finished[part] = outcome
+                        while expected in finished:
+                            use(finished.pop(expected))
+                            expected += 1
+            finally:
+                # After an error or an interrupt, use up the numbers, so that no thread starts another part.
+                for _ in numbers:
+                    pass
 
         others = [self._pool.submit(work) for _ in range(self._others)] if self._pool is not None else []
-        try:
-            work()
-            for other in others:
-                other.result()
-        finally:
-            # After an error or an interrupt, use up the numbers, so that no thread starts another part.
-            for _ in numbers:
-                pass
+        work()
+        for other in others:
+            other.result()
