@@ -142,9 +142,9 @@ def _read_in_cluster(
 
     Refuses a `method` that cannot run on Spark, and input without a path.
     """
-    require_extra("spark", "engine='spark'")
     if method is not None:
         method.require_place("spark")
+    require_extra("spark", "engine='spark'")
     from .spark import LabelsOnSpark  # imported here because it needs the extra `spark`
 
     given_paths = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
