@@ -41,7 +41,7 @@ def aggregate(
     where.check()
     chosen = session.choose_method(method, set_)
     targets = [path for path in (output, workers) if path is not None]
-    check_targets(targets, [*files, *([truth] if truth else [])], folders=engine == "spark")
+    check_targets(targets, [*files, truth], folders=engine == "spark")
     terminal = Terminal(quiet)
     known = session.read_known(truth)
     request = session.Request(files, item, worker, label, duplicates, missing, strict)

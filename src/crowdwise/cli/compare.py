@@ -31,7 +31,7 @@ def compare(
     from .terminal import Terminal
 
     if output is not None:
-        check_targets([output], [*files, *([truth] if truth else [])], page=True)
+        check_targets([output], [*files, truth], page=True)
     keys = [key.strip() for key in methods.split(",")] if methods else list(METHODS)
     chosen = {key: choose(key) for key in keys}
     terminal = Terminal(quiet)

@@ -29,7 +29,7 @@ def report(
     from .terminal import Terminal
 
     chosen = session.choose_method(method, set_)
-    check_targets([output], [*files, *([truth] if truth else [])], page=True)
+    check_targets([output], [*files, truth], page=True)
     terminal = Terminal(quiet)
     known = session.read_known(truth)
     with terminal.compiling():

@@ -5,7 +5,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias, cast
@@ -92,13 +92,17 @@ class Scan:
             lines = lines_of(self.content).head(_SAMPLE_LINES).collect().to_series()
         return round(text / max(float(lines.str.len_bytes().sum()) / max(len(lines), 1) + 1, 2.0)), text
 
-    @contextmanager
-    def _reading(self) -> Iterator[None]:
-        """Turn errors of polars and of the file system into `DataError`."""
-        try:
-            yield
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as problem:
-            raise DataError(f"{self.name} does not read as {self.format.read_as}: {first_line(problem)}.") from problem
+    def _reading(self) -> AbstractContextManager[None]:
+        return _reading(self.name, self.format)
+
+
+@contextmanager
+def _reading(name: str, file_format: Format) -> Iterator[None]:
+    """Turn errors of polars and of the file system while reading a file into `DataError`."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as problem:
+        raise DataError(f"{name} does not read as {file_format.read_as}: {first_line(problem)}.") from problem
 
 
 def scan(source: Source, given: Mapping[str, str | None], copy: Path | None = None) -> Scan:
@@ -127,11 +131,9 @@ def scan(source: Source, given: Mapping[str, str | None], copy: Path | None = No
     if (Path(content).stat().st_size if isinstance(content, str) else len(content)) == 0:
         raise DataError(f"{name} is empty.")
     file_format = format_of(content)
-    try:
+    with _reading(name, file_format):
         lazy = file_format.read(content)
         found = columns.recognise(lazy.collect_schema().names(), given, name)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as problem:
-        raise DataError(f"{name} does not read as {file_format.read_as}: {first_line(problem)}.") from problem
     lazy = lazy.select(pl.col(found[role]).alias(role) for role in given)
     if file_format.is_text:
         lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null()))  # leave out empty lines

@@ -14,16 +14,18 @@ from .writing import check_output, check_page
 SUCCESS_FILE = "_SUCCESS"
 
 
-def check_targets(targets: Sequence[str], inputs: Sequence[str], *, folders: bool = False, page: bool = False) -> None:
+def check_targets(
+    targets: Sequence[str], inputs: Sequence[str | None], *, folders: bool = False, page: bool = False
+) -> None:
     """Raise `CallError` if a target is also an input, if two targets are the same, or if one cannot be written.
 
     Args:
         targets: The paths or addresses to write to.
-        inputs: The inputs: files, folders, patterns, addresses, or "-" for standard input.
+        inputs: The inputs: files, folders, patterns, addresses, or "-" for standard input; None for no input.
         folders: Whether a Spark cluster writes the targets, each as a folder of files.
         page: Whether the targets are HTML pages.
     """
-    read = {place for path in inputs for place in _places(path)}
+    read = {place for path in inputs if path is not None for place in _places(path)}
     for target in targets:
         place = _resolved(target)
         if place in read or (folders and any(_inside(one, place) or _inside(place, one) for one in read)):

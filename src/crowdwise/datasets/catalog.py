@@ -1,6 +1,5 @@
 """The catalog of datasets: what is known about each of them, as listed in catalog.toml."""
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from importlib import resources
 from typing import Final, Literal
 
 from ..data.encoding import Duplicates
-from ..errors import CallError
+from ..errors import CallError, did_you_mean
 
 # The groups of datasets, which are also the names of their folders.
 Collection = Literal["paper", "extra", "numeric"]
@@ -81,8 +80,6 @@ def find(name: str) -> Dataset:
     5
     """
     if name not in CATALOG:
-        folded = {known.lower(): known for known in CATALOG}
-        close = difflib.get_close_matches(name.lower(), folded, 1)
-        hint = f" Did you mean {folded[close[0]]!r}?" if close else ""
+        hint = did_you_mean(name, CATALOG)
         raise CallError(f"There is no dataset {name!r}; `crowdwise datasets` lists them.{hint}")
     return CATALOG[name]

@@ -8,9 +8,8 @@ come back. Needs the extra `spark` on the driver, crowdwise on every executor, a
 
 import math
 import pickle
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from os import PathLike, fspath
 from typing import Any, Final
 
 import numpy as np
@@ -193,22 +192,14 @@ class ResultOnSpark(ResultInParts):
         known = self.truth().filter(f.col("runner_up").isNotNull())
         return _to_polars(known.orderBy(f.col("score") - f.col("runner_up_score")).limit(count))
 
-    def write(
-        self,
-        truth: str | PathLike[str] | None = None,
-        workers: str | PathLike[str] | None = None,
-        *,
-        scores: bool = False,
-    ) -> None:
-        """Write the rows of the items to the folder `truth` and those of the workers to the folder `workers`.
+    def _items_to_write(self, scores: bool) -> DataFrame:
+        return self.truth(scores)
 
-        The executors write the files, in the format of the folder's extension. Either all folders are written or none.
-        """
-        tables = {}
-        if truth is not None:
-            tables[fspath(truth)] = self.truth(scores)
-        if workers is not None:
-            tables[fspath(workers)] = self.workers_table()
+    def _workers_to_write(self) -> DataFrame:
+        return self.workers_table()
+
+    def _write(self, tables: Mapping[str, DataFrame]) -> None:
+        """Let the cluster write the tables, each as a folder of files."""
         write_folders(tables)
 
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:

@@ -110,7 +110,9 @@ class ResultInParts(ResultTables):
         rows = self._rows_of(items)
         if rows.height == 0:
             rows = self.lazy(scores=True).head(1).collect()
-        scores = rows.select(f"score_{name}" for name in self.names.classes.cast(pl.String)).to_numpy()
+        class_scores = rows.select(f"score_{name}" for name in self.names.classes.cast(pl.String)).to_numpy()
+        # Row by row, as everywhere else: for another layout, kernels would be compiled again.
+        scores = np.ascontiguousarray(class_scores)
         return self._result(Names(rows["item"], self.names.workers, self.names.classes), scores, rows["votes"])
 
     def credited_to(self, method: Any) -> "ResultInParts":

@@ -1,7 +1,9 @@
 """What every result does with its two tables: write them to files, and find the most disputed items."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from os import PathLike, fspath
+from typing import Any
 
 import polars as pl
 
@@ -45,9 +47,21 @@ class ResultTables(ABC):
         """
         if truth is not None and workers is not None and fspath(truth) == fspath(workers):
             raise CallError(f"{fspath(truth)} cannot hold both the labels and the workers.")
-        tables: dict[str, pl.DataFrame | pl.LazyFrame] = {}
+        tables: dict[str, Any] = {}
         if truth is not None:
-            tables[fspath(truth)] = self.lazy(scores)
+            tables[fspath(truth)] = self._items_to_write(scores)
         if workers is not None:
-            tables[fspath(workers)] = self.workers_frame()
+            tables[fspath(workers)] = self._workers_to_write()
+        self._write(tables)
+
+    def _items_to_write(self, scores: bool) -> Any:
+        """Return the table of the items in the form that `_write` takes."""
+        return self.lazy(scores)
+
+    def _workers_to_write(self) -> Any:
+        """Return the table of the workers in the form that `_write` takes."""
+        return self.workers_frame()
+
+    def _write(self, tables: Mapping[str, Any]) -> None:
+        """Write tables, by path; no file is replaced before all tables are complete."""
         write(tables)
