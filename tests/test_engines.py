@@ -28,6 +28,24 @@ def test_every_method_finds_what_it_finds_in_memory(engine: Engine) -> None:
             require_same_found(suited.fit(labels), suited.fit(memory))
 
 
+@pytest.mark.parametrize("duplicates", ["first", "all", "set"])
+def test_the_order_of_rows_changes_no_bit(duplicates: Any, engine: Engine) -> None:
+    rows = cw.simulate(300, 20, 12, seed=3).rows
+    if duplicates != "first":  # of several labels, "first" takes the one in the first row
+        rows = pl.concat([rows, rows.head(40).with_columns(rows["label"].tail(40))])
+    found = []
+    for seed in range(2):
+        labels = engine.read(rows.sample(fraction=1, shuffle=True, seed=seed), duplicates=duplicates)
+        for method in (cw.MajorityVote(), cw.BWA(), cw.DawidSkene()):
+            if method.takes_sets or not labels.set_valued:
+                result = engine.suited(method).fit(labels)
+                tables = [result.to_frame(scores=True).sort("item"), result.workers_frame().sort("worker")]
+                found.append((seed, [table.rows() for table in tables]))
+        labels.close()
+    one, other = ([tables for number, tables in found if number == seed] for seed in range(2))
+    assert one == other
+
+
 def test_what_cannot_run_there_is_refused_by_name(engine: Engine) -> None:
     labels = engine.read(cw.simulate(20, 5, 2, seed=2).rows)
     for method in EVERY.values():

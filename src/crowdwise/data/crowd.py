@@ -4,6 +4,7 @@ from typing import Final, Literal, Protocol, get_args
 
 from ..errors import CallError, DataError
 from .names import Names
+from .numbering import Numbering
 from .reading_report import ReadingReport
 
 # Where labels can be stored. For each place there is an engine of the same name that runs methods there.
@@ -31,6 +32,11 @@ class Crowd(Protocol):
     @property
     def names(self) -> Names:
         """The names of workers and classes. If the labels are in memory, also the names of items."""
+        ...
+
+    @property
+    def numbering(self) -> Numbering:
+        """The numbers that workers have while a method works; if the labels are in memory, also those of items."""
         ...
 
     @property

@@ -232,12 +232,16 @@ def group(item: Array, worker: Array, label: Array, n_items: int, n_workers: int
         filled = np.diff(kept) > 0
         starts = np.concatenate([[0], kept[1:][filled]])
         items, workers, labels = items[filled], workers[keep], labels[keep]
-    continued = None
-    if duplicates == "set" and conflicts:
-        continued = np.zeros(len(workers), bool)
-        continued[1:] = workers[1:] == workers[:-1]
-        continued[starts[:-1]] = False
+    continued = continuing(starts, workers) if duplicates == "set" and conflicts else None
     return Grouped(starts, workers, labels, continued, items, repeated, conflicts, conflict)
+
+
+def continuing(item_starts: Array, workers: Array) -> Array:
+    """Return which rows continue the vote of the row before them: those of the same worker on the same item."""
+    continued = np.zeros(len(workers), bool)
+    continued[1:] = workers[1:] == workers[:-1]
+    continued[item_starts[:-1]] = False
+    return continued
 
 
 def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any]) -> NoReturn:

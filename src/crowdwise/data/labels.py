@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar, Final, TypeVar, cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from .crowd import Place, describe
 from .encoding import Duplicates
 from .frames import as_series, as_table
 from .names import Names
+from .numbering import Numbering, numbers
 from .reading_report import ReadingReport
 
 Added = TypeVar("Added", bound=tuple[Any, ...])
@@ -200,6 +202,24 @@ class Labels:
     def set_valued(self) -> bool:
         """Whether some vote names several classes."""
         return self.continued is not None
+
+    @cached_property
+    def numbering(self) -> Numbering:
+        """The numbers that items and workers have while a method works."""
+        return Numbering(numbers(self.names.items), numbers(self.names.workers))
+
+    @cached_property
+    def numbered(self) -> "Labels":
+        """The same labels with items and workers in the order of `numbering`, which does not depend on the rows."""
+        starts, workers, labels = self.numbering.apply(self.item_starts, self.workers, self.labels)
+        return Labels(
+            starts,
+            workers,
+            labels,
+            self.names.numbered(self.numbering),
+            self.report,
+            None if self.continued is None else encoding.continuing(starts, workers),
+        )
 
     def slice(self, first: int, last: int) -> "Labels":
         """Return the items from `first` up to, but not including, `last`.

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from .numbering import Numbering, inverse
+
 
 @dataclass(frozen=True, eq=False)
 class Names:
@@ -21,3 +23,8 @@ class Names:
     items: pl.Series
     workers: pl.Series
     classes: pl.Series
+
+    def numbered(self, numbering: Numbering) -> "Names":
+        """Return the names of items and workers in the order of their numbers."""
+        items = self.items.gather(inverse(numbering.item_places))
+        return Names(items, self.workers.gather(inverse(numbering.worker_places)), self.classes)

@@ -94,7 +94,12 @@ class SparkEngine:
         self._last_workers: Any = None  # the workers' parameters in the last sweep
         self.n_classes = labels.n_classes
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
-        no_labels = Labels(*empty, labels.names, ReadingReport(0), np.zeros(0, np.bool_) if labels.set_valued else None)
+        no_labels = Labels(
+            *empty,
+            labels.names.numbered(labels.numbering),
+            ReadingReport(0),
+            np.zeros(0, np.bool_) if labels.set_valued else None,
+        )
         self.first: Any = method.start(no_labels)[1]
 
     def __enter__(self) -> "SparkEngine":

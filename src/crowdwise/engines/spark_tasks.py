@@ -86,7 +86,7 @@ class FitSummary:
 
     def __init__(self, method: Sweeping, ending: Ending) -> None:
         self.method = self.sweeping_method = method
-        self.workers, self.convergence = ending.workers, ending.convergence
+        self.fitted_workers, self.convergence = ending.workers, ending.convergence
 
 
 def item_rows(
@@ -104,7 +104,7 @@ def item_rows(
     fit = pickle.loads(fit_summary.value)
     for row, labels in labelled_parts(batches, pickle.loads(about.value)):
         items = pl.read_ipc(io.BytesIO(row["names"])).to_series()
-        frame = part_result(fit, labels, items, final_scores(labels, fit.method, fit.workers)).to_frame(scores)
+        frame = part_result(fit, labels, items, final_scores(labels, fit.method, fit.fitted_workers)).to_frame(scores)
         yield from frame.to_arrow().cast(schema).to_batches()
 
 

@@ -13,7 +13,7 @@ from .. import kernels
 from ..data.labels import Labels
 from ..kernels import Array
 from ..results.contributions import Contributions
-from ..results.learned import Learned, Trust, chances
+from ..results.learned import Learned, PerWorker, Trust, chances
 from .loop import IterativeMethod
 
 # Accuracies are kept this far from 0 and 1. If two workers who are certainly right said different classes of one item,
@@ -40,7 +40,7 @@ class Coins(Learned):
         objective: The negative log likelihood of the labels under the parameters of the iteration before.
     """
 
-    accuracy: Array
+    accuracy: PerWorker
     log_prior: Array
     objective: Array
 

@@ -14,7 +14,7 @@ from ..data.labels import Labels
 from ..errors import require_room
 from ..kernels import Array
 from ..results.contributions import Contributions
-from ..results.learned import Learned, Trust, chances, share_right
+from ..results.learned import Learned, PerWorker, Trust, chances, share_right
 from .loop import IterativeMethod
 
 # With more classes than this, the numbers of one item do not fit in the registers of a processor.
@@ -45,9 +45,9 @@ class Confusions(Learned):
         objective: The negative log likelihood of the labels under the parameters of the iteration before.
     """
 
-    evidence: Array
+    evidence: PerWorker
     log_prior: Array
-    matrices: Array
+    matrices: PerWorker
     objective: Array
 
     @property

@@ -17,7 +17,7 @@ from ..errors import require_room
 from ..kernels import Array
 from ..parallel import Threads, runs
 from ..results.contributions import Contributions
-from ..results.learned import Learned, Trust, chances, share_right
+from ..results.learned import Learned, PerItem, PerWorker, Trust, chances, share_right
 from .in_memory import InMemoryMethod, Step, Steps, ready
 
 # A run is the work that a thread takes at once. A run of this many labels is long enough, because fitting a matrix
@@ -36,8 +36,8 @@ class Interactions(Learned):
         log_prior: (classes), the logarithms of the classes' probabilities before any label, up to a constant.
     """
 
-    worker_matrices: Array
-    item_matrices: Array
+    worker_matrices: PerWorker
+    item_matrices: PerItem
     centre: Array
     log_prior: Array
 

@@ -83,12 +83,18 @@ class Method(ABC):
         require_crowd(labels)
         self.require_place(labels.place)
         self.check(labels)
+        if isinstance(labels, Labels):
+            result: Result = self.infer(labels.numbered, progress)
+            return result.arranged(labels.names, labels.numbering)
         found: Inferred = self.infer(labels, progress)
         return found
 
     @abstractmethod
     def infer(self, labels: Any, progress: Progress | None) -> Any:
-        """Infer the true class of every item; `fit` has checked the labels already."""
+        """Infer the true class of every item.
+
+        `fit` has checked the labels already, and has items and workers numbered by their names; see data/numbering.py.
+        """
 
     def check(self, labels: Crowd) -> None:
         """Refuse labels that the method cannot be used with, or would need too much memory for."""

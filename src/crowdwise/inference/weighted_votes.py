@@ -13,7 +13,7 @@ from .. import kernels
 from ..data.labels import Labels
 from ..kernels import Array
 from ..results.contributions import Contributions
-from ..results.learned import Learned, Trust
+from ..results.learned import Learned, PerWorker, Trust
 from ..results.quality import share_right
 from ..results.result import TIE, Scale
 from .loop import IterativeMethod
@@ -35,7 +35,7 @@ class VoteWeights(Learned):
         objective: Empty: these methods have no objective.
     """
 
-    weight: Array
+    weight: PerWorker
     objective: Array
 
     def trust(self) -> Trust:

@@ -126,6 +126,77 @@ def group_by_item(
 
 
 @compiled
+def renumber(
+    first: int,
+    last: int,
+    old_starts: Array,
+    old_workers: Array,
+    old_labels: Array,
+    item_order: Array,
+    worker_places: Array,
+    starts: Array,
+    workers: Array,
+    labels: Array,
+) -> None:
+    """Copy the rows of the items from `first` to `last` to where they belong by other numbers of items and workers.
+
+    `item_order` (items) has the old number of every new one, `worker_places` (workers) the new number of every old one.
+    `starts` (items + 1) says where the rows of an item go in `workers` and `labels`. Within an item, they are sorted by
+    worker and label: by Shell's method, which for a few rows is insertion, and needs no other memory for many.
+    """
+    for i in range(first, last):
+        low, high = starts[i], starts[i + 1]
+        shift = old_starts[item_order[i]] - low
+        for row in range(low, high):
+            workers[row], labels[row] = worker_places[old_workers[row + shift]], old_labels[row + shift]
+        gap = 1
+        while 9 * gap < high - low:
+            gap = 3 * gap + 1
+        while gap > 0:
+            for row in range(low + gap, high):
+                worker, label = workers[row], labels[row]
+                at = row
+                while at >= low + gap and (
+                    workers[at - gap] > worker or (workers[at - gap] == worker and labels[at - gap] > label)
+                ):
+                    workers[at], labels[at] = workers[at - gap], labels[at - gap]
+                    at -= gap
+                workers[at], labels[at] = worker, label
+            gap //= 3
+
+
+@compiled
+def hash_text(text: Array, lengths: Array) -> Array:
+    """A 64-bit hash (FNV-1a, mixed) of every piece of a text. `lengths` has the number of bytes of every piece."""
+    hashes = np.empty(lengths.size, np.uint64)
+    at = 0
+    for piece in range(lengths.size):
+        hashed = _U(0xCBF29CE484222325)
+        for byte in range(at, at + lengths[piece]):
+            hashed = (hashed ^ _U(text[byte])) * _U(0x100000001B3)
+        hashes[piece] = _mixed(hashed)
+        at += lengths[piece]
+    return hashes
+
+
+@compiled
+def hash_numbers(numbers: Array) -> Array:
+    """A 64-bit hash of every number; different numbers have different hashes."""
+    hashes = np.empty(numbers.size, np.uint64)
+    for at in range(numbers.size):
+        hashes[at] = _mixed(numbers[at])
+    return hashes
+
+
+@compiled
+def _mixed(number: np.uint64) -> np.uint64:
+    """The number with its bits mixed (the finalizer of SplitMix64), so that each bit depends on all others."""
+    number = (number ^ (number >> _U(30))) * _U(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> _U(27))) * _U(0x94D049BB133111EB)
+    return number ^ (number >> _U(31))
+
+
+@compiled
 def _starts(keys: Array, n_keys: int) -> Array:
     """(keys + 1): where the rows of each key start when the rows are sorted by key."""
     starts = np.zeros(n_keys + 1, np.int64)

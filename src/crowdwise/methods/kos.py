@@ -19,7 +19,7 @@ from ..inference.in_memory import InMemoryMethod, Step, Steps
 from ..inference.method import Reference
 from ..inference.parameters import most_iterations, parameter
 from ..kernels import Array
-from ..results.learned import Learned, Trust
+from ..results.learned import Learned, PerWorker, Trust
 from ..results.result import Scale
 
 # Every vote adds this to the message behind it. It decides only where all messages are zero, as on an item whose
@@ -37,7 +37,7 @@ class Reliabilities(Learned):
         reliability: (workers), the sum of the messages from the worker's items: above zero is better than guessing.
     """
 
-    reliability: Array
+    reliability: PerWorker
 
     def trust(self) -> Trust:
         """A worker is trusted by its reliability."""

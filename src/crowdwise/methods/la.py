@@ -18,9 +18,8 @@ from ..inference.in_memory import InMemoryMethod, Step, Steps, ready
 from ..inference.method import Reference
 from ..inference.parameters import parameter, random_seed
 from ..inference.restarts import by_name
-from ..kernels import Array
 from ..results.contributions import Contributions
-from ..results.learned import Learned, Trust
+from ..results.learned import Learned, PerWorker, Trust
 from ..results.result import TIE, Scale
 
 
@@ -33,8 +32,8 @@ class Records(Learned):
         weight: (workers), the weight of the worker's votes in the second pass.
     """
 
-    record: Array
-    weight: Array
+    record: PerWorker
+    weight: PerWorker
 
     def trust(self) -> Trust:
         """A worker is trusted by the weight of its votes in the second pass."""

@@ -16,6 +16,7 @@ from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Con
 from ..inference.method import Reference
 from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
+from ..results.learned import PerWorker
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,8 +30,8 @@ class Competences(Confusions):
         spamming: (workers, classes), the weight of spamming, times the weight of each class in the worker's habits.
     """
 
-    knowing: Array
-    spamming: Array
+    knowing: PerWorker
+    spamming: PerWorker
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from ..inference.method import Reference
 from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
 from ..results.contributions import Contributions
-from ..results.learned import Learned, Trust
+from ..results.learned import Learned, PerWorker, Trust
 from ..results.result import TIE, Scale
 
 
@@ -35,8 +35,8 @@ class Skills(Learned):
         weight: (workers), the weight of the worker's votes.
     """
 
-    skill: Array
-    weight: Array
+    skill: PerWorker
+    weight: PerWorker
 
     def trust(self) -> Trust:
         """A worker is trusted by the weight of its votes."""

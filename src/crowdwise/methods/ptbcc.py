@@ -18,7 +18,7 @@ from ..inference.loop import IterativeMethod
 from ..inference.method import Reference
 from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
-from ..results.learned import Learned, Trust, chances
+from ..results.learned import Learned, PerWorker, Trust, chances
 
 
 class PrototypeCounts(NamedTuple):
@@ -45,16 +45,20 @@ class Prototypes(Learned):
         log_mixture: (workers, prototypes), the expected logarithms of the mixtures.
         log_matrix: (prototypes, said class, true class), the expected logarithms of the confusion matrices.
         log_prior: (classes), the expected logarithms of how common the classes are.
-        priors: The counts of the priors: of the classes, of the mixtures, and of the confusion matrices.
+        prior_classes: (classes), the counts of the prior of how common the classes are.
+        prior_mixture: (workers, prototypes), the counts of the priors of the mixtures.
+        prior_matrix: (prototypes, said class, true class), the counts of the priors of the confusion matrices.
         objective: Empty: no objective is computed.
     """
 
-    mixture: Array
+    mixture: PerWorker
     matrix: Array
-    log_mixture: Array
+    log_mixture: PerWorker
     log_matrix: Array
     log_prior: Array
-    priors: tuple[Array, Array, Array]
+    prior_classes: Array
+    prior_mixture: PerWorker
+    prior_matrix: Array
     objective: Array
 
     @property
@@ -164,7 +168,7 @@ class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
                 np.maximum(self.matrix_prior * counts.raw_matrix, 1e-9),
             )
         else:
-            priors = previous.priors
+            priors = previous.prior_classes, previous.prior_mixture, previous.prior_matrix
         classes, mixture, matrix = priors[0] + counts.classes, priors[1] + counts.mixture, priors[2] + counts.matrix
         by_truth = matrix.sum(axis=1, keepdims=True)
         return Prototypes(
@@ -173,7 +177,9 @@ class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
             log_mixture=special.digamma(mixture) - special.digamma(mixture.sum(axis=1, keepdims=True)),
             log_matrix=special.digamma(matrix) - special.digamma(by_truth),
             log_prior=special.digamma(np.maximum(classes, 1e-9)) - special.digamma(classes.sum()),
-            priors=priors,
+            prior_classes=priors[0],
+            prior_mixture=priors[1],
+            prior_matrix=priors[2],
             objective=np.zeros(0),
         )
 

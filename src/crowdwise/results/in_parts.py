@@ -77,9 +77,10 @@ class ResultInParts(ResultTables):
         method: The method with all its parameters, as the user chose it.
         sweeping_method: The method that the engine ran. It differs from `method` if that method left the work to
             another one; see `credited_to`.
-        names: The names of workers and classes. The names of the items are in the parts.
+        names: The names of workers and classes, in order of first appearance. The names of the items are in the parts.
         scale: The meaning of the scores; see `Result`.
         workers: What the method learned about the workers, a `Learned`.
+        fitted_workers: The same with workers in the order of their numbers, as the parts have them.
         convergence: How the iterations ended.
         n_items: The number of items.
     """
@@ -90,7 +91,9 @@ class ResultInParts(ResultTables):
         self.names = labels.names
         self.n_items = labels.n_items
         self.scale: Scale = method.scale
-        self.workers = ending.workers
+        self.fitted_workers = ending.workers
+        self.workers = ending.workers.arranged(labels.numbering)
+        self._numbering = labels.numbering
         self.convergence = ending.convergence
         self._counting_engine = engine
 
@@ -136,7 +139,7 @@ class ResultInParts(ResultTables):
 
     @cached_property
     def answer_counts(self) -> AnswerCounts:
-        """The counts over all items, given their answers."""
+        """The counts over all items, given their answers; workers are in the order of their numbers."""
         counts: AnswerCounts = self._counting_engine.add(count_answers, "counting")
         return counts
 
@@ -145,7 +148,8 @@ class ResultInParts(ResultTables):
         """(workers), the share of the worker's votes that name the inferred label; NaN for a worker without votes."""
         votes = self.answer_counts.votes
         unknown = np.full(len(votes), np.nan)
-        return np.asarray(np.divide(self.answer_counts.agreed_in_all, votes, out=unknown, where=votes > 0))
+        agreed = np.divide(self.answer_counts.agreed_in_all, votes, out=unknown, where=votes > 0)
+        return np.asarray(agreed[self._numbering.worker_places])
 
     @cached_property
     def quality(self) -> Quality:
@@ -157,7 +161,8 @@ class ResultInParts(ResultTables):
             count = partial(count_right, evidence=evidence, share=share)
             return self._counting_engine.add_labels(count, "measuring workers")
 
-        return accuracies_of(AgreementCounts(*self.answer_counts[:4]), expected_right)
+        accuracies = accuracies_of(AgreementCounts(*self.answer_counts[:4]), expected_right)
+        return accuracies.arranged(self._numbering.worker_places)
 
     def _about_workers(self) -> Result:
         """Return a result in memory of all workers and of no items."""
@@ -175,7 +180,7 @@ class ResultInParts(ResultTables):
             convergence=self.convergence,
             ranking=kernels.best_two(scores, TIE),
             votes=votes.to_numpy(),
-            worker_votes=self.answer_counts.votes,
+            worker_votes=self.answer_counts.votes[self._numbering.worker_places],
             agreement=self.agreement,
             measure_quality=lambda: self.quality,
         )
@@ -207,12 +212,12 @@ def part_result(fit: ResultInParts, labels: Labels, items: pl.Series, scores: Ar
         names=Names(items, labels.names.workers, labels.names.classes),
         scores=scores,
         scale=fit.sweeping_method.scale,
-        workers=fit.workers,
+        workers=fit.fitted_workers,
         convergence=fit.convergence,
         ranking=kernels.best_two(scores, TIE),
         votes=kernels.votes_per_item(labels.item_starts, labels.continued),
         worker_votes=no_workers,
         agreement=no_workers,
         measure_quality=partial(Quality, no_workers),
-        measure_variance=None if variance is None else partial(variance, labels, scores, fit.workers),
+        measure_variance=None if variance is None else partial(variance, labels, scores, fit.fitted_workers),
     )

@@ -4,11 +4,20 @@ Methods learn different things about the workers. The members declared here are 
 report does not depend on the method. They are None for a method that does not learn them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
 
+from ..data.numbering import Numbering
 from ..kernels import Array
+
+# An array that has a row for every item, or one for every worker. A subclass of `Learned` declares its arrays as such,
+# because items and workers have other numbers while a method works than in its result; see data/numbering.py.
+PerItem: TypeAlias = Annotated[Array, "item_places"]
+PerWorker: TypeAlias = Annotated[Array, "worker_places"]
+
+Self = TypeVar("Self", bound="Learned")
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +54,14 @@ class Learned:
     def trust(self) -> Trust | None:
         """Return how much the method trusts every worker; None if it has no such number."""
         return None
+
+    def arranged(self: Self, numbering: Numbering) -> Self:
+        """Return a copy with items and workers in the order of their first appearance, not of their numbers."""
+        changed: dict[str, Any] = {}
+        for name, hint in get_type_hints(type(self), include_extras=True).items():
+            for places in getattr(hint, "__metadata__", ()):
+                changed[name] = getattr(self, name)[getattr(numbering, places)]
+        return replace(self, **changed) if changed else self  # type: ignore[type-var]  # subclasses are dataclasses
 
 
 def chances(logarithms: Array) -> Array:

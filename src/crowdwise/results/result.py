@@ -11,6 +11,7 @@ import polars as pl
 from .. import kernels
 from ..data.labels import Labels
 from ..data.names import Names
+from ..data.numbering import Numbering
 from ..errors import CallError, DataError
 from ..kernels import Array
 from .convergence import Convergence
@@ -52,6 +53,11 @@ class Quality:
     value: Array
     low: Array | None = None
     high: Array | None = None
+
+    def arranged(self, workers: Array) -> "Quality":
+        """Return the quality of these workers, which are given by their positions."""
+        value, low, high = self.value[workers], self.low, self.high
+        return Quality(value, None if low is None else low[workers], None if high is None else high[workers])
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,6 +258,24 @@ class Result(ResultTables):
         """Return this result, which has all items; see `Inferred.about`."""
         return self
 
+    def arranged(self, names: Names, numbering: Numbering) -> "Result":
+        """Return a copy with items and workers in the order of `names`, where this one has them by their numbers."""
+        items, workers = numbering.item_places, numbering.worker_places
+        best, second, tied = self.ranking
+        variance = self.measure_variance
+        return replace(
+            self,
+            names=names,
+            scores=self.scores[items],
+            workers=self.workers.arranged(numbering),
+            ranking=(best[items], second[items], tied[items]),
+            votes=self.votes[items],
+            worker_votes=self.worker_votes[workers],
+            agreement=self.agreement[workers],
+            measure_quality=partial(_arranged_quality, self.measure_quality, workers),
+            measure_variance=None if variance is None else partial(_arranged_variance, variance, items),
+        )
+
     def credited_to(self, method: Any) -> "Result":
         """Return a copy that names another method as its `method`: one that left its work to this method."""
         return replace(self, method=method)
@@ -285,6 +309,14 @@ class Result(ResultTables):
         return (
             f"Result({len(self.votes):,} items, {len(self.agreement):,} workers by {self.method!r}; {self.convergence})"
         )
+
+
+def _arranged_quality(measure: Callable[[], Quality], workers: Array) -> Quality:
+    return measure().arranged(workers)
+
+
+def _arranged_variance(measure: Callable[[], Array], items: Array) -> Array:
+    return np.asarray(measure()[items])
 
 
 def check_finite(method: Any, items: pl.Series, scores: Array) -> None:

@@ -57,6 +57,7 @@ class LabelsOnDisk:
 
     Attributes:
         names: The names of workers and classes. The names of items are stored in their part.
+        numbering: The numbers that workers have while a method works.
         n_items: The number of items that have a label.
         n_labels: The number of labels.
         n_workers: The number of workers.
@@ -69,6 +70,7 @@ class LabelsOnDisk:
     def __init__(self, parts: Parts, report: ReadingReport, phases: Phases) -> None:
         self.parts = parts
         self.names: Names = parts.names
+        self.numbering = parts.numbering
         self.report = report
         self.phases = phases
         self.n_items = sum(part.items for part in parts.parts)

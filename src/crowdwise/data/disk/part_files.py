@@ -12,6 +12,7 @@ from ...kernels import Array
 from ..encoding import Grouped
 from ..labels import Labels
 from ..names import Names
+from ..numbering import Numbering
 from ..reading_report import ReadingReport
 from .workspace import Workspace
 
@@ -74,7 +75,9 @@ class Parts:
     Attributes:
         place: The folder with the parts.
         parts: The parts that have items.
-        names: The names of workers and classes. The names of items are stored in their part.
+        names: The names of workers and classes, in order of first appearance. The names of items are stored in their
+            part.
+        worker_places: The number of every worker; the parts have workers by their numbers.
         dtype: The data type of labels.
         integers: Whether the names of items are integers that are stored as text.
         memory: How many bytes of memory may be used while working.
@@ -83,6 +86,7 @@ class Parts:
     place: Workspace
     parts: list[Part]
     names: Names
+    worker_places: Array
     dtype: Any
     integers: bool
     memory: int
@@ -92,10 +96,19 @@ class Parts:
         """Return the labels of one part, without the names of its items."""
         if number in self._mapped:
             return self._mapped[number]
-        labels = self.parts[number].load(self.names, self.dtype)
+        labels = self.parts[number].load(self._numbered_names, self.dtype)
         if self.stay_mapped:
             self._mapped[number] = labels
         return labels
+
+    @property
+    def numbering(self) -> Numbering:
+        """The numbers of the workers. Items need none: the parts have them in the order of their numbers."""
+        return Numbering(np.zeros(0, np.int32), self.worker_places)
+
+    @cached_property
+    def _numbered_names(self) -> Names:
+        return self.names.numbered(self.numbering)
 
     @cached_property
     def stay_mapped(self) -> bool:

@@ -21,6 +21,7 @@ from ..cleaning import Cleaning, Rules
 from ..encoding import Dictionary, Duplicates, Grouped
 from ..labels import NOTHING_LEFT
 from ..names import Names
+from ..numbering import Numbering, inverse, numbers
 from ..reading_report import ReadingReport
 from ..sources import Scan
 from .part_files import Part, Parts
@@ -96,6 +97,7 @@ def partition(
     worker_names = encoding.typed(workers.names, integers_in_text)
     class_names = encoding.typed(classes.names, integers_in_text)
     ranks = encoding.rank(class_names)
+    worker_places = numbers(worker_names)
     outcomes: list[_SortedPart] = []
 
     def use(outcome: _SortedPart) -> None:
@@ -104,7 +106,7 @@ def partition(
 
     with Threads(1 << bits) as threads:
         threads.run(
-            lambda number: _sort(pending, number, ranks, len(worker_names), rules.duplicates, integers_in_text), use
+            lambda number: _sort(pending, number, ranks, worker_places, rules.duplicates, integers_in_text), use
         )
     conflicts = sum(outcome.conflicts for outcome in outcomes)
     integers = integers_in_text and all(outcome.integers for outcome in outcomes if outcome.part.items)
@@ -122,7 +124,7 @@ def partition(
     names = Names(pl.Series("item", [], pl.Int64), worker_names.alias("worker"), ordered.alias("label"))
     if rules.duplicates == "set" and conflicts:
         filled = [replace(part, continued=True) for part in filled]
-    return Parts(place, filled, names, ranks.dtype, integers, memory), report
+    return Parts(place, filled, names, worker_places, ranks.dtype, integers, memory), report
 
 
 def _batches(scans: Sequence[Scan], rows: int) -> Iterator[pl.DataFrame]:
@@ -210,14 +212,19 @@ class _PendingRows:
 
 
 def _sort(
-    pending: _PendingRows, number: int, ranks: Array, n_workers: int, duplicates: Duplicates, integers_in_text: bool
+    pending: _PendingRows,
+    number: int,
+    ranks: Array,
+    worker_places: Array,
+    duplicates: Duplicates,
+    integers_in_text: bool,
 ) -> _SortedPart:
     """Read the rows of one part, sort them into the arrays of `Labels`, and write these to disk."""
     table = pending.pop(number)
     part = Part(pending.place.path, number, 0, 0, False)
     if table is None:
         return _SortedPart(part, 0, 0, None, 0, True)
-    found = arrange(table, ranks, n_workers, duplicates)
+    found = arrange(table, ranks, worker_places, duplicates)
     grouped, names = found.grouped, found.items
     part = replace(part, items=len(names), labels=len(grouped.workers), continued=grouped.continued is not None)
     with pending.place.writing():
@@ -238,8 +245,8 @@ class Arranged:
     """The sorted labels of some items.
 
     Attributes:
-        grouped: The labels.
-        items: The names of the items that have a label left.
+        grouped: The labels. Items and workers are numbered by their names; the conflict has workers as in the rows.
+        items: The names of the items that have a label left, in the order of their numbers.
         unlabelled: The number of items that have none.
         conflicting: The name of the item of the first conflict; None if there is no conflict.
     """
@@ -250,13 +257,13 @@ class Arranged:
     conflicting: Any
 
 
-def arrange(table: pl.DataFrame, ranks: Array, n_workers: int, duplicates: Duplicates) -> Arranged:
+def arrange(table: pl.DataFrame, ranks: Array, worker_places: Array, duplicates: Duplicates) -> Arranged:
     """Sort all rows of some items, and resolve several labels of one worker for one item.
 
     Args:
         table: The rows: names of items, codes of workers, and codes of labels, which are -1 where there is no label.
         ranks: The number of the class that each code of a label stands for.
-        n_workers: The number of workers.
+        worker_places: The number that each code of a worker stands for; see `Numbering`.
         duplicates: What to do where one worker gave one item several different labels.
     """
     has_label = table["label"] >= 0
@@ -264,10 +271,18 @@ def arrange(table: pl.DataFrame, ranks: Array, n_workers: int, duplicates: Dupli
     table = table if distinct is None else table.filter(has_label)
     item = encoding.encode_column(table["item"], False)
     labels = ranks[table["label"].to_numpy()]
-    grouped = encoding.group(item.codes, table["worker"].to_numpy(), labels, len(item.names), n_workers, duplicates)
+    workers = table["worker"].to_numpy()
+    grouped = encoding.group(item.codes, workers, labels, len(item.names), len(worker_places), duplicates)
     names = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
     conflicting = None if grouped.conflict is None else item.names[grouped.conflict.item]
-    return Arranged(grouped, names, (len(item.names) if distinct is None else distinct) - len(names), conflicting)
+    unlabelled = (len(item.names) if distinct is None else distinct) - len(names)
+    item_places = numbers(names)
+    starts, workers, labels = Numbering(item_places, worker_places).apply(
+        grouped.item_starts, grouped.workers, grouped.labels
+    )
+    continued = None if grouped.continued is None else encoding.continuing(starts, workers)
+    numbered = replace(grouped, item_starts=starts, workers=workers, labels=labels, continued=continued)
+    return Arranged(numbered, names.gather(inverse(item_places)), unlabelled, conflicting)
 
 
 def _refuse_conflicts(

@@ -29,6 +29,7 @@ class LabelsOnSpark:
         session: The Spark session.
         types: The Spark data type of each column: item, worker and label.
         names: The names of workers and classes. The names of items are stored in their part.
+        numbering: The numbers that workers have while a method works.
         n_parts: The number of parts that have items.
         n_items: The number of items that have a label.
         n_labels: The number of labels.
@@ -52,7 +53,7 @@ class LabelsOnSpark:
         picked, self.parts, about, self.report, sizes = partition(votes, found, rules, partitions)
         self.session = votes.sparkSession
         self.types = {field.name: field.dataType for field in picked.schema.fields}
-        self.names = about.names
+        self.names, self.numbering = about.names, about.numbering
         self.n_parts, self.n_items, self.n_labels = sizes
         self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
         self.set_valued = about.set_valued

@@ -17,6 +17,7 @@ from ...errors import DataError
 from .. import encoding
 from ..cleaning import Cleaning, Rules, as_number
 from ..labels import NOTHING_LEFT
+from ..numbering import numbers
 from ..reading_report import ReadingReport
 from .parts import PART_SCHEMA, About, sort_part
 
@@ -72,7 +73,8 @@ def partition(
         )
     )
     count = partitions or max(math.ceil(cleaning.rows / _ROWS_PER_PART), session.sparkContext.defaultParallelism)
-    sort = partial(sort_part, n_workers=len(workers), ranks=ranks, duplicates=rules.duplicates)
+    worker_places = numbers(workers)
+    sort = partial(sort_part, worker_places=worker_places, ranks=ranks, duplicates=rules.duplicates)
     parts = coded.repartition(count, "item").mapInArrow(sort, PART_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
     summary = parts.select("items", "labels", "repeated", "conflicts", "unlabelled", "conflict").collect()
     rows.unpersist()
@@ -86,7 +88,7 @@ def partition(
     if not total["items"]:
         raise DataError(NOTHING_LEFT)
     set_valued = rules.duplicates == "set" and total["conflicts"] > 0
-    about = About(workers.alias("worker"), ordered.alias("label"), ranks.dtype, set_valued)
+    about = About(workers.alias("worker"), worker_places, ordered.alias("label"), ranks.dtype, set_valued)
     unlabelled = sum(one["unlabelled"] for one in summary)
     counted = (cleaning.rows, cleaning.unlabelled, total["repeated"], total["conflicts"], rules.duplicates, unlabelled)
     sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]

@@ -14,6 +14,7 @@ from ..disk.partitioning import arrange
 from ..encoding import Duplicates
 from ..labels import Labels
 from ..names import Names
+from ..numbering import Numbering
 from ..reading_report import ReadingReport
 
 # The columns of a part, for Spark: its number, counts, the first conflict if any, the arrays of `Labels` as bytes, and
@@ -34,26 +35,31 @@ class About:
     """What executors need to know about the whole crowd to work on one part.
 
     Args:
-        workers: The names of the workers.
+        workers: The names of the workers, in order of first appearance.
+        worker_places: The number of every worker; the parts have workers by their numbers.
         classes: The names of the classes.
         dtype: The data type of labels.
         set_valued: Whether some vote names several classes.
     """
 
-    def __init__(self, workers: pl.Series, classes: pl.Series, dtype: Any, set_valued: bool = False) -> None:
+    def __init__(
+        self, workers: pl.Series, worker_places: Array, classes: pl.Series, dtype: Any, set_valued: bool = False
+    ) -> None:
         self.names = Names(pl.Series("item", [], pl.Int64), workers, classes)
+        self.numbering = Numbering(np.zeros(0, np.int32), worker_places)
+        self.numbered_names = self.names.numbered(self.numbering)
         self.dtype = dtype
         self.set_valued = set_valued
 
 
 def sort_part(
-    batches: Iterator[pa.RecordBatch], n_workers: int, ranks: Array, duplicates: Duplicates
+    batches: Iterator[pa.RecordBatch], worker_places: Array, ranks: Array, duplicates: Duplicates
 ) -> Iterator[pa.RecordBatch]:
     """Sort the rows of one Spark partition into the arrays of `Labels`.
 
     Args:
         batches: The rows: names of items, codes of workers, codes of labels (-1 for no label), and row numbers.
-        n_workers: The number of workers.
+        worker_places: The number that each code of a worker stands for; see `Numbering`.
         ranks: The number of the class that each code of a label stands for.
         duplicates: What to do where one worker gave one item several different labels.
 
@@ -67,7 +73,7 @@ def sort_part(
         return
     # Spark has changed the order of the rows while it distributed them.
     table = pl.concat([part for part in given if isinstance(part, pl.DataFrame)]).sort("row")
-    found = arrange(table, ranks, n_workers, duplicates)
+    found = arrange(table, ranks, worker_places, duplicates)
     grouped, first = found.grouped, found.grouped.conflict
     conflict = None
     if first is not None:
@@ -121,4 +127,4 @@ def _labels(row: dict[str, Any], about: About) -> Labels:
     if about.set_valued:
         continued = np.zeros(row["labels"], np.bool_) if row["continued"] is None else array("continued", np.bool_)
     arrays = array("starts", np.int64), array("workers", np.int32), array("classes", about.dtype)
-    return Labels(*arrays, about.names, ReadingReport(0), continued)
+    return Labels(*arrays, about.numbered_names, ReadingReport(0), continued)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...inference.coins import CoinCounts, CoinMethod, Coins
 from ...kernels import Array
-from ...results.learned import Trust
+from ...results.learned import PerWorker, Trust
 
 _BISECTIONS: Final = 50
 _LARGEST_WEIGHT: Final = 60.0  # with a larger weight, the accuracy is rounded to one anyway
@@ -30,7 +30,7 @@ class LogisticWeights(Coins):
         typical: w0 in the formula: the weight that the prior expects.
     """
 
-    weight: Array
+    weight: PerWorker
     typical: float
 
     def trust(self) -> Trust:

@@ -22,7 +22,7 @@ from ... import kernels
 from ...data.labels import Labels
 from ...inference.loop import IterativeMethod
 from ...kernels import Array
-from ...results.learned import Learned
+from ...results.learned import Learned, PerWorker
 from ...results.result import Scale
 
 _SHRINKAGE: Final = 30.0  # s in the formulas
@@ -59,13 +59,13 @@ class TwoSidedWeights(Learned):
         objective: Empty: with the anchor there is no objective.
     """
 
-    weight_for: Array
-    weight_against: Array
+    weight_for: PerWorker
+    weight_against: PerWorker
     mean_share: Array
     anchor: Array
     anchoring: bool
     prior_errors: Array
-    votes_for: Array
+    votes_for: PerWorker
     items: float
     objective: Array
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...kernels import Array
-from ...results.learned import Learned, Trust
+from ...results.learned import Learned, PerWorker, Trust
 
 Blocks = tuple[tuple[int, ...], ...]
 
@@ -49,12 +49,12 @@ class Weights(Learned):
         objective: (classes), the negative log likelihood, up to a constant, of the scores that `errors` came from.
     """
 
-    weight: Array
-    errors: Array
+    weight: PerWorker
+    errors: PerWorker
     mean: Array
     prior_errors: Array
     prior_strength: float
-    votes: Array
+    votes: PerWorker
     items: int
     set_valued: bool
     running: Array

@@ -19,6 +19,7 @@ from ...inference.method import Reference
 from ...inference.parameters import most_iterations, parameter, random_seed, settled_within
 from ...inference.restarts import by_name
 from ...kernels import Array
+from ...results.learned import PerWorker
 from .softmax_scores import expected_log, score_posterior, score_prior
 
 
@@ -35,9 +36,9 @@ class Communities(Confusions):
         centre_precision: (true class, said class, said class), the precision of these scores before any label.
     """
 
-    membership: Array
-    mean: Array
-    variance: Array
+    membership: PerWorker
+    mean: PerWorker
+    variance: PerWorker
     centre: Array
     centre_prior: Array
     centre_precision: Array
@@ -110,10 +111,11 @@ class CBCC(ConfusionMethod):
         random = np.random.default_rng(self.seed)
         drawn = by_name(labels.names.workers, random.integers(self.communities, size=labels.n_workers))
         every_worker = (labels.n_workers, classes, classes)
+        expected = np.broadcast_to(expected_log(prior, spread), every_worker)
         return shares(labels), Communities(
-            evidence=as_evidence(np.broadcast_to(expected_log(prior, spread), every_worker)),
+            evidence=as_evidence(expected),
             log_prior=np.zeros(classes),
-            matrices=np.zeros((0, classes, classes)),
+            matrices=_normalised(expected),
             objective=np.zeros(1),
             membership=np.eye(self.communities)[drawn],
             mean=np.broadcast_to(prior, every_worker),
@@ -149,12 +151,11 @@ class CBCC(ConfusionMethod):
         support = size - self.noise_precision / 2 * distance
         expected = expected_log(mean, variance)
         log_prior = special.digamma(counts.classes + self.class_count)
-        confusion = np.exp(expected)
         return replace(
             previous,
             evidence=as_evidence(expected),
             log_prior=log_prior,
-            matrices=confusion / confusion.sum(axis=2, keepdims=True),
+            matrices=_normalised(expected),
             objective=-counts.log_likelihood,
             membership=special.softmax(support, axis=1),
             mean=mean,
@@ -165,3 +166,9 @@ class CBCC(ConfusionMethod):
     def _damped(self, old: Array, new: Array) -> Array:
         """The new values, moved part of the way back to the old ones."""
         return self.damping * old + (1 - self.damping) * new
+
+
+def _normalised(expected: Array) -> Array:
+    """(workers, true class, said class): probabilities from expected logarithms, whose exponentials add up to less."""
+    confusion = np.exp(expected)
+    return np.asarray(confusion / confusion.sum(axis=2, keepdims=True))

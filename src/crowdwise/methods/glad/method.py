@@ -21,7 +21,7 @@ from ...inference.parameters import most_iterations, parameter
 from ...kernels import Array
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions
-from ...results.learned import Learned, Trust
+from ...results.learned import Learned, PerItem, PerWorker, Trust
 from .minimisation import Point, descend
 
 # A run is the work that a thread takes at once. A run of this many labels is long enough for a thread.
@@ -37,8 +37,8 @@ class Abilities(Learned):
         log_ease: (items), beta in the formula: the larger, the easier the item.
     """
 
-    ability: Array
-    log_ease: Array
+    ability: PerWorker
+    log_ease: PerItem
 
     @property
     def difficulty(self) -> Array:

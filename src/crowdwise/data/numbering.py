@@ -1,0 +1,98 @@
+"""How items and workers are numbered while a method works: by a hash of their names.
+
+The last bits of a sum depend on the order of its terms, and some methods make such differences grow from iteration to
+iteration. With numbers that depend on the names alone, the same rows in any order give the same sums, and so the same
+answers to the bit. To sort by a hash is faster than to sort text. In tables, items and workers stay in the order of
+their first appearance.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from .. import kernels
+from ..kernels import Array
+from ..parallel import Threads, slices
+from .encoding import keys
+
+# So many names are hashed at once, because their text is copied for it.
+_BATCH: Final = 1_000_000
+
+
+def numbers(names: pl.Series) -> Array:
+    """Return the number of every name: its place in the order of a hash of the names.
+
+    The hash is our own, because those of libraries change from version to version.
+
+    >>> numbers(pl.Series(["ann", "bob", "cleo"])).tolist(), numbers(pl.Series(["bob", "cleo", "ann"])).tolist()
+    ([1, 0, 2], [0, 2, 1])
+    """
+    count = len(names)
+    hashes = np.concatenate([_hashes(names.slice(first, _BATCH)) for first in range(0, max(count, 1), _BATCH)])
+    # The positions are put into the lower bits, because to sort numbers is many times faster than to sort positions.
+    bits = np.uint64(count.bit_length())
+    ordered = np.sort((hashes >> bits << bits) | np.arange(count, dtype=np.uint64))
+    upper = ordered >> bits
+    order = (ordered ^ (upper << bits)).astype(np.int64)
+    tied = np.flatnonzero(upper[1:] == upper[:-1])
+    if len(tied):  # few, unless somebody chose the names to be so
+        at = np.union1d(tied, tied + 1)
+        table = {"position": order[at], "hash": hashes[order[at]], "name": _comparable(names.gather(order[at]))}
+        order[at] = pl.DataFrame(table).sort("hash", "name")["position"].to_numpy()
+    return inverse(order)
+
+
+@dataclass(frozen=True, eq=False)
+class Numbering:
+    """The numbers that items and workers have while a method works.
+
+    If `numbers` is an array in the order of the numbers, `numbers[item_places]` is the same in the order of the items'
+    first appearance.
+
+    Attributes:
+        item_places: (items), the number of every item; empty if the labels are in parts, whose items are stored in
+            the order of their numbers.
+        worker_places: (workers), the number of every worker.
+    """
+
+    item_places: Array
+    worker_places: Array
+
+    def apply(self, item_starts: Array, workers: Array, labels: Array) -> tuple[Array, Array, Array]:
+        """Sort labels that are sorted by item and worker again, by the numbers; several threads do it.
+
+        Returns:
+            Where the labels of each item start, the number of the worker of every label, and the labels.
+        """
+        item_order = inverse(self.item_places)
+        starts = np.concatenate([[0], np.cumsum(np.diff(item_starts)[item_order])])
+        sorted_workers, sorted_labels = np.empty_like(workers), np.empty_like(labels)
+        bounds = slices(starts, 0)
+        given = item_starts, workers, labels, item_order, self.worker_places
+        with Threads(len(bounds)) as threads:
+            threads.run(lambda part: kernels.renumber(*bounds[part], *given, starts, sorted_workers, sorted_labels))
+        return starts, sorted_workers, sorted_labels
+
+
+def inverse(order: Array) -> Array:
+    """Return for every position its place in the order; for places, the order."""
+    places = np.empty(len(order), np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    return places
+
+
+def _hashes(names: pl.Series) -> Array:
+    """Return a 64-bit hash of every name."""
+    names = _comparable(names)
+    if names.dtype == pl.String:
+        text = np.frombuffer(names.str.join("").item().encode(), np.uint8)
+        return kernels.hash_text(text, names.str.len_bytes().cast(pl.Int64).to_numpy())
+    return kernels.hash_numbers(keys(names)[0])
+
+
+def _comparable(names: pl.Series) -> pl.Series:
+    """Return names as text if the number that is stored for a name depends on the other names, or is too long."""
+    stored_otherwise = names.dtype.is_decimal() or names.dtype in (pl.Categorical, pl.Enum, pl.Int128, pl.UInt128)
+    return names.cast(pl.String) if stored_otherwise else names
