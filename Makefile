@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 COMPILED := src/crowdwise/kernels/__pycache__
 
-.PHONY: demo generated kernels test test-slow test-spark bench bench-scale bench-spark bench-peers reproduce screenshots clean
+.PHONY: demo generated kernels test test-slow test-spark attack bench bench-scale bench-spark bench-peers reproduce screenshots clean
 
 demo: .venv/installed $(COMPILED)/current
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
@@ -26,6 +26,11 @@ test-slow: .venv/tested $(COMPILED)/current
 
 test-spark: .venv/spark $(COMPILED)/current
 	$(BIN)/pytest -m spark tests
+
+# As many hostile cases as wanted, in every area of tests/attack; every failure says how to repeat it.
+N ?= 10000
+attack: .venv/tested $(COMPILED)/current
+	$(BIN)/python -m tests.attack --cases $(N)
 
 bench: .venv/tested $(COMPILED)/current
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,1 @@
+"""The areas of attack: every file here has an `AREA`."""

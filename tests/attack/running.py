@@ -1,0 +1,217 @@
+"""Run the command line on a case: in this process, which takes milliseconds, or in a process of its own."""
+
+import io
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, chdir, contextmanager, suppress
+from pathlib import Path
+from typing import Any, Final
+from unittest.mock import patch
+
+from crowdwise.cli import main
+
+from .area import Case
+from .rule import MOST_SECONDS, Failure, Run
+from .surroundings import changes, contents
+
+# Variables that a run in a process of its own gets from us; the rest of the surroundings is made for the case.
+_KEPT: Final = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "LANG")
+# Nothing listens here, so that no case reaches for the network.
+_NOWHERE: Final = "http://127.0.0.1:9"
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE)
+
+
+def surroundings(case: Case) -> dict[str, str]:
+    """The environment variables that every case has: folders of its own, and no network."""
+    return {
+        "HOME": os.fspath(case.home),
+        "XDG_CACHE_HOME": os.fspath(case.home / ".cache"),
+        "TMPDIR": os.fspath(case.temporary),
+        "CROWDWISE_DATASETS_URL": _NOWHERE,
+        "COLUMNS": "80",
+    }
+
+
+def in_process(case: Case, *arguments: object, stdin: bytes = b"", environment: Mapping[str, str] | None = None) -> Run:
+    """Run the command line in this process, with streams, folders and surroundings of the case."""
+    given = tuple(map(_as_argument, arguments))
+    before = contents(case.here, case.temporary)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("CROWDWISE_")}
+    with ExitStack() as stack:
+        stack.enter_context(patch.dict(os.environ, kept | surroundings(case) | dict(environment or {}), clear=True))
+        stack.enter_context(patch.object(tempfile, "tempdir", None))
+        stack.enter_context(patch.object(sys, "argv", ["crowdwise", *given]))
+        stack.enter_context(chdir(case.here))
+        stack.enter_context(_handlers_restored())
+        streams = stack.enter_context(_streams(case.folder, stdin))
+        memory = _memory("VmRSS")
+        _forget_peak()
+        began = time.monotonic()
+        code = _run_main()
+        seconds = time.monotonic() - began
+        peak = max(_memory("VmHWM") - memory, 0)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(ValueError, OSError):
+                stream.flush()
+        output, said = (path.read_bytes() for path in streams)
+    return Run(given, code, output, said, seconds, peak, changes(before, contents(case.here, case.temporary)))
+
+
+def _run_main() -> int:
+    """Run the command line as Python would: its exit code, with a traceback on standard error if it raises."""
+    try:
+        with time_limit():
+            main()
+    except SystemExit as ending:
+        return ending.code if isinstance(ending.code, int) else int(ending.code is not None)
+    except (KeyboardInterrupt, Failure):
+        raise
+    except BaseException:  # a panic of Rust is no Exception
+        traceback.print_exc(file=sys.stderr)
+        return 1
+    return 0
+
+
+@contextmanager
+def time_limit(seconds: float = MOST_SECONDS) -> Iterator[None]:
+    """Raise `Failure` in the main thread once the block takes longer."""
+
+    def stop(*_: Any) -> None:
+        raise Failure(f"had not ended after {seconds:.0f} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _streams(folder: Path, stdin: bytes) -> Iterator[tuple[Path, Path]]:
+    """Let the three standard streams be files, also for code that is not Python, and give the paths of the last two."""
+    paths = [folder / name for name in ("stdin", "stdout", "stderr")]
+    paths[0].write_bytes(stdin)
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    saved = [os.dup(number) for number in range(3)]
+    try:
+        for number, path in enumerate(paths):
+            opened = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(opened, number)
+            os.close(opened)
+        texts = [_text_stream(number) for number in range(3)]
+        with patch.multiple(sys, stdin=texts[0], stdout=texts[1], stderr=texts[2]):
+            try:
+                yield paths[1], paths[2]
+            finally:
+                for text in texts:
+                    with suppress(ValueError, OSError):  # closed by the command line, or the disk is full
+                        text.flush()
+    finally:
+        for number, copy in enumerate(saved):
+            os.dup2(copy, number)
+            os.close(copy)
+
+
+def _text_stream(number: int) -> io.TextIOWrapper:
+    """A standard stream as Python opens it; standard error shows what cannot be encoded."""
+    raw = open(number, "rb" if number == 0 else "wb", closefd=False)  # noqa: SIM115  # it is a number, and stays open
+    errors = "backslashreplace" if number == 2 else "strict"
+    return io.TextIOWrapper(raw, encoding="utf-8", errors=errors, line_buffering=number == 2)
+
+
+@contextmanager
+def _handlers_restored() -> Iterator[None]:
+    """Put the handlers of signals back that the command line installs."""
+    before = {number: signal.getsignal(number) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _memory(field: str) -> int:
+    """A number of bytes from what Linux knows of this process; 0 on other systems."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:")), 0)
+
+
+def _forget_peak() -> None:
+    """Let the peak of this process's memory be what it takes now, where Linux allows that."""
+    forget = Path("/proc/self/clear_refs")
+    if forget.exists() and os.access(forget, os.W_OK):
+        forget.write_text("5")
+
+
+def in_child(
+    case: Case,
+    *arguments: object,
+    program: Sequence[str] = ("-m", "crowdwise"),
+    environment: Mapping[str, str] | None = None,
+    most_seconds: float = MOST_SECONDS,
+    watched: Sequence[Path] = (),
+    **more: Any,
+) -> Run:
+    """Run the command line in a process of its own.
+
+    Args:
+        case: The case.
+        arguments: The arguments of the command line.
+        program: What Python runs before the arguments.
+        environment: Variables that differ from those of every case.
+        most_seconds: After so many seconds the process is killed, and `Failure` raised.
+        watched: Further folders in which changes are noted.
+        more: Options of `subprocess.Popen`, such as other standard streams.
+    """
+    given = tuple(map(_as_argument, arguments))
+    folders = (case.here, case.temporary, *watched)
+    before = contents(*folders)
+    inherited = {name: os.environ[name] for name in _KEPT if name in os.environ}
+    variables = inherited | surroundings(case) | dict(environment or {})
+    paths = [case.folder / "stdout", case.folder / "stderr"]
+    with paths[0].open("wb") as output, paths[1].open("wb") as said:
+        began = time.monotonic()
+        options: dict[str, Any] = {
+            "stdin": subprocess.DEVNULL,
+            "stdout": output,
+            "stderr": said,
+            "cwd": case.here,
+            **more,
+        }
+        process = subprocess.Popen([sys.executable, *program, *given], env=variables, **options | more)
+        code, usage = _wait(process, most_seconds)
+        seconds = time.monotonic() - began
+    output_bytes, said_bytes = (path.read_bytes() for path in paths)
+    run = Run(given, code, output_bytes, said_bytes, seconds, 0 if usage is None else usage.ru_maxrss * 1024)
+    if usage is None:
+        raise run.fail(f"had not ended after {most_seconds:.0f} s")
+    return Run(**(vars(run) | {"changes": changes(before, contents(*folders))}))
+
+
+def _wait(process: "subprocess.Popen[bytes]", most_seconds: float) -> tuple[int, resource.struct_rusage | None]:
+    """Wait until a process ends: its exit code and what it used; kills it after a while, and then gives None."""
+    deadline = time.monotonic() + most_seconds
+    while True:
+        ended, status, usage = os.wait4(process.pid, os.WNOHANG)
+        if ended:
+            process.returncode = os.waitstatus_to_exitcode(status)
+            return process.returncode, usage
+        if time.monotonic() > deadline:
+            process.kill()
+            return process.wait(), None
+        time.sleep(0.005)
+
+
+def _as_argument(value: object) -> str:
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)

@@ -1,0 +1,36 @@
+"""A few hundred cases of every area, always the same ones; `make attack N=100000` tries others."""
+
+import pytest
+
+from .area import all_areas, command, run_case
+from .driver import shares
+from .rule import Failure
+
+# Cases that run in one test, so that the processes of the tests share an area between them.
+_AT_ONCE = 50
+
+
+_BATCHES = [
+    pytest.param(area.name, range(first, min(first + _AT_ONCE, area.tested)), id=f"{area.name} from {first}")
+    for area in all_areas().values()
+    for first in range(0, area.tested, _AT_ONCE)
+]
+
+
+@pytest.mark.parametrize(("area", "seeds"), _BATCHES)
+def test_the_rule_holds(area: str, seeds: range) -> None:
+    failures = []
+    for seed in seeds:
+        try:
+            run_case(area, seed)
+        except Failure as failure:
+            failures.append(f"{command(area, seed)}\n    {failure}")
+    if failures:
+        pytest.fail("\n".join([f"{len(failures)} of {len(seeds)} cases failed:", *failures]), pytrace=False)
+
+
+@pytest.mark.parametrize("cases", [1, 7, 50, 1000])
+def test_a_long_attack_has_as_many_cases_as_asked_for(cases: int) -> None:
+    counts = shares(list(all_areas().values()), cases)
+    assert sum(counts.values()) == cases
+    assert cases < len(counts) or min(counts.values()) >= 1
