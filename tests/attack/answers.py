@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import date, time
 from pathlib import Path
 from typing import Any, Final
 
@@ -138,6 +139,8 @@ def _same(found: Any, right: Any) -> bool:
         return found is right or found == str(right).lower()
     if isinstance(right, float):
         return _number(found) is not None and math.isclose(float(found), right, rel_tol=_TOLERANCE)
+    if isinstance(found, str) and isinstance(right, date | time):
+        return type(right).fromisoformat(found) == right
     if isinstance(found, str) and not isinstance(right, str):
         return found == str(right)
     return type(found) is type(right) and bool(found == right)

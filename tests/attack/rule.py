@@ -81,9 +81,7 @@ def judge(
     Raises:
         Failure: The run broke the rule.
     """
-    for what, pattern in _NOT_FOR_USERS.items():
-        if pattern.search(run.told):
-            raise run.fail(f"{what} on standard error")
+    require_presentable(run)
     if run.seconds > most_seconds:
         raise run.fail(f"took {run.seconds:.0f} s")
     if run.memory > most_memory:
@@ -102,6 +100,13 @@ def judge(
     if len(sentence) > _MOST_CHARACTERS:
         raise run.fail(f"refused in {len(sentence):,} characters")
     return "refused"
+
+
+def require_presentable(run: Run) -> None:
+    """Raise `Failure` if there is anything on standard error that is not meant for users."""
+    for what, pattern in _NOT_FOR_USERS.items():
+        if pattern.search(run.told):
+            raise run.fail(f"{what} on standard error")
 
 
 def refusal(run: Run) -> str:

@@ -18,6 +18,7 @@ from unittest.mock import patch
 from crowdwise.cli import main
 
 from .area import Case
+from .containment import require_contained
 from .rule import MOST_SECONDS, Failure, Run
 from .surroundings import changes, contents
 
@@ -42,6 +43,7 @@ def surroundings(case: Case) -> dict[str, str]:
 def in_process(case: Case, *arguments: object, stdin: bytes = b"", environment: Mapping[str, str] | None = None) -> Run:
     """Run the command line in this process, with streams, folders and surroundings of the case."""
     given = tuple(map(_as_argument, arguments))
+    require_contained(case, given)
     before = contents(case.here, case.temporary)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CROWDWISE_")}
     with ExitStack() as stack:
@@ -175,6 +177,7 @@ def in_child(
         more: Options of `subprocess.Popen`, such as other standard streams.
     """
     given = tuple(map(_as_argument, arguments))
+    require_contained(case, given)
     folders = (case.here, case.temporary, *watched)
     before = contents(*folders)
     inherited = {name: os.environ[name] for name in _KEPT if name in os.environ}
@@ -182,14 +185,8 @@ def in_child(
     paths = [case.folder / "stdout", case.folder / "stderr"]
     with paths[0].open("wb") as output, paths[1].open("wb") as said:
         began = time.monotonic()
-        options: dict[str, Any] = {
-            "stdin": subprocess.DEVNULL,
-            "stdout": output,
-            "stderr": said,
-            "cwd": case.here,
-            **more,
-        }
-        process = subprocess.Popen([sys.executable, *program, *given], env=variables, **options | more)
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": said}
+        process = subprocess.Popen([sys.executable, *program, *given], cwd=case.here, env=variables, **streams | more)
         code, usage = _wait(process, most_seconds)
         seconds = time.monotonic() - began
     output_bytes, said_bytes = (path.read_bytes() for path in paths)
