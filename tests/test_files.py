@@ -2,6 +2,9 @@
 
 import gzip
 import io
+import os
+import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +14,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.data import formats
+from crowdwise.data.sources import scan
 
 ROWS = pl.DataFrame({"item": ["007", "007", "8"], "worker": ["a", "b", "a"], "label": ["x", "y", "x"]})
 
@@ -226,3 +230,106 @@ def test_truth_in_several_files_is_read_from_all(tmp_path: Path) -> None:
     cw.write({tmp_path / "a.csv": truth.head(4), tmp_path / "b.csv": truth.tail(6)})
     for source in (tmp_path, str(tmp_path / "*.csv")):
         assert cw.read_truth(source).sort("item").equals(truth.sort("item"))
+
+
+def refuse(*_: Any) -> Any:
+    raise PermissionError(13, "Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        pytest.param("dangling.csv", "dangling.csv is a link to .*nowhere, which does not exist", id="dangling link"),
+        pytest.param("*ling.csv", "dangling.csv is a link to .*nowhere, which does not exist", id="matched link"),
+        pytest.param("loop", "loop cannot be read: Too many levels of symbolic links", id="loop"),
+        pytest.param("long" * 1000, r"^.{90,}\.\.\..{90,} cannot be read: File name too long", id="long name"),
+        pytest.param("long" * 100 + "*", "There is no file", id="long pattern"),
+        pytest.param("a\0b", "cannot be read: embedded null byte", id="NUL"),
+        pytest.param("socket", "socket is a device or a socket", id="socket"),
+        pytest.param("/dev/zero", "/dev/zero is a device or a socket", id="endless device"),
+        pytest.param("/dev/null", "/dev/null is a device or a socket", id="null device"),
+        pytest.param("secret.csv", "secret.csv may not be read: permission denied", id="unreadable file"),
+        pytest.param("s*.csv", "secret.csv may not be read: permission denied", id="unreadable match"),
+        pytest.param("locked", "locked cannot be read: Permission denied", id="unreadable folder"),
+        pytest.param("secret.csv/", "There is no file .*secret.csv/", id="file with a slash"),
+        pytest.param("caf\udce9.csv", r"There is no file .*caf\\xe9.csv", id="not UTF-8"),
+    ],
+)
+def test_a_path_that_cannot_be_read_gets_one_sentence(
+    path: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dangling.csv").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "locked").mkdir()
+    (tmp_path / "secret.csv").write_text("item,worker,label\n1,a,x\n")
+    monkeypatch.chdir(tmp_path)  # the name of a socket must be short
+    with socket.socket(socket.AF_UNIX) as one:
+        one.bind("socket")
+        monkeypatch.setattr(Path, "iterdir", refuse)
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        for read in (cw.read_labels, cw.read_truth):
+            with pytest.raises(cw.DataError, match=message) as problem:
+                read(f"{tmp_path}/{path}" if path[0] != "/" else path)
+            assert len(str(problem.value)) < 500
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        pytest.param(None, "A NoneType is no input", id="nothing"),
+        pytest.param([b"a.csv"], "A bytes is no input", id="bytes"),
+        pytest.param([], "No file was given", id="no file"),
+        pytest.param(io.StringIO("item,worker,label"), "open it in binary mode", id="text"),
+    ],
+)
+def test_what_is_no_source_gets_one_sentence(source: Any, message: str) -> None:
+    with pytest.raises(cw.CallError, match=message):
+        cw.read_labels(source)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "items"),
+    [("x*", ["0", "1"]), ("**", ["0", "1", "2"]), ("**/*.csv", ["0", "1", "2"]), ("xfolder/", ["1"])],
+)
+def test_a_pattern_is_its_files_and_the_tables_in_its_folders_each_once(
+    pattern: str, items: list[str], tmp_path: Path
+) -> None:
+    for number, name in enumerate(["x.csv", "xfolder/1.csv", "y/z/2.csv"]):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(f"item,worker,label\n{number},a,x\n")
+    labels = cw.read_labels(f"{tmp_path}/{pattern}")
+    assert sorted(map(str, labels.names.items)) == items
+    assert labels.report.repeated == 0
+
+
+@pytest.mark.usefixtures("workdir")
+@pytest.mark.parametrize("engine", ["memory", "auto", "disk"])
+def test_pipes_and_names_that_are_not_utf8_are_read_as_standard_input_is(engine: str, tmp_path: Path) -> None:
+    pipe, strange = tmp_path / "pipe", Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    os.mkfifo(pipe)
+    WRITERS["labels.csv.gz"](ROWS, strange)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(strange.read_bytes()))
+    writer.start()
+    assert cw.read_labels(pipe, engine=engine).names.workers.to_list() == ["a", "b"]
+    assert cw.read_labels(strange, engine=engine).names.workers.to_list() == ["a", "b"]
+    writer.join()
+
+
+def test_a_stream_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdwise.data.paths.available_memory", lambda: 1 << 22)
+    with Path("/dev/zero").open("rb") as zeros, pytest.raises(cw.DataError, match="The input is a device"):
+        cw.read_labels(zeros)
+    with pytest.raises(cw.DataError, match=r"The input has more than 2\.1 MB, half of the free memory"):
+        cw.read_labels(io.BytesIO(bytes(1 << 22)))
+
+
+@pytest.mark.parametrize("change", [lambda path: path.write_text("item\n"), Path.unlink], ids=["written", "removed"])
+def test_a_file_that_changes_while_it_is_read_is_refused(change: Callable[[Path], Any], tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    ROWS.write_csv(path)
+    opened = scan(path, {"item": None, "worker": None, "label": None})
+    batches = opened.batches(1)
+    assert next(batches).height
+    change(path)
+    with pytest.raises(cw.DataError, match=r"was changed while it was read|cannot be read: No such file"):
+        list(batches)

@@ -16,7 +16,8 @@ from .disk.workspace import Workspace
 from .encoding import Duplicates, check_policy
 from .frames import as_table
 from .labels import Labels
-from .sources import Source, expand, name_of, same_types, scan
+from .paths import Source, expand, name_of
+from .sources import same_types, scan
 
 
 @overload

@@ -1,24 +1,19 @@
-"""Find the input files, and open each one as a table that can be read whole or in batches."""
+"""Open an input file as a table that can be read whole or in batches."""
 
-import glob
 import os
-import shutil
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any, Final, TypeAlias, cast
+from typing import Final, cast
 
 import polars as pl
 
-from ..errors import CallError, DataError
+from ..errors import DataError
 from . import columns
 from .formats import Content, Format, format_of, lines_of, split_extension
 from .frames import first_line
-
-# What labels can be read from: a path, a folder, a pattern, "-" for standard input, or an open binary file.
-Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
+from .paths import Source, is_stream, name_of, readable, stamp, take
 
 # Lines to look at when estimating the number of rows of a text file.
 _SAMPLE_LINES: Final = 2000
@@ -38,6 +33,7 @@ class Scan:
         name: The name of the file in error messages.
         format: The format of the file.
         content: The path of the file, or its bytes.
+        stamp: What the file was like before it was read; see `paths.stamp`.
     """
 
     lazy: pl.LazyFrame
@@ -45,6 +41,7 @@ class Scan:
     name: str
     format: Format
     content: Content
+    stamp: tuple[int, ...]
 
     @property
     def is_text(self) -> bool:
@@ -55,7 +52,8 @@ class Scan:
         """Read the whole table. Raises `DataError` if it cannot be read or has no rows."""
         with self._reading():
             table = self.lazy.collect()
-        return next(self._checked(iter([table])))
+        (checked,) = self._checked(iter([table]))
+        return checked
 
     def batches(self, rows: int) -> Iterator[pl.DataFrame]:
         """Read the table in batches of about `rows` rows, in the order of the file. Raises as `collect` does."""
@@ -63,7 +61,7 @@ class Scan:
             yield from self._checked(self.lazy.collect_batches(chunk_size=rows, maintain_order=True))
 
     def _checked(self, tables: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        """Yield the tables. Raises `DataError` if none has rows, or if a column has values of several types."""
+        """Yield the tables. Raises `DataError` if none has rows, a column has several types, or the file changed."""
         empty = True
         refuse_mixed = self.format.refuse_mixed
         unchecked = dict(self.found)
@@ -75,6 +73,10 @@ class Scan:
                 for role in [role for role in unchecked if _may_be_mixed(table[role])]:
                     refuse_mixed(self.content, unchecked.pop(role), self.name)
             yield table
+        with readable(self.name):
+            same = stamp(self.content) == self.stamp
+        if not same:
+            raise DataError(f"{self.name} was changed while it was read; read it again when nobody writes to it.")
         if empty:
             raise DataError(f"{self.name} has no rows.")
 
@@ -117,27 +119,19 @@ def scan(source: Source, given: Mapping[str, str | None], copy: Path | None = No
         DataError: The file is empty, cannot be read, or lacks a column.
     """
     name = name_of(source)
-    content: Any = source
-    if source == "-" or not isinstance(source, str | os.PathLike):
-        stream: Any = sys.stdin.buffer if source == "-" else source
-        if copy is None:
-            content = stream.read()
-        else:
-            with copy.open("wb") as file:
-                shutil.copyfileobj(stream, file)
-            content = copy
-    if not isinstance(content, bytes):
-        content = os.fspath(content)
-    if (Path(content).stat().st_size if isinstance(content, str) else len(content)) == 0:
-        raise DataError(f"{name} is empty.")
-    file_format = format_of(content)
+    content = take(source, copy) if is_stream(source) else os.fspath(cast(str, source))
+    with readable(source):
+        before = stamp(content)
+        if before[0] == 0:
+            raise DataError(f"{name} is empty.")
+        file_format = format_of(content)
     with _reading(name, file_format):
         lazy = file_format.read(content)
         found = columns.recognise(lazy.collect_schema().names(), given, name)
     lazy = lazy.select(pl.col(found[role]).alias(role) for role in given)
     if file_format.is_text:
         lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null()))  # leave out empty lines
-    return Scan(lazy, found, name, file_format, content)
+    return Scan(lazy, found, name, file_format, content, before)
 
 
 def same_types(scans: Sequence[Scan]) -> list[Scan]:
@@ -162,55 +156,6 @@ def same_types(scans: Sequence[Scan]) -> list[Scan]:
         empty_tables = [pl.DataFrame(schema={role: schema[role]}) for schema in schemas]
         common[role] = pl.String() if any_text else pl.concat(empty_tables, how="vertical_relaxed").schema[role]
     return [replace(one, lazy=one.lazy.cast(pl.Schema(common))) for one in scans]
-
-
-def expand(source: Source | Sequence[Source]) -> list[Source]:
-    """Return the files that a source stands for: all files of a folder or pattern, or of each source in a sequence.
-
-    Raises:
-        CallError: The sequence is empty.
-        DataError: There is no such file, or it may not be read.
-    """
-    if not isinstance(source, str | os.PathLike):
-        if hasattr(source, "read"):
-            return [cast(IO[bytes], source)]
-        expanded = [path for one in source for path in expand(one)]
-        if not expanded:
-            raise CallError("No file was given.")
-        return expanded
-    path = Path(source)
-    if os.fspath(source) == "-":
-        return ["-"]
-    if path.is_file():
-        if not os.access(path, os.R_OK):
-            raise DataError(f"{path} may not be read: permission denied.")
-        return [os.fspath(source)]
-    if path.is_dir():
-        return _in_folder(path)
-    # `Path.glob` needs a folder to start from, which would first have to be split off the pattern.
-    matches = sorted(glob.glob(os.fspath(source)))  # noqa: PTH207
-    if not matches:
-        raise DataError(f"There is no file {source}.")
-    return list(matches)
-
-
-def _in_folder(folder: Path) -> list[Source]:
-    """Return the files of a folder that have a known extension.
-
-    Files that start with a dot or an underscore are left out: programs such as Spark put their own notes there.
-    """
-    tables = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] not in "._"]
-    known: list[Source] = [os.fspath(path) for path in tables if split_extension(path)[0] is not None]
-    if not known:
-        raise DataError(f"The folder {folder} has no file whose extension says a format that we read.")
-    return known
-
-
-def name_of(source: Any) -> str:
-    """Return the name of a source in error messages."""
-    if hasattr(source, "read") or isinstance(source, bytes):
-        return "The input"
-    return "Standard input" if source == "-" else os.fspath(source)
 
 
 def _may_be_mixed(values: pl.Series) -> bool:

@@ -1,5 +1,6 @@
 """Check that results can be written to the places that the user names, before any work is done."""
 
+import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import NoReturn
 
 from ..errors import CallError
 from .formats import spark_format_of
-from .sources import expand
+from .paths import expand
 from .writing import check_output, check_page
 
 # Spark writes this file into a folder when all other files of the folder are complete.
@@ -57,7 +58,8 @@ def _places(path: str) -> list[str]:
     if path == "-" or _is_address(path):
         return [_resolved(path) if path != "-" else path]
     path = _resolved(path) if path.startswith("file://") else path
-    files = expand(path) if Path(path).exists() or any(mark in path for mark in "*?[") else []
+    there = os.path.exists(path)  # noqa: PTH110  # never raises
+    files = expand(path) if there or glob.has_magic(path) else []
     return [_resolved(path), *(_resolved(os.fspath(file)) for file in files if isinstance(file, str | os.PathLike))]
 
 
@@ -69,7 +71,7 @@ def _resolved(path: str) -> str:
     elif separator:
         # Hadoop has several names for the same kind of store.
         return f"{'s3' if scheme in ('s3a', 's3n') else scheme}://{rest.rstrip('/')}"
-    return os.fspath(Path(path).resolve())
+    return os.path.realpath(path)
 
 
 def _is_address(path: str) -> bool:
