@@ -207,13 +207,16 @@ def test_strict_leaves_what_was_chosen() -> None:
     ("rows", "message"),
     [
         (([], [], []), "There are no rows"),
-        (([b"a"], ["a"], ["x"]), "holds Binary; ids and labels are text, numbers, booleans or dates"),
+        (
+            ([b"a"], ["a"], ["x"]),
+            "holds Binary in column 'item'; ids and labels are text, numbers, booleans, dates or times",
+        ),
         (([1], ["a"], [None]), "All 1 rows are without a label"),
         (([1, None], ["a", "b"], ["x", "y"]), r"1 of 2 rows have no item; first: row 2 \(worker 'b', label 'y'\)"),
         (([1, 2], ["a", ""], ["x", "y"]), "1 of 2 rows have no worker"),
         (([1, "b"], ["a", "b"], ["x", "y"]), "The item values are of mixed types"),
         (([1, 2], ["a"], ["x", "y"]), "differ in length"),
-        (([[1], [2]], ["a", "b"], ["x", "y"]), "ids and labels are text, numbers, booleans or dates"),
+        (([[1], [2]], ["a", "b"], ["x", "y"]), "ids and labels are text, numbers, booleans, dates or times"),
     ],
 )
 def test_bad_data_get_one_sentence(rows: Any, message: str) -> None:

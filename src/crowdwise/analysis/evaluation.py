@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from ..data.ids import comparable
 from ..data.reading import read_truth
 from ..errors import DataError
 from ..kernels import Array
@@ -109,12 +110,8 @@ def match(result: Result, truth: Any) -> Matched:
 
 
 def _codes(values: pl.Series, names: pl.Series) -> Array:
-    """Return the position of every value among the names, or -1; they are compared as text if the types differ."""
-    both_integers = values.dtype.is_integer() and names.dtype.is_integer()
-    if values.dtype != names.dtype and not both_integers:
-        values, names = values.cast(pl.String), names.cast(pl.String)
-    elif both_integers:
-        values, names = values.cast(pl.Int64), names.cast(pl.Int64)
+    """Return the position of every value among the names, or -1; they may be of different data types."""
+    values, names = comparable(values, names)
     table = pl.DataFrame({"value": names}).with_row_index("code")
     codes = pl.DataFrame({"value": values}).join(table, on="value", how="left", maintain_order="left")["code"]
     return codes.cast(pl.Int64).fill_null(-1).to_numpy()

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ..data.ids import comparable
 from ..data.labels import Labels
 from ..data.reading_report import several
 from ..errors import CallError, require_extra
@@ -206,12 +207,12 @@ def find_item(result: Result, item: Any) -> int:
     Raises:
         CallError: There is no such item.
     """
-    names = result.names.items
-    if isinstance(item, str) and names.dtype != pl.String:
-        names = names.cast(pl.String)
-    place = None
-    if isinstance(item, str) == (names.dtype == pl.String):
-        place = names.index_of(item)
+    names, place = result.names.items, None
+    try:
+        wanted, names = comparable(pl.Series([item]), names) if isinstance(item, str) else (pl.Series([item]), names)
+        place = names.index_of(wanted[0])
+    except (Exception, pl.exceptions.PanicException):  # the item may be anything
+        place = None
     if place is None:
         raise CallError(f"There is no item {item!r}; the first one is {result.names.items[0]!r}.")
     return int(place)

@@ -8,6 +8,7 @@ import polars as pl
 
 from ..errors import DataError
 from .encoding import Duplicates
+from .ids import equals
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,6 @@ class Rules:
         # One text is one value, not the letters of it.
         if isinstance(self.missing, str) or not isinstance(self.missing, Iterable):
             object.__setattr__(self, "missing", (self.missing,))
-
-
-def as_number(value: Any) -> int | float | None:
-    """Return the number that a value or its text stands for; None if it is no number."""
-    for kind in (int, float):
-        try:
-            return kind(str(value))
-        except ValueError:
-            continue
-    return None
 
 
 class Cleaning:
@@ -69,7 +60,7 @@ class Cleaning:
         present = _has_value(table["label"])
         self._without_value += int((~present).sum())
         for value in self._missing:
-            present &= ~_equals(table["label"], value)
+            present &= ~equals(table["label"], value)
         for role in self._absent:
             self._count_absent(table, role)
         self.rows += table.height
@@ -129,18 +120,6 @@ class Cleaning:
             others = [f"{name} {value!r}" for name, value in table.row(first, named=True).items() if name != role]
             self._first[role] = f"row {self.rows + first + 1} ({', '.join(others)})"
         self._absent[role] += int(absent.sum())
-
-
-def _equals(labels: pl.Series, value: Any) -> pl.Series:
-    """Return which labels are this value: numbers as numbers, so that -1 is also -1.0, all else as text."""
-    number = as_number(value)
-    if labels.dtype.is_numeric() and number is not None:
-        same = labels == number
-    elif labels.dtype == pl.Boolean:
-        same = labels.cast(pl.String) == str(value).lower()
-    else:
-        same = labels.cast(pl.String) == str(value)
-    return same.fill_null(False)
 
 
 def _has_value(values: pl.Series) -> pl.Series:

@@ -12,6 +12,7 @@ import polars as pl
 from .. import kernels
 from ..errors import CallError, DataError
 from ..kernels import Array
+from .ids import require_dates
 from .reading_report import several
 
 Duplicates = Literal["error", "first", "last", "all", "set", "drop"]
@@ -166,7 +167,7 @@ def keys(column: pl.Series) -> tuple[Array, Array]:
     than a hardware error. Other values are numbers already: the first number is the value itself, the second is 0.
 
     Raises:
-        DataError: The data type cannot be used for ids or labels.
+        DataError: A date is outside of the years that Python knows.
     """
     dtype = column.dtype
     if dtype == pl.String:
@@ -176,15 +177,9 @@ def keys(column: pl.Series) -> tuple[Array, Array]:
         return numbers, np.zeros_like(numbers)
     if dtype.is_decimal() or dtype in (pl.Int128, pl.UInt128):
         return keys(column.cast(pl.String))
-    # Bytes and durations are refused because most file formats cannot store them.
-    if dtype.is_integer() or dtype in (pl.Boolean, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Time):
-        column = column.to_physical()
-        column = column.reinterpret(signed=True) if column.dtype == pl.UInt64 else column.cast(pl.Int64)
-    else:
-        raise DataError(
-            f"Column {column.name!r} holds {dtype}; ids and labels are text, numbers, booleans or dates. "
-            "Turn each value into one of those first."
-        )
+    require_dates(column, column.name)
+    column = column.to_physical()
+    column = column.reinterpret(signed=True) if column.dtype == pl.UInt64 else column.cast(pl.Int64)
     numbers = column.to_numpy().view(np.uint64)
     return numbers, np.zeros_like(numbers)
 

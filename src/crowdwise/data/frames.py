@@ -1,10 +1,13 @@
 """Convert tables and sequences of other libraries to polars."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
 from ..errors import DataError
+from .columns import recognise
+from .ids import require_ids
 
 
 def as_table(frame: Any) -> pl.DataFrame:
@@ -22,11 +25,37 @@ def as_table(frame: Any) -> pl.DataFrame:
         )
     try:
         return pl.DataFrame(frame)
-    except Exception as problem:  # the other library may raise anything while it converts
+    except (Exception, pl.exceptions.PanicException) as problem:  # the other library may raise anything
         raise DataError(
             f"The {type(frame).__name__} does not convert to Arrow: {first_line(problem)}. A column of mixed types "
             "is the usual cause: give each column one type."
         ) from problem
+
+
+def pick(frame: Any, given: Mapping[str, str | None], where: str) -> tuple[pl.DataFrame, dict[str, str]]:
+    """Take the columns for some roles out of a table of any library.
+
+    Args:
+        frame: A table as in `as_table`, or a polars LazyFrame.
+        given: The name of the column for each role; None to recognise it.
+        where: The name of the table in error messages.
+
+    Returns:
+        A table with the roles as names of its columns, and the name of each of these columns in `frame`.
+
+    Raises:
+        DataError: The object is no table, lacks a column, or has one that cannot be ids or labels.
+    """
+    lazy = frame if isinstance(frame, pl.LazyFrame) else as_table(frame).lazy()
+    try:
+        found = recognise(lazy.collect_schema().names(), given, where)
+        picked = lazy.select(pl.col(found[role]).alias(role) for role in given)
+        require_ids(picked.collect_schema(), found, where)
+        return picked.collect(), found
+    except DataError:
+        raise
+    except (Exception, pl.exceptions.PanicException) as problem:  # a LazyFrame may do anything
+        raise DataError(f"{where} cannot be made: {first_line(problem)}.") from problem
 
 
 def first_line(problem: BaseException) -> str:
@@ -38,8 +67,10 @@ def first_line(problem: BaseException) -> str:
 def as_series(role: str, values: Any) -> pl.Series:
     """Convert any sequence to a polars series named `role`. Raises `DataError` if its values are of mixed types."""
     try:
-        return pl.Series(role, values)
-    except (TypeError, pl.exceptions.PolarsError) as problem:
+        series = pl.Series(role, values)
+    except (Exception, pl.exceptions.PanicException) as problem:  # the values may be anything
         raise DataError(
             f"The {role} values are of mixed types: {first_line(problem)}. Give them one type."
         ) from problem
+    require_ids({role: series.dtype}, {}, "The sequence")
+    return series

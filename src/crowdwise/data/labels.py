@@ -12,11 +12,11 @@ from .. import kernels, parallel
 from ..errors import DataError
 from ..kernels import Array
 from ..parallel import Sum, Threads
-from . import columns, encoding
+from . import encoding
 from .cleaning import Cleaning, Rules
 from .crowd import Place, describe
 from .encoding import Duplicates
-from .frames import as_series, as_table
+from .frames import as_series, pick
 from .names import Names
 from .numbering import Numbering, numbers
 from .reading_report import ReadingReport
@@ -93,12 +93,8 @@ class Labels:
         ReadingReport(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
                       columns={'item': 'task', 'worker': 'rater', 'label': 'vote'})
         """
-        lazy_columns = frame.collect_schema().names() if isinstance(frame, pl.LazyFrame) else None
-        table = frame if lazy_columns is not None else as_table(frame)
         given = {"item": item, "worker": worker, "label": label}
-        found = columns.recognise(lazy_columns or table.columns, given, "The table")
-        picked = table.select(pl.col(found[role]).alias(role) for role in given)
-        picked = picked.collect() if isinstance(picked, pl.LazyFrame) else picked
+        picked, found = pick(frame, given, "The table")
         return cls.from_columns(picked, found, Rules(duplicates, missing, strict))
 
     @classmethod

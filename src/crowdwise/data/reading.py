@@ -7,15 +7,16 @@ from typing import Any, Literal, overload
 import polars as pl
 
 from ..errors import CallError, DataError, require_extra
-from . import columns
 from .cleaning import Rules
 from .crowd import check_engine
 from .disk.labels import LabelsOnDisk, fits
 from .disk.partitioning import Phases
 from .disk.workspace import Workspace
 from .encoding import Duplicates, check_policy
-from .frames import as_table
+from .frames import as_series, pick
+from .ids import require_dates
 from .labels import Labels
+from .panics import panics_hidden
 from .paths import Source, expand, name_of
 from .sources import same_types, scan
 
@@ -112,7 +113,21 @@ def read_labels(
     rules = Rules(duplicates, missing, strict)
     if engine == "spark":
         return _read_in_cluster(source, given, rules, master, method)
-    sources = expand(source)
+    with panics_hidden():
+        return _read_here(expand(source), given, rules, engine, memory, workdir, method, phases)
+
+
+def _read_here(
+    sources: Sequence[Source],
+    given: Mapping[str, str | None],
+    rules: Rules,
+    engine: str,
+    memory: str | int | None,
+    workdir: str | os.PathLike[str] | None,
+    method: Any,
+    phases: Phases,
+) -> Any:
+    """Return the labels of some files in the memory or on the disk of this machine; see `read_labels`."""
     place = _workspace(workdir, method) if engine == "disk" else None
     copies = [None if place is None else place.path / f"input-{number}" for number in range(len(sources))]
     scans = same_types([scan(one, given, copy) for one, copy in zip(sources, copies, strict=True)])
@@ -174,16 +189,17 @@ def read_truth(source: Any, *, item: str | None = None, truth: str | None = None
     """
     given = {"item": item, "truth": truth}
     if isinstance(source, Mapping):
-        table = pl.DataFrame({"item": list(source.keys()), "truth": list(source.values())})
+        table = pl.DataFrame([as_series("item", list(source.keys())), as_series("truth", list(source.values()))])
         name = "The mapping"
     elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        table = pl.concat([one.collect() for one in same_types([scan(one, given) for one in expand(source)])])
+        with panics_hidden():
+            table = pl.concat([one.collect() for one in same_types([scan(one, given) for one in expand(source)])])
         name = name_of(source)
     else:
-        frame = as_table(source)
-        found = columns.recognise(frame.columns, given, "The table of truths")
-        table = frame.select(pl.col(found[role]).alias(role) for role in given)
+        table, _ = pick(source, given, "The table of truths")
         name = "The table of truths"
+    for column in table:
+        require_dates(column, column.name)
     table = table.drop_nulls().unique(maintain_order=True)
     twice = table.filter(table["item"].is_duplicated())
     if twice.height:

@@ -13,6 +13,7 @@ from ..errors import DataError
 from . import columns
 from .formats import Content, Format, format_of, lines_of, split_extension
 from .frames import first_line
+from .ids import common_type, kind, require_ids
 from .paths import Source, is_stream, name_of, readable, stamp, take
 
 # Lines to look at when estimating the number of rows of a text file.
@@ -103,7 +104,9 @@ def _reading(name: str, file_format: Format) -> Iterator[None]:
     """Turn errors of polars and of the file system while reading a file into `DataError`."""
     try:
         yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, UnicodeDecodeError) as problem:
+    except pl.exceptions.PanicException as problem:
+        raise DataError(f"{name} does not read as {file_format.read_as}: it is damaged.") from problem
+    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
         raise DataError(f"{name} does not read as {file_format.read_as}: {first_line(problem)}.") from problem
 
 
@@ -128,7 +131,8 @@ def scan(source: Source, given: Mapping[str, str | None], copy: Path | None = No
     with _reading(name, file_format):
         lazy = file_format.read(content)
         found = columns.recognise(lazy.collect_schema().names(), given, name)
-    lazy = lazy.select(pl.col(found[role]).alias(role) for role in given)
+        lazy = lazy.select(pl.col(found[role]).alias(role) for role in given)
+        require_ids(lazy.collect_schema(), found, name)
     if file_format.is_text:
         lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null()))  # leave out empty lines
     return Scan(lazy, found, name, file_format, content, before)
@@ -146,28 +150,18 @@ def same_types(scans: Sequence[Scan]) -> list[Scan]:
     schemas = [one.lazy.collect_schema() for one in scans]
     common: dict[str, pl.DataType] = {}
     for role in schemas[0]:
-        kinds = [_type_name(schema[role], any_text) for schema in schemas]
-        for kind, one in zip(kinds, scans, strict=True):
-            if kind != kinds[0]:
+        kinds = [(kind(schema[role], any_text), one) for schema, one in zip(schemas, scans, strict=True)]
+        known = [(words, one) for words, one in kinds if words != "Null"]  # a file without any value suits every type
+        for words, one in known:
+            if words != known[0][0]:
                 raise DataError(
-                    f"The {role} is of mixed types: {kinds[0]} in {scans[0].name}, {kind} in {one.name}. "
+                    f"The {role} is of mixed types: {known[0][0]} in {known[0][1].name}, {words} in {one.name}. "
                     "Give it one type in all files."
                 )
-        empty_tables = [pl.DataFrame(schema={role: schema[role]}) for schema in schemas]
-        common[role] = pl.String() if any_text else pl.concat(empty_tables, how="vertical_relaxed").schema[role]
+        common[role] = common_type([schema[role] for schema in schemas], any_text)
     return [replace(one, lazy=one.lazy.cast(pl.Schema(common))) for one in scans]
 
 
 def _may_be_mixed(values: pl.Series) -> bool:
     """Return whether some text looks like a number, a boolean, an object or a list that was turned into text."""
     return values.dtype == pl.String and bool(values.str.contains(r"^(-?\d|true$|false$|\{|\[)").any())
-
-
-def _type_name(dtype: pl.DataType, any_text: bool) -> str:
-    """Return the name of a data type, which must be the same in all files.
-
-    If any file has only text (`any_text`), integers count as text, because a CSV file has integers as text.
-    """
-    if dtype.is_integer():
-        return "text" if any_text else "whole numbers"
-    return "text" if dtype in (pl.String, pl.Categorical, pl.Enum) else str(dtype)

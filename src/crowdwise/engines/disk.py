@@ -11,6 +11,7 @@ from polars.io.plugins import register_io_source
 
 from ..data.disk.labels import LabelsOnDisk
 from ..data.disk.part_files import load, save
+from ..data.ids import text
 from ..data.labels import Labels
 from ..kernels import Array
 from ..results.in_parts import ResultInParts, part_result
@@ -115,8 +116,9 @@ class ResultOnDisk(ResultInParts):
 
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:
         name, wanted = pl.col("item"), items
-        if self._part(0, 0).names.items.dtype != items.dtype:
-            name, wanted = name.cast(pl.String), items.cast(pl.String)
+        dtype = self._part(0, 0).names.items.dtype
+        if dtype != items.dtype:
+            name, wanted = text(name, dtype), pl.select(text(pl.lit(items), items.dtype)).to_series()
         return self.lazy(scores=True).filter(name.is_in(wanted.implode())).collect()
 
     def _part(self, number: int, limit: int | None = None) -> Result:

@@ -15,7 +15,9 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from ...errors import DataError
 from .. import encoding
-from ..cleaning import Cleaning, Rules, as_number
+from ..cleaning import Cleaning, Rules
+from ..frames import first_line
+from ..ids import as_number, require_ids
 from ..labels import NOTHING_LEFT
 from ..numbering import numbers
 from ..reading_report import ReadingReport
@@ -50,6 +52,7 @@ def partition(
     encoding.check_policy(rules.duplicates)
     session = votes.sparkSession
     picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
+    require_ids(_schema(picked), found, "The table")
     rows = picked.withColumn("row", f.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
     has_label = _has_value(picked, "label")
     for value in rules.missing:
@@ -93,6 +96,16 @@ def partition(
     counted = (cleaning.rows, cleaning.unlabelled, total["repeated"], total["conflicts"], rules.duplicates, unlabelled)
     sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]
     return picked, parts, about, ReadingReport(*counted, found), sizes
+
+
+def _schema(table: DataFrame) -> pl.Schema:
+    """Return the data types of a table as polars has them; a type that Arrow does not know is refused as any other."""
+    try:
+        empty = pl.from_arrow(to_arrow_schema(table.schema).empty_table())
+    except Exception as problem:  # pyspark raises several kinds of errors
+        raise DataError(f"The table has a column whose type cannot be used: {first_line(problem)}.") from problem
+    assert isinstance(empty, pl.DataFrame)
+    return empty.schema
 
 
 def _equals(table: DataFrame, value: Any) -> Column:

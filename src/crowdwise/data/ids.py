@@ -1,0 +1,149 @@
+"""Which data types ids and labels may have, and how values of different types are compared."""
+
+import datetime
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final
+
+import polars as pl
+
+from ..errors import DataError
+
+# Every file format that we write can store these. The empty type is of columns without any value, which have a better
+# message later.
+_ALLOWED: Final = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null)
+_DAY: Final = datetime.timedelta(days=1)
+# Python, and so every message and table, knows the years 1 to 9999.
+_RANGES: Final[Mapping[Any, tuple[Any, Any]]] = {
+    pl.Date: (datetime.date.min, datetime.date.max),
+    pl.Datetime: (datetime.datetime.min, datetime.datetime.max),
+    pl.Time: (datetime.time.min, datetime.time.max),
+}
+# The units of times, from the coarsest to the finest.
+_UNITS: Final = ("ms", "us", "ns")
+# The zeros at the end of a number or a time, which say nothing: 1.50 and 1.0 are 1.5 and 1.
+_ZEROS: Final = (r"^(-?\d[-:T \d]*\.\d*[1-9])0+$", r"^(-?\d[-:T \d]*)\.0+$")
+
+
+def require_ids(schema: Mapping[str, pl.DataType], found: Mapping[str, str], where: str) -> None:
+    """Raise `DataError` if a column is of a data type that cannot be used for ids or labels.
+
+    Args:
+        schema: The data type for each role, such as item.
+        found: The name of the column for each role.
+        where: The name of the table in the message.
+    """
+    for role, dtype in schema.items():
+        if not (dtype.is_numeric() or dtype in _ALLOWED):
+            raise DataError(
+                f"{where} holds {dtype.base_type()} in column {found.get(role, role)!r}; ids and labels are text, "
+                "numbers, booleans, dates or times. Turn each value into one of those first."
+            )
+
+
+def require_dates(column: pl.Series, name: str) -> None:
+    """Raise `DataError` if a column has a date or time that Python does not know, as damaged files have."""
+    dtype, known = column.dtype, _RANGES.get(column.dtype.base_type())
+    if known is None:
+        return
+    if isinstance(dtype, pl.Datetime):
+        if dtype.time_unit == "ns":  # whose 64 bits are the years 1677 to 2262
+            return
+        if dtype.time_zone:  # a zone may move a time by most of a day
+            known = known[0] + _DAY, known[1] - _DAY
+        dtype = pl.Datetime(dtype.time_unit)
+    first, last = pl.Series(known).cast(dtype).to_physical()
+    if not column.to_physical().is_between(first, last).all():
+        raise DataError(f"Column {name!r} has dates or times outside of the years 1 to 9999; write them as text.")
+
+
+def kind(dtype: pl.DataType, any_text: bool = False) -> str:
+    """Return what values of a data type are, in words; columns of one kind can be put under each other.
+
+    Args:
+        dtype: The data type.
+        any_text: Whether integers count as text, because some file has nothing but text, such as CSV.
+    """
+    if dtype.is_integer():
+        return "text" if any_text else "whole numbers"
+    if dtype in (pl.String, pl.Categorical, pl.Enum):
+        return "text"
+    if isinstance(dtype, pl.Datetime):
+        return f"times in {dtype.time_zone}" if dtype.time_zone else "times without a zone"
+    return "decimal numbers" if dtype.is_decimal() else str(dtype)
+
+
+def common_type(dtypes: Sequence[pl.DataType], any_text: bool) -> pl.DataType:
+    """Return the data type that holds all values of columns of one `kind` without changing any."""
+    distinct = [dtype for dtype in dict.fromkeys(dtypes) if dtype != pl.Null]
+    if not distinct:
+        return pl.Null()
+    if len(distinct) == 1 and not (any_text and kind(distinct[0], True) == "text"):
+        return distinct[0]
+    if kind(distinct[0], any_text) == "text":
+        return pl.String()
+    if distinct[0].is_decimal():
+        return pl.Decimal(38, max(getattr(dtype, "scale", 0) for dtype in distinct))
+    times = [dtype for dtype in distinct if isinstance(dtype, pl.Datetime)]
+    if times:
+        return max(times, key=lambda dtype: _UNITS.index(dtype.time_unit))
+    tables = [pl.DataFrame(schema={"": dtype}) for dtype in distinct]
+    return pl.concat(tables, how="vertical_relaxed").schema[""]
+
+
+def text(values: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Return values as text by which those of different data types are compared: 1.50, 1.5 and "1.50" are all 1.5."""
+    spelled = values.cast(pl.String)
+    if dtype.is_float():
+        whole = (values == values.floor()) & (values.abs() < 1e38)
+        spelled = pl.when(whole).then(values.cast(pl.Int128, strict=False).cast(pl.String)).otherwise(spelled)
+    for zeros in _ZEROS:
+        spelled = spelled.str.replace(zeros, "$1")
+    return spelled
+
+
+def comparable(one: pl.Series, other: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return two columns in one data type, in which equal values are equal and different values are not.
+
+    >>> first, second = comparable(pl.Series([1.0, 2.5]), pl.Series(["1", "2.50"]))
+    >>> first.to_list(), second.to_list()
+    (['1', '2.5'], ['1', '2.5'])
+    """
+    if one.dtype == other.dtype:
+        return one, other
+    if kind(one.dtype) == kind(other.dtype):
+        dtype = common_type([one.dtype, other.dtype], any_text=False)
+        with suppress(pl.exceptions.InvalidOperationError):  # a value is too large for the common type
+            return one.cast(dtype), other.cast(dtype)
+    return _spelled(one), _spelled(other)
+
+
+def _spelled(values: pl.Series) -> pl.Series:
+    """Return values as `text`, or as they are written if two different ones would become the same."""
+    spelled = pl.select(text(pl.lit(values), values.dtype)).to_series()
+    return spelled if spelled.n_unique() == values.n_unique() else values.cast(pl.String)
+
+
+def as_number(value: Any) -> int | float | None:
+    """Return the number that a value or its text stands for; None if it is no number."""
+    for number in (int, float):
+        try:
+            return number(str(value))
+        except ValueError:
+            continue
+    return None
+
+
+def equals(values: pl.Series, value: Any) -> pl.Series:
+    """Return which values of a column are `value`, which may be given as text: -1 and "-1" are also -1.0.
+
+    >>> equals(pl.Series([1.0, -1.0, None]), "-1").to_list()
+    [False, True, False]
+    """
+    if values.dtype == pl.String:
+        return (values == str(value)).fill_null(False)
+    number = as_number(value) if values.dtype.is_numeric() else None
+    written = str(value).lower() if values.dtype == pl.Boolean else str(value if number is None else number)
+    sought = _spelled(pl.Series([number if isinstance(number, float) else written]))[0]
+    distinct = values.unique()
+    return values.is_in(distinct.filter(_spelled(distinct) == sought).implode()).fill_null(False)
