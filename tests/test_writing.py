@@ -1,5 +1,10 @@
 """Files out: every format, whole or not at all, and never over an input."""
 
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -9,6 +14,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
+from crowdwise.data.replacing import temporary_files
 from crowdwise.data.targets import check_targets
 
 from .test_files import ROWS
@@ -59,7 +65,7 @@ def test_nothing_is_left_half_written(tmp_path: Path) -> None:
 
 def test_the_two_tables_of_a_result_need_two_files(tmp_path: Path) -> None:
     result = cw.MajorityVote().fit(cw.simulate(10, 5, 2, seed=1).labels)
-    with pytest.raises(cw.CallError, match="cannot hold both the labels and the workers"):
+    with pytest.raises(cw.CallError, match="one file cannot hold both tables"):
         result.write(tmp_path / "one.csv", tmp_path / "one.csv")
     assert not list(tmp_path.iterdir())
 
@@ -120,3 +126,156 @@ def test_a_target_that_cannot_be_replaced_says_what_was_written_before(
     with pytest.raises(cw.DataError, match=r"two.csv could not be written: .* Written before that: .*one.csv\.$"):
         cw.write({tmp_path / "one.csv": table, tmp_path / "two.csv": table})
     assert [path.name for path in tmp_path.iterdir()] == ["one.csv"]
+
+
+def _dangling(folder: Path) -> Path:
+    (folder / "link.csv").symlink_to(folder / "nowhere" / "file.csv")
+    return folder / "link.csv"
+
+
+def _loop(folder: Path) -> Path:
+    (folder / "link.csv").symlink_to(folder / "link.csv")
+    return folder / "link.csv"
+
+
+def _pipe(folder: Path) -> Path:
+    os.mkfifo(folder / "pipe.csv")
+    return folder / "pipe.csv"
+
+
+def _device(folder: Path) -> Path:
+    (folder / "full.csv").symlink_to("/dev/full")
+    return folder / "full.csv"
+
+
+def _in_file(folder: Path) -> Path:
+    (folder / "file").touch()
+    return folder / "file" / "two.csv"
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (_dangling, "There is no folder .*nowhere to write file.csv to"),
+        (_loop, "link.csv cannot be written to: Too many levels of symbolic links"),
+        (_pipe, "pipe.csv is a device, a pipe or a socket"),
+        (_device, "full.csv is a device, a pipe or a socket"),
+        (_in_file, "There is no folder .*file to write two.csv to"),
+        (lambda folder: folder / f"{'x' * 300}.csv", "cannot be written to: File name too long"),
+        (lambda folder: folder / "a\0b.csv", "cannot be written to: .*null"),
+    ],
+)
+def test_no_output_is_written_if_one_of_them_cannot_be(
+    make: Callable[[Path], Path], sentence: str, tmp_path: Path
+) -> None:
+    impossible = make(tmp_path)
+    before = sorted(path.name for path in tmp_path.iterdir())
+    result = cw.MajorityVote().fit(cw.Labels.from_frame(ROWS))
+    with pytest.raises(cw.CallError, match=sentence):
+        result.write(tmp_path / "one.csv", impossible)
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+
+
+def test_a_dangling_link_is_written_through(tmp_path: Path) -> None:
+    (tmp_path / "link.csv").symlink_to("file.csv")
+    cw.write({tmp_path / "link.csv": pl.DataFrame({"item": [1]})})
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "file.csv").read_text() == "item\n1\n"
+
+
+# Run by a user who owns nothing: writes one.csv and two.csv to every folder that is given.
+AS_NOBODY = """
+import os, sys, polars as pl, crowdwise as cw
+cw.write({})  # imports everything before the user may read nothing
+os.setuid(65534)
+for folder in sys.argv[1:]:
+    os.chdir(folder)
+    try:
+        cw.write({name: pl.DataFrame({"item": [1]}) for name in ("one.csv", "two.csv")})
+        print("written")
+    except cw.CallError as problem:
+        print(problem)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can act as two users")
+def test_files_of_others_are_not_replaced_and_nothing_else_is_written() -> None:
+    cases = [  # the rights of the folder, the owner and the rights of two.csv, and what is said
+        (0o1777, 0, 0o666, "two.csv is another user's, and . lets only owners replace a file; name another."),
+        (0o777, 0, 0o644, "two.csv is protected against writing; name another file, or allow to write to it."),
+        (0o755, 65534, 0o666, "The folder . may not be written to."),
+        (0o1777, 65534, 0o666, "written"),
+    ]
+    with tempfile.TemporaryDirectory() as made:  # the folders of pytest are closed to other users
+        Path(made).chmod(0o755)
+        folders = [Path(made) / str(number) for number in range(len(cases))]
+        for folder, (rights, owner, file_rights, _) in zip(folders, cases, strict=True):
+            folder.mkdir()
+            (folder / "two.csv").write_text("old")
+            (folder / "two.csv").chmod(file_rights)
+            os.chown(folder / "two.csv", owner, -1)
+            folder.chmod(rights)
+        command = [sys.executable, "-c", AS_NOBODY, *map(str, folders)]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert done.stdout.splitlines() == [sentence for *_, sentence in cases]
+        for folder, (*_, sentence) in zip(folders, cases, strict=True):
+            names = ["one.csv", "two.csv"] if sentence == "written" else ["two.csv"]
+            assert sorted(path.name for path in folder.iterdir()) == names
+            assert ((folder / "two.csv").read_text() == "old") == (sentence != "written")
+
+
+@pytest.mark.parametrize("link", ["symbolic", "hard", "spelled"])
+def test_one_file_under_two_names_is_refused_as_two_targets_and_as_an_input(link: str, tmp_path: Path) -> None:
+    target, other = tmp_path / "a.csv", tmp_path / "b.csv"
+    target.write_text("old")
+    if link == "symbolic":
+        other.symlink_to(target)
+    elif link == "hard":
+        other.hardlink_to(target)
+    else:
+        other = tmp_path / ".." / tmp_path.name / "a.csv"
+    with pytest.raises(cw.CallError, match="one file cannot hold both tables"):
+        cw.write({target: pl.DataFrame({"item": [1]}), other: pl.DataFrame({"item": [2]})})
+    with pytest.raises(cw.CallError, match="is an input; write to another file"):
+        check_targets([str(other)], [str(target)])
+    assert target.read_text() == "old"
+
+
+def test_a_file_that_is_standard_input_is_not_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").touch()
+    before = os.dup(0)
+    try:
+        with (tmp_path / "votes.csv").open() as votes:
+            os.dup2(votes.fileno(), 0)
+            with pytest.raises(cw.CallError, match=r"votes\.csv is an input; write to another file"):
+                check_targets([str(tmp_path / "votes.csv")], ["-"])
+    finally:
+        os.dup2(before, 0)
+        os.close(before)
+
+
+def test_what_killed_runs_left_is_removed_and_what_others_write_is_not(tmp_path: Path) -> None:
+    target = tmp_path / "truth.csv"
+    killed = (
+        "import os, sys, signal; from crowdwise.data.replacing import temporary_files\n"
+        "with temporary_files([sys.argv[1]]): os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", killed, target], check=False)
+    (left,) = tmp_path.iterdir()
+    kept = [".truth.csv.part", ".truth.csv.old.part", ".other.csv.0123456789abcdef.part"]
+    for name in kept:
+        (tmp_path / name).touch()
+    (tmp_path / ".truth.csv.0123456789abcdef.part").symlink_to(tmp_path / kept[0])
+    with temporary_files([target]) as (alive,):
+        cw.write({target: pl.DataFrame({"item": [1]})})
+        assert alive.exists()
+        assert not left.exists()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [*kept, ".truth.csv.0123456789abcdef.part", "truth.csv"]
+    )
+
+
+def test_a_long_name_in_another_script_is_written(tmp_path: Path) -> None:
+    target = tmp_path / f"{'真' * 80}.csv"  # 244 bytes
+    cw.write({target: pl.DataFrame({"item": [1]})})
+    assert list(tmp_path.iterdir()) == [target]

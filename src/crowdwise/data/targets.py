@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from ..errors import CallError
+from ..errors import CallError, DataError
 from .formats import spark_format_of
 from .paths import expand
-from .writing import check_output, check_page
+from .replacing import check_distinct, identity
+from .writing import check_outputs, check_page
 
 # Spark writes this file into a folder when all other files of the folder are complete.
 SUCCESS_FILE = "_SUCCESS"
@@ -26,19 +27,21 @@ def check_targets(
         folders: Whether a Spark cluster writes the targets, each as a folder of files.
         page: Whether the targets are HTML pages.
     """
-    read = {place for path in inputs if path is not None for place in _places(path)}
+    read = [place for path in inputs if path is not None for place in _places(path)]
+    identities = {identity(place) for place in read}
     for target in targets:
         place = _resolved(target)
-        if place in read or (folders and any(_inside(one, place) or _inside(place, one) for one in read)):
+        inside = folders and any(_inside(one, place) or _inside(place, one) for one in read)
+        if inside or identity(place) in identities:
             raise CallError(f"{target} is an input; write to another {'folder' if folders else 'file'}.")
         if folders:
             _check_folder(target)
         elif page:
             check_page(target)
-        else:
-            check_output(target)
-    if len({_resolved(target) for target in targets}) < len(targets):
-        raise CallError(f"{targets[0]} cannot hold both the labels and the workers.")
+    if folders:
+        check_distinct([_resolved(target) for target in targets])
+    elif not page:
+        check_outputs(targets)
 
 
 def _check_folder(target: str) -> None:
@@ -55,11 +58,15 @@ def refuse_to_replace(target: str) -> NoReturn:
 
 def _places(path: str) -> list[str]:
     """Return the path of an input, and the paths of all files that it stands for."""
-    if path == "-" or _is_address(path):
-        return [_resolved(path) if path != "-" else path]
+    if path == "-":
+        return ["/dev/stdin"]  # which is the file that the shell opened, if it did
+    if _is_address(path):
+        return [_resolved(path)]
     path = _resolved(path) if path.startswith("file://") else path
-    there = os.path.exists(path)  # noqa: PTH110  # never raises
-    files = expand(path) if there or glob.has_magic(path) else []
+    try:
+        files = expand(path)
+    except (DataError, OSError):  # said when the input is read
+        files = []
     return [_resolved(path), *(_resolved(os.fspath(file)) for file in files if isinstance(file, str | os.PathLike))]
 
 

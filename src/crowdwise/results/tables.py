@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from ..data.replacing import check_distinct
 from ..data.writing import write
-from ..errors import CallError
 
 
 class ResultTables(ABC):
@@ -38,15 +38,14 @@ class ResultTables(ABC):
     ) -> None:
         """Write the tables to files; the extension of a file says its format.
 
-        No file is replaced before all tables are complete.
+        No file is replaced before all tables are complete, and none if one of them cannot be replaced.
 
         Args:
             truth: The file for the rows of the items; None to write none.
             workers: The file for the rows of the workers; None to write none.
             scores: Whether to add a column `score_<class>` for every class to the rows of the items.
         """
-        if truth is not None and workers is not None and fspath(truth) == fspath(workers):
-            raise CallError(f"{fspath(truth)} cannot hold both the labels and the workers.")
+        check_distinct([path for path in (truth, workers) if path is not None])
         tables: dict[str, Any] = {}
         if truth is not None:
             tables[fspath(truth)] = self._items_to_write(scores)

@@ -1,11 +1,6 @@
-"""Temporary folders to work in, and how much memory and disk space there is.
-
-Modules that only some operating systems have are imported when they are used, so that this file can be imported on
-all systems.
-"""
+"""Temporary folders to work in, and how much memory and disk space there is."""
 
 import errno
-import importlib
 import os
 import re
 import shutil
@@ -15,18 +10,17 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
 from ...errors import CallError, DataError
+from ..locks import lock
 
 _PREFIX: Final = "crowdwise-"
 # A file that marks a folder as created by crowdwise. The process that uses the folder keeps this file locked.
 _MARKER: Final = ".crowdwise-workspace"
 _MARKER_TEXT: Final = b"crowdwise works in this folder. When no crowdwise runs, the folder can be removed.\n"
-# Windows locks single bytes, which nobody can read then. So a byte far behind the text of the marker is locked.
-_LOCKED_BYTE: Final = 1 << 20
 # The files with the memory limit and the memory use of a container in bytes: for cgroups version 2 and version 1.
 _CONTAINER_FILES: Final = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -183,7 +177,7 @@ def _mark(folder: Path) -> int | None:
         # A marker without text is ignored by other processes, and the text is written only after the file is locked.
         # So no other process can take this folder for abandoned. Waiting is needed because another process may hold
         # the lock for a moment while it checks the marker.
-        if _lock(descriptor, wait=True):
+        if lock(descriptor, wait=True):
             os.write(descriptor, _MARKER_TEXT)
             return descriptor
     except OSError:  # such as a full disk, which is reported when labels are written
@@ -203,36 +197,9 @@ def _is_abandoned(marker: Path) -> bool:
     except OSError:
         return False
     try:
-        return _lock(descriptor, wait=False)
+        return lock(descriptor, wait=False)
     finally:
         os.close(descriptor)
-
-
-def _lock(descriptor: int, wait: bool) -> bool:
-    """Lock an open file. Returns False if another process has locked it, or if files cannot be locked here.
-
-    The system removes the lock when the process ends, even if it is killed.
-    """
-    try:
-        if (unix := _module("fcntl")) is not None:
-            unix.flock(descriptor, unix.LOCK_EX | (0 if wait else unix.LOCK_NB))
-            return True
-        if (windows := _module("msvcrt")) is not None:
-            os.lseek(descriptor, _LOCKED_BYTE, os.SEEK_SET)
-            windows.locking(descriptor, windows.LK_LOCK if wait else windows.LK_NBLCK, 1)
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            return True
-    except OSError:
-        return False
-    return False
-
-
-def _module(name: str) -> Any:
-    """Import a module that only some systems have; returns None on the others."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        return None
 
 
 def _remove(folder: Path, marker_descriptor: int | None) -> None:
