@@ -1,13 +1,18 @@
 """Tests of the catalog of datasets, and of downloads from a real server on this machine."""
 
+import contextlib
+import errno
 import hashlib
 import json
 import re
+import socket
+import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -136,9 +141,42 @@ def test_a_dataset_is_downloaded_once_and_then_cached(server: Server) -> None:
     labels, truth = cw.datasets.load("tiny", progress=lambda *step: seen.append(step))
     assert (labels.n_items, labels.n_labels, truth.height) == (300, 900, 300)
     assert seen[-1] == ("tiny/truth.csv", len(TRUTH), len(TRUTH))
-    assert cached() == {"paper", "tiny", "label.csv", "truth.csv"}
+    assert cached() == {"paper", "tiny", "label.csv", "truth.csv", "SHA256SUMS"}
     cw.datasets.load("tiny")
     assert len(server.ranges) == 2
+
+
+@pytest.mark.parametrize("file", ["label.csv", "truth.csv"])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_file_in_the_cache_that_was_changed_is_noticed_and_downloaded_again(
+    file: str, known: bool, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not known:  # what was recorded when it was downloaded is all there is
+        monkeypatch.setitem(datasets.CATALOG, "tiny", replace(tiny(), label_sha256="", truth_sha256=""))
+    path = datasets.fetch("tiny") / file
+    header, *rows = path.read_text().splitlines()
+    path.write_text("\n".join([header, *rows[1:], rows[0].replace(",0", ",1")]) + "\n")  # the counts are the same
+    for call in (datasets.load, datasets.fetch):
+        with pytest.raises(cw.DataError, match=rf"{file} was changed.*`crowdwise datasets fetch tiny --again`"):
+            call("tiny")
+    (path.parent / "notes.txt").touch()  # of the user, who may want to keep it
+    assert datasets.fetch("tiny", again=True) == path.parent
+    assert datasets.load("tiny")[0].n_labels == 900
+    assert (path.parent / "notes.txt").exists()
+
+
+def test_files_that_were_put_into_the_cache_by_hand_must_be_the_published_ones(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(datasets.CATALOG, "tiny", replace(tiny(), path=None, label_sha256=""))
+    folder = cache_folder() / "paper/tiny"
+    folder.mkdir(parents=True)
+    (folder / "label.csv").write_bytes(LABELS.replace(b"0,0,0", b"0,0,1"))  # nothing is known of this file
+    (folder / "truth.csv").write_bytes(TRUTH)
+    assert datasets.load("tiny")[0].n_labels == 900
+    (folder / "truth.csv").write_bytes(TRUTH.replace(b"0,0", b"0,1", 1))
+    with pytest.raises(cw.DataError, match=r"truth\.csv was changed .*; replace it by the published file"):
+        datasets.load("tiny")
 
 
 @pytest.mark.parametrize("continued", [whole, without_parts])
@@ -164,6 +202,158 @@ def silent(server: Server) -> Answer:
         server.released.wait(20)
 
     return answer
+
+
+def endless(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """More bytes than are allowed, in an answer without a length."""
+    handler.send_response(200)
+    handler.end_headers()
+    with contextlib.suppress(OSError):  # the other side does not wait for all of them
+        while True:
+            handler.wfile.write(b"0" * 65536)
+
+
+def huge_redirection(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """A redirection is read whole before it is followed."""
+    handler.send_response(302)
+    handler.send_header("Location", handler.path)
+    handler.end_headers()
+    with contextlib.suppress(OSError):
+        while True:
+            handler.wfile.write(b"0" * 65536)
+
+
+def dripping(head: bytes) -> Answer:
+    """A byte every hundredth of a second: each comes in time, and all of them never."""
+
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        handler.wfile.write(head)
+        with contextlib.suppress(OSError):
+            while True:
+                handler.wfile.write(b"0")
+                time.sleep(0.01)
+
+    return answer
+
+
+def with_length(length: str) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", length)
+        handler.end_headers()
+        handler.wfile.write(content)
+
+    return answer
+
+
+def redirected(to: str | None) -> Answer:
+    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", to or handler.path)
+        handler.end_headers()
+
+    return answer
+
+
+def reset(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.connection.close()
+
+
+def no_status(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    handler.wfile.write(b"x" * 20_000 + b"\r\n\r\n")
+
+
+def negative_chunk(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n" + content)
+
+
+@pytest.mark.parametrize("length", ["abc", "-5", "9" * 5000, ""])
+def test_a_length_that_is_none_is_ignored(server: Server, length: str) -> None:
+    server.mishaps = [with_length(length)] * 2
+    datasets.fetch("tiny")
+    assert (cache_folder() / "paper/tiny/label.csv").read_bytes() == LABELS
+
+
+@pytest.mark.parametrize(
+    ("mishap", "sentence"),
+    [
+        pytest.param(endless, "sends more than 0.1 MB", id="endless"),
+        pytest.param(huge_redirection, "sends more than 0.1 MB", id="huge redirection"),
+        pytest.param(with_length("9999999999"), "sends more than 0.1 MB", id="huge length"),
+        pytest.param(with_length("100"), "another file than the catalog's", id="longer than said"),
+        pytest.param(dripping(b""), "took longer than", id="dripping status"),
+        pytest.param(dripping(b"HTTP/1.1 200 OK\r\nX: "), "took longer than", id="dripping header"),
+        pytest.param(dripping(b"HTTP/1.1 200 OK\r\n\r\n"), "took longer than", id="dripping body"),
+        pytest.param(redirected(None), "answered 302 .* infinite loop", id="loop"),
+        pytest.param(redirected("http://[junk/"), "answered what makes no sense", id="junk address"),
+        pytest.param(redirected("http://127.0.0.1:99999/"), "makes no sense|not be reached", id="impossible port"),
+        pytest.param(redirected("file:///etc/passwd"), "answered 302 .* is not allowed", id="local file"),
+        pytest.param(reset, "could not be read in 3 attempts: .*reset", id="reset"),
+        pytest.param(no_status, "could not be read in 3 attempts", id="no status"),
+        pytest.param(negative_chunk, "answered what makes no sense|another file", id="negative chunk"),
+    ],
+)
+def test_whatever_a_server_does_has_an_end_and_a_short_sentence(
+    server: Server, mishap: Answer, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crowdwise.datasets.downloading._MOST_BYTES", 100_000)
+    server.mishaps = [mishap] * 20
+    with pytest.raises(cw.DataError, match=sentence) as refusal:
+        datasets.fetch("tiny", timeout=0.02 if "longer" in sentence else 1)
+    assert len(str(refusal.value)) < 500 + len(str(cache_folder()))  # the folders of tests have long names
+    assert "\n" not in str(refusal.value)
+    assert cached() == {"paper"}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mirror.org/data",
+        "ftp://mirror.org/data",
+        "data:text/csv,1",
+        "http://",
+        "http:///data",
+        "http://mir ror.org/data",
+        "http://[::1/data",
+        "http://[junk]/data",
+        "http://mirror.org:99999/data",
+        "http://mirror.org:port/data",
+        "http://user:secret@mirror.org/data",
+        f"http://{'x' * 70}.org/data",
+        "http://\u2028.org/data",
+        "file://",
+        "file://mirror/data",
+    ],
+)
+def test_an_address_that_is_none_is_a_wrong_call(server: Server, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROWDWISE_DATASETS_URL", address)
+    with pytest.raises(cw.CallError, match=r"CROWDWISE_DATASETS_URL is .*, which is no address to download from") as no:
+        datasets.fetch("tiny")
+    assert len(str(no.value)) < 500
+    assert cached() == set()
+
+
+def test_what_a_killed_download_left_is_removed_by_the_next(server: Server) -> None:
+    (cache_folder() / "paper").mkdir(parents=True)
+    killed = (
+        "import os, signal, sys; from crowdwise.data.disk.workspace import Workspace; place = Workspace(sys.argv[1]); "
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    subprocess.run([sys.executable, "-c", killed, cache_folder() / "paper"], check=False)
+    assert len(cached()) == 3
+    datasets.fetch("tiny")
+    assert cached() == {"paper", "tiny", "label.csv", "truth.csv", "SHA256SUMS"}
+
+
+def test_a_full_disk_is_said_as_such(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("crowdwise.datasets.downloading.record", full)
+    with pytest.raises(cw.DataError, match=r"tiny could not be kept in .*: .*No space left on device"):
+        datasets.fetch("tiny")
+    assert cached() == {"paper"}
 
 
 @pytest.mark.parametrize(
@@ -201,8 +391,6 @@ def test_without_a_network_the_error_says_how_to_provide_the_files(
 
 
 def test_counts_are_verified_where_no_checksum_is_known(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     row = replace(tiny(), label_sha256="", labels=901)
     monkeypatch.setitem(datasets.CATALOG, "tiny", row)
     with pytest.raises(cw.DataError, match="has 900 labels and should have 901"):

@@ -59,6 +59,7 @@ def show(name: str, as_json: Json = False) -> None:
 @app.command()
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Names of datasets, or all.")],
+    again: Annotated[bool, typer.Option("--again", help="Replace those that are in the cache.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Download datasets into the cache, unless they are on this machine already."""
@@ -79,13 +80,13 @@ def fetch(
     failures = []
     unreachable = ""
     for name in names:
-        there = complete_folder(find(name))
+        there = None if again else complete_folder(find(name))
         if unreachable and there is None and find(name).path:
             failures.append(name)
             continue
         try:
             with terminal.downloading() as progress:
-                folder = fetch_one(name, progress=progress)
+                folder = fetch_one(name, progress=progress, again=again)
             terminal.remark(f"{name}: {'was already' if there else 'is now'} in {folder}")
         except DataError as problem:
             if len(names) == 1:

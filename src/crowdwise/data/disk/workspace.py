@@ -127,7 +127,7 @@ class Workspace:
         if not self._parent.is_dir():
             raise CallError(f"There is no folder {self._parent} to work in.")
         if not os.access(self._parent, os.W_OK):
-            raise CallError(f"The folder {self._parent} may not be written to; name another with workdir.")
+            raise CallError(f"The folder {self._parent} may not be written to; name another to work in.")
         self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._parent))
         marker_descriptor = _mark(self.path)
         self.close = weakref.finalize(self, _remove, self.path, marker_descriptor)
