@@ -1,15 +1,19 @@
 """Tests of the temporary folder of the disk engine: disk space, removal, locks, other systems than Unix."""
 
 import ctypes
+import io
 import os
+import re
 import signal
 import struct
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 import pytest
@@ -73,22 +77,67 @@ def test_a_disk_without_room_is_refused_before_work_begins(tmp_path: Path, monke
         on_disk(tmp_path / "votes.csv")
 
 
-def test_a_disk_that_fills_up_is_one_sentence(tmp_path: Path) -> None:
-    small = tmp_path / "small"
-    small.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "none", small], check=False).returncode:
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of half a megabyte."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=512k", "none", folder], check=False).returncode:
         pytest.skip("only root can mount a small disk")
-    try:
-        cw.simulate(3000, 10, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
-        before = Workspace.require
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Workspace, "require", lambda self, needed: setattr(self, "_needed", needed))
-            with pytest.raises(cw.DataError, match=r"is too small: about 0\.9 MB are needed there"):
-                on_disk(tmp_path / "votes.csv", workdir=small)
-        assert Workspace.require is before
-        assert not list(small.iterdir())
-    finally:
-        subprocess.run(["umount", small], check=True)
+    yield folder
+    subprocess.run(["umount", "--lazy", folder], check=True)  # what failed may keep files of it in memory
+
+
+def fill(folder: Path) -> None:
+    """Fill a disk to the last byte."""
+    with suppress(OSError), (folder / "filler").open("wb", buffering=0) as file:
+        while True:
+            file.write(bytes(4096))
+
+
+@pytest.mark.parametrize("stage", ["copying", "reading", "sorting", "sweeping"])
+def test_a_disk_that_fills_up_is_one_sentence_at_every_stage(stage: str, small_disk: Path, tmp_path: Path) -> None:
+    cw.simulate(1500, 10, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
+    source: Any = tmp_path / "votes.csv"
+    if stage == "copying":
+        fill(small_disk)
+        source = io.BytesIO(source.read_bytes())
+
+    def phases(phase: str, _: float) -> None:
+        if phase == stage:
+            fill(small_disk)
+
+    def work() -> None:
+        with on_disk(source, workdir=small_disk, memory="1MB", phases=phases) as labels:
+            fill(small_disk)
+            cw.MajorityVote().fit(labels)
+
+    with pytest.raises(cw.DataError, match=r"The disk of .*/small is too small: .*0 MB are free"):
+        work()
+    assert [path.name for path in small_disk.iterdir()] == ["filler"]
+
+
+def test_a_full_disk_leaves_outputs_as_they_were(small_disk: Path) -> None:
+    (small_disk / "one.csv").write_text("old")
+    tables = {small_disk / "one.csv": pl.DataFrame({"item": [1]}), small_disk / "two.csv": pl.DataFrame({"item": [2]})}
+    fill(small_disk)
+    with pytest.raises(cw.DataError, match=r"one\.csv could not be written: .*No space left"):
+        cw.write(tables)
+    assert (small_disk / "one.csv").read_text() == "old"
+    assert sorted(path.name for path in small_disk.iterdir()) == ["filler", "one.csv"]
+
+
+def test_a_limit_on_the_size_of_files_is_one_sentence(tmp_path: Path, workdir: Path) -> None:
+    cw.simulate(1000, 10, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
+    limited = (
+        "import resource, sys, crowdwise as cw; resource.setrlimit(resource.RLIMIT_FSIZE, (9999, 9999))",
+        "try: cw.read_labels('-', engine='disk')",
+        "except cw.DataError as problem: print(problem)",
+    )
+    with (tmp_path / "votes.csv").open() as votes:
+        said = run_code(*limited, stdin=votes)
+    assert re.fullmatch(r"A temporary file in .* could not be written: .*File too large\. Name another folder .*", said)
+    assert not list(workdir.iterdir())
 
 
 def test_what_a_killed_run_left_behind_is_said(tmp_path: Path, workdir: Path) -> None:
@@ -126,8 +175,9 @@ def test_nothing_is_left_after_an_interrupt(sent: int, code: int, tmp_path: Path
     assert [path.name for path in tmp_path.iterdir()] == ["votes.parquet"]
 
 
-def run_code(*lines: str) -> str:
-    done = subprocess.run([sys.executable, "-c", "\n".join(lines)], capture_output=True, text=True, check=False)
+def run_code(*lines: str, stdin: IO[str] | None = None) -> str:
+    command = [sys.executable, "-c", "\n".join(lines)]
+    done = subprocess.run(command, stdin=stdin, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 

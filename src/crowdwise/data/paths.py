@@ -3,10 +3,9 @@
 import glob
 import io
 import os
-import shutil
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias, cast
@@ -122,8 +121,8 @@ def is_stream(source: Source) -> bool:
     return stat.S_ISFIFO(_mode(path))
 
 
-def take(source: Source, copy: Path | None) -> str | bytes:
-    """Read a stream into memory, or into the file `copy` unless that is None; returns the bytes, or the path.
+def take(source: Source, copy: Callable[[IO[bytes]], Path] | None) -> str | bytes:
+    """Read a stream into memory, or have `copy` write it to a file unless that is None; returns the bytes, or the path.
 
     Raises:
         CallError: The open file is one of text.
@@ -132,9 +131,7 @@ def take(source: Source, copy: Path | None) -> str | bytes:
     with readable(source), _opened(source) as stream:
         _require_bytes_with_an_end(stream, name_of(source))
         if copy is not None:
-            with copy.open("wb") as file:
-                shutil.copyfileobj(stream, file, _PIECE)
-            return os.fspath(copy)
+            return os.fspath(copy(stream))
         # What is read is needed a second time, in the columns that polars makes of it.
         room = available_memory() // 2
         content = io.BytesIO()

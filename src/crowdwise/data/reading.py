@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, overload
 
 import polars as pl
@@ -129,7 +130,7 @@ def _read_here(
 ) -> Any:
     """Return the labels of some files in the memory or on the disk of this machine; see `read_labels`."""
     place = _workspace(workdir, method) if engine == "disk" else None
-    copies = [None if place is None else place.path / f"input-{number}" for number in range(len(sources))]
+    copies = [None if place is None else partial(place.copy, name=f"input-{number}") for number in range(len(sources))]
     scans = same_types([scan(one, given, copy) for one, copy in zip(sources, copies, strict=True)])
     if engine == "auto" and all(isinstance(one.content, str) for one in scans) and not fits(scans, memory):
         place = _workspace(workdir, method)

@@ -1,7 +1,7 @@
 """Open an input file as a table that can be read whole or in batches."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -110,13 +110,14 @@ def _reading(name: str, file_format: Format) -> Iterator[None]:
         raise DataError(f"{name} does not read as {file_format.read_as}: {first_line(problem)}.") from problem
 
 
-def scan(source: Source, given: Mapping[str, str | None], copy: Path | None = None) -> Scan:
+def scan(source: Source, given: Mapping[str, str | None], copy: Callable[[IO[bytes]], Path] | None = None) -> Scan:
     """Recognise the format of a file, and its columns for the roles in `given`.
 
     Args:
         source: A path, "-" for standard input, or an open binary file.
         given: The name of the column for each role; None to recognise it.
-        copy: A file to copy input without a path to, such as standard input; None to read it into memory.
+        copy: Copies input without a path, such as standard input, to a file and returns its path; None to read it into
+            memory.
 
     Raises:
         DataError: The file is empty, cannot be read, or lacks a column.

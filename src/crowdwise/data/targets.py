@@ -1,6 +1,5 @@
 """Check that results can be written to the places that the user names, before any work is done."""
 
-import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path

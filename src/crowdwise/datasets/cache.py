@@ -92,6 +92,6 @@ def how_to_provide(dataset: Dataset, folder: str | os.PathLike[str] | None = Non
         looked = f"{given / dataset.folder} has no {' and no '.join(missing_files(dataset, given))}"
     source = f" It is from: {dataset.source}." if dataset.path is None else ""
     return (
-        f"Before that, {looked}, and the cache {cache_folder() / dataset.folder} lacks it. To provide it, name a folder "
-        f"with {dataset.folder}/{f' and {dataset.folder}/'.join(dataset.files)} by CROWDWISE_DATA.{source}"
+        f"Before that, {looked}, and the cache {cache_folder() / dataset.folder} lacks it. To provide it, name a "
+        f"folder with {dataset.folder}/{f' and {dataset.folder}/'.join(dataset.files)} by CROWDWISE_DATA.{source}"
     )

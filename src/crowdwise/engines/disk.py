@@ -32,7 +32,8 @@ class DiskEngine:
         self._labels = labels
         self._parts = parts = labels.parts
         self._folder = parts.place.path / f"scores-{labels.next_fit():04}"
-        self._folder.mkdir()
+        with parts.place.writing():
+            self._folder.mkdir()
         self._remove_folder = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._mapped_scores: dict[int, Array] = {}  # by the number of the part
         self.n_classes = labels.n_classes

@@ -10,11 +10,12 @@ import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import polars as pl
 
 from ...errors import CallError, DataError
+from ..frames import first_line
 from ..locks import lock
 
 _PREFIX: Final = "crowdwise-"
@@ -32,6 +33,8 @@ _FALLBACK_MEMORY: Final = 1 << 30
 # structure and the load), then seven numbers of 8 bytes (all memory, free memory, and five that are not used here).
 _WINDOWS_MEMORY: Final = struct.Struct("=2L7Q")
 _UNITS: Final = ("", "K", "M", "G", "T")
+# How much is copied at once.
+_PIECE_BYTES: Final = 1 << 20
 
 
 def parse_size(text: str | int) -> int:
@@ -128,7 +131,8 @@ class Workspace:
             raise CallError(f"There is no folder {self._parent} to work in.")
         if not os.access(self._parent, os.W_OK):
             raise CallError(f"The folder {self._parent} may not be written to; name another to work in.")
-        self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._parent))
+        with self.writing():
+            self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._parent))
         marker_descriptor = _mark(self.path)
         self.close = weakref.finalize(self, _remove, self.path, marker_descriptor)
 
@@ -148,20 +152,35 @@ class Workspace:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Turn the error of a full disk into a `DataError` that says what to do."""
+        """Turn the errors of a full disk, and all others of writing to the folder, into a `DataError` that says so."""
         try:
             yield
         except (OSError, pl.exceptions.PolarsError) as problem:
+            # polars has errors of its own kinds, and says in them what the system said.
             if getattr(problem, "errno", None) == errno.ENOSPC or "No space left" in str(problem):
                 raise self._too_small() from problem
-            raise
+            raise DataError(
+                f"A temporary file in {self._parent} could not be written: {first_line(problem)}. Name another folder "
+                "with workdir (--workdir)."
+            ) from problem
+
+    def copy(self, stream: IO[bytes], name: str) -> Path:
+        """Copy a stream to a file of this name in the folder, and return the path of the file."""
+        path = self.path / name
+        with path.open("wb", buffering=0) as file:
+            while piece := stream.read(_PIECE_BYTES):
+                with self.writing():
+                    while piece:
+                        piece = piece[file.write(piece) :]
+        return path
 
     def _too_small(self) -> DataError:
         """Return the error that says that the disk is too small."""
-        free = shutil.disk_usage(self._parent).free
+        free = show_size(shutil.disk_usage(self._parent).free)
+        needed = f"about {show_size(self._needed)} are needed there for the labels, and " if self._needed else ""
         return DataError(
-            f"The disk of {self._parent} is too small: about {show_size(self._needed)} are needed there for the "
-            f"labels, and {show_size(free)} are free. Name a folder on a larger one with workdir (--workdir)."
+            f"The disk of {self._parent} is too small: {needed}{free} are free. Name a folder on a larger one with "
+            "workdir (--workdir)."
         )
 
 
