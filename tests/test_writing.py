@@ -24,10 +24,13 @@ from .test_files import ROWS
     "name", ["t.csv", "t.tsv", "t.csv.gz", "t.csv.zst", "t.jsonl", "t.jsonl.gz", "t.parquet", "t.arrow"]
 )
 def test_every_format_is_written(name: str, tmp_path: Path) -> None:
-    labels = cw.Labels.from_frame(ROWS)
-    cw.write({tmp_path / name: cw.MajorityVote().fit(labels).to_frame()})
+    result = cw.MajorityVote().fit(cw.Labels.from_frame(ROWS))
+    not_utf8 = tmp_path / os.fsdecode(b"\xff")
+    not_utf8.mkdir()
+    cw.write({tmp_path / name: result.to_frame(), not_utf8 / name: result.to_frame()})
     assert cw.read_truth(tmp_path / name, truth="label").rows() == [("007", "x"), ("8", "x")]
-    assert [path.name for path in tmp_path.iterdir()] == [name]
+    assert (not_utf8 / name).read_bytes() == (tmp_path / name).read_bytes()
+    assert {path.name for path in tmp_path.rglob("*")} == {name, not_utf8.name}
 
 
 def test_types_survive_from_parquet_to_parquet(tmp_path: Path) -> None:

@@ -51,7 +51,8 @@ class Format:
         name: The usual name of the format.
         extensions: The file name extensions of the format, in lower case; the first is the usual one.
         read: Takes a path or bytes and returns the table, which is read only when it is collected.
-        write: Takes a table, a path and a compression, and writes the file. The path need not have the extension.
+        write: Takes a table, a path and a compression, and writes the file. The path need not have the extension, nor be
+            UTF-8, as polars wants it.
         first_bytes: First bytes by which a file is recognised if it has no known extension.
         first_text: Starts of the first line (after spaces) by which a text file is recognised if it has no known
             extension. The file may be compressed.
@@ -136,7 +137,8 @@ def _read_csv(content: Content) -> pl.LazyFrame:
 
 
 def _write_csv(table: pl.LazyFrame, path: Path, compression: Compression, separator: str = ",") -> None:
-    table.sink_csv(path, separator=separator, compression=compression, check_extension=False)
+    with path.open("wb") as file:
+        table.sink_csv(file, separator=separator, compression=compression, check_extension=False)
 
 
 def _read_parquet(content: Content) -> pl.LazyFrame:
@@ -144,7 +146,8 @@ def _read_parquet(content: Content) -> pl.LazyFrame:
 
 
 def _write_parquet(table: pl.LazyFrame, path: Path, _: Compression) -> None:
-    table.sink_parquet(path)
+    with path.open("wb") as file:
+        table.sink_parquet(file)
 
 
 def _read_json_lines(content: Content) -> pl.LazyFrame:
@@ -152,7 +155,8 @@ def _read_json_lines(content: Content) -> pl.LazyFrame:
 
 
 def _write_json_lines(table: pl.LazyFrame, path: Path, compression: Compression) -> None:
-    table.sink_ndjson(path, compression=compression, check_extension=False)
+    with path.open("wb") as file:
+        table.sink_ndjson(file, compression=compression, check_extension=False)
 
 
 def _refuse_mixed_json(content: Content, column: str, name: str) -> None:
@@ -178,7 +182,8 @@ def _read_arrow(content: Content) -> pl.LazyFrame:
 
 
 def _write_arrow(table: pl.LazyFrame, path: Path, _: Compression) -> None:
-    table.sink_ipc(path)
+    with path.open("wb") as file:
+        table.sink_ipc(file)
 
 
 _CSV: Final = Format(

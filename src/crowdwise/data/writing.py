@@ -74,5 +74,5 @@ def _write_one(table: pl.LazyFrame, target: Path, temporary: Path) -> None:
     file_format, compression = _target_format(target)
     try:
         file_format.write(table, temporary, compression)
-    except (OSError, pl.exceptions.ComputeError) as problem:
+    except (OSError, pl.exceptions.PolarsError) as problem:
         raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem
