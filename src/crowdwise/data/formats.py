@@ -51,8 +51,8 @@ class Format:
         name: The usual name of the format.
         extensions: The file name extensions of the format, in lower case; the first is the usual one.
         read: Takes a path or bytes and returns the table, which is read only when it is collected.
-        write: Takes a table, a path and a compression, and writes the file. The path need not have the extension, nor be
-            UTF-8, as polars wants it.
+        write: Takes a table, a path and a compression, and writes the file. The path need not have the extension, nor
+            be UTF-8, as polars wants it.
         first_bytes: First bytes by which a file is recognised if it has no known extension.
         first_text: Starts of the first line (after spaces) by which a text file is recognised if it has no known
             extension. The file may be compressed.

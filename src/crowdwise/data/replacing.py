@@ -141,10 +141,12 @@ def _prefix(file: Path) -> str:
 def _remove_left_behind(file: Path) -> None:
     """Remove the temporary files for this target that were left by processes that were killed."""
     ours = re.compile(re.escape(_prefix(file)) + r"[0-9a-f]{16}\.part")
-    with suppress(OSError):
-        for path in file.parent.iterdir() if _LOCKS else ():
-            if ours.fullmatch(path.name):
-                _remove_if_unlocked(path)
+    beside: list[Path] = []
+    with suppress(OSError):  # a folder that may be written to, but not be listed
+        beside = [path for path in file.parent.iterdir() if ours.fullmatch(path.name)]
+    for path in beside if _LOCKS else ():
+        with suppress(OSError):  # of another user, or removed by another process
+            _remove_if_unlocked(path)
 
 
 def _remove_if_unlocked(temporary: Path) -> None:
