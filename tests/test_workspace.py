@@ -233,27 +233,26 @@ def test_a_marker_that_cannot_be_removed_while_it_is_open_is_removed_after_that(
 ) -> None:
     """On Windows an open file cannot be removed, and neither can its folder."""
     opened: set[str] = {".crowdwise-workspace", "mapped"}
-
-    def remove(folder: Path, ignore_errors: bool) -> None:
-        assert ignore_errors
-        for path in folder.iterdir():
-            if path.name not in opened:
-                path.unlink()
-        if not list(folder.iterdir()):
-            folder.rmdir()
-
-    real_close = os.close
+    removed: list[str] = []
+    real_close, real_unlink = os.close, os.unlink
 
     def close(number: int) -> None:
         real_close(number)
         opened.discard(".crowdwise-workspace")
 
-    monkeypatch.setattr("shutil.rmtree", remove)
+    def unlink(path: Any, **more: Any) -> None:
+        if Path(path).name in opened:
+            raise PermissionError
+        removed.append(Path(path).name)
+        real_unlink(path, **more)
+
     monkeypatch.setattr("os.close", close)
+    monkeypatch.setattr("os.unlink", unlink)
     place = Workspace(None)
     (place.path / "rows").write_bytes(b"")
     place.close()
     assert not list(workdir.iterdir())
+    assert removed[-2:] == ["rows", ".crowdwise-workspace"]
     opened.add(".crowdwise-workspace")
     place = Workspace(None)
     (place.path / "mapped").write_bytes(b"")

@@ -12,8 +12,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import crowdwise as cw
+from crowdwise.cli.app import app
 from crowdwise.data.replacing import temporary_files
 from crowdwise.data.targets import check_targets
 
@@ -282,3 +284,11 @@ def test_a_long_name_in_another_script_is_written(tmp_path: Path) -> None:
     target = tmp_path / f"{'真' * 80}.csv"  # 244 bytes
     cw.write({target: pl.DataFrame({"item": [1]})})
     assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize("wrong", [["--items", "0"], ["--format", "xyz"]])
+def test_folders_that_were_made_for_nothing_are_removed(wrong: list[str], tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    done = CliRunner().invoke(app, ["simulate", "-o", str(tmp_path / "mine" / "a" / "b"), *wrong])
+    assert isinstance(done.exception, cw.CallError)
+    assert [path.name for path in tmp_path.rglob("*")] == ["mine"]

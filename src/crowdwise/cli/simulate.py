@@ -22,27 +22,26 @@ def simulate(
     quiet: options.Quiet = False,
 ) -> None:
     """Simulate a crowd: labels, truth and workers."""
+    from ..data.replacing import made_folder
     from ..data.simulation import simulate as simulate_crowd
-    from ..data.writing import write
-    from ..errors import CallError
+    from ..data.writing import check_outputs, write
     from .terminal import Terminal
 
-    crowd = simulate_crowd(
-        items,
-        workers,
-        classes,
-        labels_per_item=labels_per_item,
-        accuracy=accuracy,
-        concentration=concentration,
-        workload=workload,
-        seed=seed,
-    )
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as problem:
-        raise CallError(f"The folder {output} cannot be made: {problem.strerror}.") from problem
-    tables = {"labels": crowd.rows, "truth": crowd.truth, "workers": crowd.workers}
-    write({output / f"{name}.{extension}": table for name, table in tables.items()})
+    paths = [output / f"{name}.{extension}" for name in ("labels", "truth", "workers")]
+    with made_folder(output):
+        check_outputs(paths)
+        crowd = simulate_crowd(
+            items,
+            workers,
+            classes,
+            labels_per_item=labels_per_item,
+            accuracy=accuracy,
+            concentration=concentration,
+            workload=workload,
+            seed=seed,
+        )
+        tables = dict(zip(paths, (crowd.rows, crowd.truth, crowd.workers), strict=True))
+        write(tables)
     terminal = Terminal(quiet)
-    for name, table in tables.items():
-        terminal.remark(f"Wrote {output / f'{name}.{extension}'} ({table.height:,} rows)")
+    for path, table in tables.items():
+        terminal.remark(f"Wrote {path} ({table.height:,} rows)")

@@ -4,6 +4,7 @@ The process that writes a temporary file keeps it locked. One that nobody has lo
 killed, and the next process that writes to the same target removes it.
 """
 
+import errno
 import os
 import re
 import secrets
@@ -83,6 +84,33 @@ def _status(path: Path) -> os.stat_result | None:
         return path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return None
+
+
+@contextmanager
+def made_folder(folder: Path) -> Iterator[None]:
+    """Make a folder and those around it, as far as they are missing; if the `with` block fails, they are removed again.
+
+    Raises:
+        CallError: The folder cannot be made.
+    """
+    made: list[Path] = []
+    try:
+        try:
+            missing = [one for one in (folder, *folder.parents) if not one.exists()]
+            for one in reversed(missing):
+                one.mkdir()
+                made.append(one)
+            if not folder.is_dir():
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", problem)
+            raise CallError(f"The folder {folder} cannot be made: {reason}.") from problem
+        yield
+    except BaseException:
+        for one in reversed(made):
+            with suppress(OSError):  # others may have put something into it
+                one.rmdir()
+        raise
 
 
 @contextmanager

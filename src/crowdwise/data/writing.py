@@ -35,7 +35,8 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     target = Path(path)
     with temporary_files([target]) as (temporary,):
         try:
-            temporary.write_text(text, encoding="utf-8")
+            # A name that is not text, such as one of a file in the command, is shown as Python writes it.
+            temporary.write_text(text, encoding="utf-8", errors="backslashreplace")
         except OSError as problem:
             raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem
 

@@ -8,7 +8,7 @@ import struct
 import tempfile
 import weakref
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
@@ -222,7 +222,16 @@ def _is_abandoned(marker: Path) -> bool:
 
 
 def _remove(folder: Path, marker_descriptor: int | None) -> None:
-    """Remove a folder, and unlock its marker afterwards, so that no other process takes the folder for abandoned."""
+    """Remove a folder, and unlock its marker afterwards, so that no other process takes the folder for abandoned.
+
+    The marker is removed last, so that the next run names what is left if this process is killed meanwhile.
+    """
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name != _MARKER:
+            with suppress(OSError):
+                path.unlink()
     shutil.rmtree(folder, ignore_errors=True)
     if marker_descriptor is not None:
         os.close(marker_descriptor)
