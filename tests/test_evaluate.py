@@ -1,11 +1,14 @@
 """Tests of accuracy, of simulated crowds and of the comparison of methods."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
 
 import crowdwise as cw
 from crowdwise.analysis.comparison import compare
+from crowdwise.analysis.evaluation import match
 
 
 def tied() -> cw.Result:
@@ -106,3 +109,25 @@ def test_compare_has_a_row_for_every_method_and_the_reason_of_a_refusal() -> Non
     assert "takes one class a vote" in refused["ending"]
     assert fitted["accuracy"] in (0.5, 0.75, 1)
     assert fitted["seconds"] > 0
+
+
+@pytest.mark.parametrize(
+    ("items", "known"),
+    [
+        pytest.param([1, 2], ["1", "2"], id="text"),
+        pytest.param([1, 2], [1.0, 2.0], id="floats"),
+        pytest.param(["1.50", "2.0"], [1.5, 2.0], id="text of floats"),
+        pytest.param(pl.Series(["1.50", "2.25"]).cast(pl.Decimal(9, 2)), [1.5, 2.25], id="decimals"),
+        pytest.param(pl.Series([0.1, 0.2], dtype=pl.Float32), [0.1, 0.2], id="short floats"),
+        pytest.param(pl.Series([2**64 - 1, 2], dtype=pl.UInt64), [str(2**64 - 1), "2"], id="long text"),
+        pytest.param(
+            pl.Series([2**64 - 1, 2], dtype=pl.UInt64), pl.Series([2**64 - 1, 2], dtype=pl.Int128), id="long integers"
+        ),
+        pytest.param(["1", "1.0"], pl.Series(["1", "1.0"], dtype=pl.Categorical), id="different text stays different"),
+        pytest.param([True, False], ["true", "false"], id="booleans"),
+    ],
+)
+def test_truth_and_labels_are_compared_across_types(items: Any, known: Any) -> None:
+    labels = cw.Labels.from_arrays(items, ["a", "a"], ["x", "y"])
+    matched = match(cw.MajorityVote().fit(labels), pl.DataFrame({"item": known, "truth": ["x", "y"]}))
+    assert matched.items.tolist() == [0, 1]

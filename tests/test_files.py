@@ -4,9 +4,14 @@ import gzip
 import io
 import os
 import socket
+import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import polars as pl
@@ -14,6 +19,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.data import formats
+from crowdwise.data.panics import PanicFilter, panics_hidden
 from crowdwise.data.sources import scan
 
 ROWS = pl.DataFrame({"item": ["007", "007", "8"], "worker": ["a", "b", "a"], "label": ["x", "y", "x"]})
@@ -333,3 +339,136 @@ def test_a_file_that_changes_while_it_is_read_is_refused(change: Callable[[Path]
     change(path)
     with pytest.raises(cw.DataError, match=r"was changed while it was read|cannot be read: No such file"):
         list(batches)
+
+
+# Each of these is a value by which one and the same id is written in two files, and the type in which they are read.
+TYPES: dict[str, tuple[pl.Series, pl.Series, Any]] = {
+    "enums": (
+        pl.Series(["a"], dtype=pl.Enum(["a", "b"])),
+        pl.Series(["a"], dtype=pl.Enum(["c", "a"])),
+        pl.String(),
+    ),
+    "category and text": (pl.Series(["a"], dtype=pl.Categorical), pl.Series(["a"]), pl.String()),
+    "decimals": (
+        pl.Series(["1.50"]).cast(pl.Decimal(5, 2)),
+        pl.Series(["1.5"]).cast(pl.Decimal(9, 1)),
+        pl.Decimal(38, 2),
+    ),
+    "units": (
+        pl.Series([datetime(2020, 1, 1)]).cast(pl.Datetime("ms")),
+        pl.Series([datetime(2020, 1, 1)]).cast(pl.Datetime("ns")),
+        pl.Datetime("ns"),
+    ),
+    "integers": (pl.Series([1], dtype=pl.UInt64), pl.Series([1], dtype=pl.Int8), pl.Int128()),
+}
+
+
+@pytest.mark.usefixtures("workdir")
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize("name", TYPES)
+def test_types_that_differ_between_files_have_a_common_one(name: str, engine: str, tmp_path: Path) -> None:
+    first, second, common = TYPES[name]
+    for number, item in enumerate((first, second)):
+        pl.DataFrame({"item": item, "worker": [number], "label": ["x"]}).write_parquet(tmp_path / f"{number}.parquet")
+    labels = cw.read_labels(tmp_path, engine=engine)
+    assert labels.n_items == 1
+    if engine == "memory":
+        assert labels.names.items.dtype == common
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "message"),
+    [
+        pytest.param(pl.Float32, pl.Float64, "mixed types: Float32 in .*0.parquet, Float64 in", id="floats"),
+        pytest.param(pl.Date, pl.Datetime("us"), "mixed types: Date in .* times without a zone in", id="dates"),
+        pytest.param(pl.Int64, pl.Boolean, "mixed types: whole numbers in .* Boolean in", id="booleans"),
+        pytest.param(
+            pl.Datetime("us", "UTC"),
+            pl.Datetime("us", "Asia/Tokyo"),
+            "times in UTC in .* times in Asia/Tok",
+            id="zones",
+        ),
+    ],
+)
+def test_types_that_cannot_be_mixed_are_said(first: Any, second: Any, message: str, tmp_path: Path) -> None:
+    for number, dtype in enumerate((first, second)):
+        item = pl.Series([1]).cast(dtype)
+        pl.DataFrame({"item": item, "worker": ["a"], "label": ["x"]}).write_parquet(tmp_path / f"{number}.parquet")
+    with pytest.raises(cw.DataError, match=message):
+        cw.read_labels(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [[[1]], [{"a": 1}], [b"\xff"], [timedelta(1)], pl.Series([[1]], dtype=pl.Array(pl.Int64, 1))],
+    ids=["list", "struct", "binary", "duration", "array"],
+)
+@pytest.mark.parametrize("role", ["item", "worker", "label"])
+def test_types_that_are_no_ids_are_said_before_anything_is_read(role: str, values: Any, tmp_path: Path) -> None:
+    path = tmp_path / "labels.parquet"
+    pl.DataFrame({"item": [1], "worker": [1], "label": [1]} | {role: values}).write_parquet(path)
+    with pytest.raises(cw.DataError, match=f"holds .* in column '{role}'; ids and labels are text, numbers"):
+        cw.read_labels(path, missing=["x"])
+    if role != "worker":
+        with pytest.raises(cw.DataError, match=f"holds .* in column '{role}'; ids and labels are text, numbers"):
+            cw.read_truth(path)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        pytest.param(pl.DataFrame.write_parquet, id="Parquet"),
+        pytest.param(pl.DataFrame.write_ipc, id="Arrow file"),
+        pytest.param(partial(pl.DataFrame.write_ipc_stream, compression="zstd"), id="Arrow stream"),
+    ],
+)
+def test_a_damaged_file_is_read_or_refused_and_prints_nothing(
+    write: Callable[[pl.DataFrame, Any], None], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    buffer = io.BytesIO()
+    write(cw.simulate(20, 5, 3, seed=1).rows.cast(pl.String), buffer)
+    content, random = buffer.getvalue(), Random(5)  # of which each format has some that panic
+    path = tmp_path / ("labels.parquet" if content.startswith(b"PAR1") else "labels.arrow")
+    for _ in range(150):
+        damaged = bytearray(content)
+        damaged[random.randrange(len(content))] ^= 1 << random.randrange(8)
+        path.write_bytes(damaged)
+        with suppress(cw.DataError):
+            cw.read_labels(path, duplicates="first")
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("count", [b"\x9f", b"\x01"], ids=["negative", "huge"])
+def test_a_count_in_a_parquet_page_that_cannot_be_is_refused(count: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "labels.parquet"
+    # 100 rows: the number is the first field of the header of a page of data, as 200 in two bytes of seven bits.
+    pl.DataFrame({"item": range(100), "worker": ["a"] * 100, "label": ["x"] * 100}).write_parquet(
+        path, compression="uncompressed", statistics=False
+    )
+    content = path.read_bytes()
+    where = content.index(b"\x2c\x15\xc8\x01")
+    path.write_bytes(content[: where + 2] + b"\xc9" + count + content[where + 4 :])
+    with pytest.raises(cw.DataError, match="does not read as Parquet: the header of a page is damaged"):
+        cw.read_labels(path)
+
+
+def test_panics_are_filtered_and_everything_else_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
+    panic = "\nthread 'a-0' (7) panicked at lib.rs:1:2:\nleft\n  right\n"
+    stack = "stack backtrace:\n   0: a\n             at b.rs:1\nnote: more\n"
+    with panics_hidden():
+        child = subprocess.Popen(["sh", "-c", "read wait; echo child >&2"], stdin=subprocess.PIPE)
+        for text in ("one\n", panic, panic + stack, "two", "\n\nthread 'b' is fine\n", panic, "three"):
+            os.write(2, text.encode())
+    os.write(2, b" four\n")
+    child.communicate(b"\n")
+    printed = ""
+    while not printed.endswith("child\n"):  # it comes through a thread
+        printed += capfd.readouterr().err
+    assert printed == "one\ntwo\n\nthread 'b' is fine\nthree four\nchild\n"
+
+
+def test_panics_are_filtered_piece_by_piece() -> None:
+    panics = PanicFilter()
+    text = b"a\n\nthread 'x' (1) panicked at l.rs:1:1:\nm\nstack backtrace:\n 0: f\nother\n 1: g\nnote: n\nb\nthr"
+    kept = b"".join(panics.keep(bytes([byte])) for byte in text)
+    assert kept + panics.rest() == b"a\nother\nb\nthr"

@@ -1,6 +1,8 @@
 """Tests of `Labels`: encoding of names, repair of rows, and slices."""
 
 import datetime
+from contextlib import nullcontext
+from datetime import date
 from typing import Any
 
 import duckdb
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crowdwise as cw
+from crowdwise.data import encoding
 from crowdwise.data.encoding import Duplicates
 from crowdwise.parallel import runs
 
@@ -167,6 +170,10 @@ def test_an_item_left_without_labels_is_counted() -> None:
         ([1.0, -1.0, 2.0], ["-1"], 2),
         ([1, -1, 2], -1, 2),
         ([True, False, None], [False], 1),
+        (pl.Series(["1.50", "2.25", "3.00"]).cast(pl.Decimal(9, 2)), "1.5", 2),
+        (pl.Series([2**64 - 1, 1, 2], dtype=pl.UInt64), [2**64 - 1, "-1", 10**50], 2),
+        (pl.Series(["a", "b", "a"], dtype=pl.Enum(["a", "b", "c"])), "a", 1),
+        ([date(2020, 1, 1), date(2021, 1, 1), date(2022, 1, 1)], ["2020-01-01", date(2021, 1, 1)], 1),
         (["N", "A", "NA"], "NA", 2),
         (["N", "A", "NA"], ["NA"], 2),
     ],
@@ -222,6 +229,57 @@ def test_strict_leaves_what_was_chosen() -> None:
 def test_bad_data_get_one_sentence(rows: Any, message: str) -> None:
     with pytest.raises(cw.DataError, match=message):
         cw.Labels.from_arrays(*rows)
+
+
+@pytest.mark.parametrize(
+    ("item", "message"),
+    [
+        ([object()], "holds Object in column 'item'"),
+        ([10**50], "The item values are of mixed types: int value too large"),
+        (5, "The item values are of mixed types"),
+        (pl.Series([2**60]).cast(pl.Datetime("ms")), "'item' has dates or times outside of the years 1 to 9999"),
+        (pl.Series([2**60]).cast(pl.Datetime("us", "Asia/Tokyo")), "outside of the years 1 to 9999"),
+    ],
+)
+def test_what_is_no_id_gets_one_sentence(item: Any, message: str) -> None:
+    with pytest.raises(cw.DataError, match=message):
+        cw.Labels.from_arrays(item, ["a"], ["x"])
+
+
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        (pl.LazyFrame(BASE).with_columns(item=pl.col("none")), "The table cannot be made: .*none"),
+        (pl.LazyFrame(BASE).with_columns(item=pl.col("worker").cast(pl.Int64)), "The table cannot be made: conversion"),
+        (pl.LazyFrame(BASE).with_columns(item=pl.concat_list("item")), "The table holds List in column 'item'"),
+        (pd.DataFrame([[1, 2, 3, 4]], columns=["item", "item", "worker", "label"]), "does not convert to Arrow"),
+        (pd.DataFrame({**BASE, "item": pd.to_timedelta([1, 2, 3, 4])}), "holds Duration in column 'item'"),
+    ],
+)
+def test_tables_that_cannot_be_used_get_one_sentence(table: Any, message: str) -> None:
+    with pytest.raises(cw.DataError, match=message):
+        cw.Labels.from_frame(table)
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (([1, 2, 3, 4], ["a"] * 4, ["x"] * 4), "more than 3 rows, too many for one crowd"),
+        (([1, 1], ["a"] * 2, ["x"] * 2), None),
+    ],
+)
+def test_more_rows_than_codes_are_refused(rows: Any, message: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding, "MOST_CODES", 3)
+    with nullcontext() if message is None else pytest.raises(cw.DataError, match=message):
+        cw.Labels.from_arrays(*rows)
+
+
+def test_more_ids_than_codes_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoding, "MOST_CODES", 3)
+    workers = encoding.Dictionary()
+    workers.encode(pl.Series("worker", ["a", "b", "c", "a"]))
+    with pytest.raises(cw.DataError, match="more than 3 different values of the worker"):
+        workers.encode(pl.Series("worker", ["a", "d"]))
 
 
 def test_bad_tables_get_one_sentence() -> None:

@@ -12,7 +12,6 @@ import polars as pl
 from .. import kernels
 from ..errors import CallError, DataError
 from ..kernels import Array
-from .ids import require_dates
 from .reading_report import several
 
 Duplicates = Literal["error", "first", "last", "all", "set", "drop"]
@@ -31,6 +30,9 @@ POLICIES: Final[dict[str, int]] = {
 _SAMPLE_ROWS: Final = 4096
 # Above this many values, it is faster to copy a column into one piece before selecting them.
 _MANY_VALUES: Final = 4096
+
+# Codes are signed integers of 32 bits, in memory, on disk and in a cluster; so are the counts of votes of an item.
+MOST_CODES: Final = 2**31 - 1
 
 # Integers as programs write them. Text with a leading zero or a plus sign is an id that must stay text.
 INTEGER: Final = r"^(0|-?[1-9][0-9]{0,18})$"
@@ -119,6 +121,20 @@ def encode_column(column: pl.Series, integers_in_text: bool) -> Encoded:
     return Encoded(codes, typed(dictionary.names, integers_in_text))
 
 
+def require_codes(count: int, what: str) -> None:
+    """Raise `DataError` if there is more of something than there are codes.
+
+    Args:
+        count: How much there is, or more than `MOST_CODES`.
+        what: What it is, for the message.
+    """
+    if count > MOST_CODES:
+        raise DataError(
+            f"There are more than {MOST_CODES:,} {what}, too many for one crowd: split the items into several crowds, "
+            'or try engine="disk" (--engine disk), which numbers items part by part.'
+        )
+
+
 class Dictionary:
     """Gives codes to the values of a column, in the order of first appearance. The column is given whole or in batches.
 
@@ -138,6 +154,7 @@ class Dictionary:
             one_piece = column.rechunk() if len(first_rows) > _MANY_VALUES else column
             self._names.append(one_piece.gather(first_rows))
             self._count += len(first_rows)
+            require_codes(self._count, f"different values of the {column.name}")
         return np.asarray(codes)
 
     @property
@@ -165,9 +182,6 @@ def keys(column: pl.Series) -> tuple[Array, Array]:
 
     Text is hashed twice with different seeds. 96 bits of the two hashes are compared, so a collision is less likely
     than a hardware error. Other values are numbers already: the first number is the value itself, the second is 0.
-
-    Raises:
-        DataError: A date is outside of the years that Python knows.
     """
     dtype = column.dtype
     if dtype == pl.String:
@@ -177,7 +191,6 @@ def keys(column: pl.Series) -> tuple[Array, Array]:
         return numbers, np.zeros_like(numbers)
     if dtype.is_decimal() or dtype in (pl.Int128, pl.UInt128):
         return keys(column.cast(pl.String))
-    require_dates(column, column.name)
     column = column.to_physical()
     column = column.reinterpret(signed=True) if column.dtype == pl.UInt64 else column.cast(pl.Int64)
     numbers = column.to_numpy().view(np.uint64)
@@ -212,6 +225,7 @@ def group(item: Array, worker: Array, label: Array, n_items: int, n_workers: int
         duplicates: What to do where one worker gave one item several different labels. "error" keeps all of them
             here: the caller raises the error.
     """
+    require_codes(len(item), "labels to sort at once")
     starts, workers, labels = kernels.group_by_item(item, worker, label, n_items, n_workers)
     keep, repeated, conflicts, first_item, first_row = kernels.resolve_repeats(
         starts, workers, labels, POLICIES[duplicates]

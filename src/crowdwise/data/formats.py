@@ -7,7 +7,7 @@ format of a file.
 import glob
 import io
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
@@ -17,6 +17,7 @@ import polars as pl
 
 from ..errors import CallError, DataError
 from .frames import first_line
+from .parquet_pages import check_pages
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
 # The path of a file, or its content as bytes.
@@ -64,6 +65,8 @@ class Format:
         refuse_mixed: Takes a path or bytes, a column and the name of the file, and raises `DataError` if the column has
             values of several types, which polars would turn into text without a message. None if the format allows
             only one type per column.
+        check: Takes a path or bytes, and the columns that will be read, and returns what is damaged if reading them
+            would end the program, else an empty text. None if that cannot be.
         spark: How Spark reads and writes the format; None if Spark cannot.
         read_as_name: The name of the format in the message about a file that cannot be read; empty if it is `name`.
     """
@@ -79,6 +82,7 @@ class Format:
     knows_rows: bool = False
     row_is_line: bool = False
     refuse_mixed: Callable[[Content, str, str], None] | None = None
+    check: Callable[[Content, Collection[str]], str] | None = None
     spark: SparkFormat | None = None
     read_as_name: str = ""
 
@@ -214,6 +218,7 @@ _PARQUET: Final = Format(
     write=_write_parquet,
     first_bytes=(b"PAR1",),
     knows_rows=True,
+    check=check_pages,
     spark=SparkFormat("parquet", {}),
 )
 _JSON_LINES: Final = Format(

@@ -137,6 +137,7 @@ class Labels:
                 that store everything as text, such as CSV.
         """
         encoding.check_policy(rules.duplicates)
+        encoding.require_codes(table.height, "rows")
         cleaning = Cleaning(found, rules.missing)
         has_label = cleaning.labelled(table)
         cleaning.check(rules.strict)

@@ -13,7 +13,7 @@ from .crowd import check_engine
 from .disk.labels import LabelsOnDisk, fits
 from .disk.partitioning import Phases
 from .disk.workspace import Workspace
-from .encoding import Duplicates, check_policy
+from .encoding import Duplicates, check_policy, require_codes
 from .frames import as_series, pick
 from .ids import require_dates
 from .labels import Labels
@@ -137,7 +137,9 @@ def _read_here(
     found = {role: " or ".join(dict.fromkeys(one.found[role] for one in scans)) for role in given}
     if place is not None:
         return LabelsOnDisk.read(scans, found, rules, memory, place, phases)
-    table = pl.concat([one.collect() for one in scans])
+    tables = [one.collect() for one in scans]
+    require_codes(sum(table.height for table in tables), "rows")
+    table = pl.concat(tables)
     return Labels.from_columns(table, found, rules, integers_in_text=any(one.is_text for one in scans))
 
 

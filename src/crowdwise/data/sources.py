@@ -134,6 +134,9 @@ def scan(source: Source, given: Mapping[str, str | None], copy: Callable[[IO[byt
         found = columns.recognise(lazy.collect_schema().names(), given, name)
         lazy = lazy.select(pl.col(found[role]).alias(role) for role in given)
         require_ids(lazy.collect_schema(), found, name)
+        damage = file_format.check(content, found.values()) if file_format.check is not None else ""
+    if damage:
+        raise DataError(f"{name} does not read as {file_format.read_as}: {damage}.")
     if file_format.is_text:
         lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null()))  # leave out empty lines
     return Scan(lazy, found, name, file_format, content, before)

@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from ...errors import DataError
+from ...errors import CallError, DataError
 from .. import encoding
 from ..cleaning import Cleaning, Rules
 from ..frames import first_line
@@ -26,6 +26,8 @@ from .parts import PART_SCHEMA, About, sort_part
 # Rows per part if the caller does not say how many parts to make. Sorting this many takes about a second, and they
 # take little of an executor's memory.
 _ROWS_PER_PART: Final = 2_000_000
+# The most rows per part: Arrow keeps at most 2 GB in a value, and a part has a value with 8 bytes for each item.
+_MOST_ROWS_PER_PART: Final = 2**28 - 1
 
 
 def partition(
@@ -62,6 +64,8 @@ def partition(
     cleaning.check(rules.strict)
     labelled = rows.filter(has_label)
     workers, classes = (_distinct(labelled, role) for role in ("worker", "label"))
+    encoding.require_codes(len(workers), "different values of the worker")
+    encoding.require_codes(len(classes), "different values of the label")
     ordered = classes.sort()
     ranks = encoding.rank(ordered)  # the codes of the classes are in the order of their values already
     coded = (
@@ -76,6 +80,8 @@ def partition(
         )
     )
     count = partitions or max(math.ceil(cleaning.rows / _ROWS_PER_PART), session.sparkContext.defaultParallelism)
+    if cleaning.rows > count * _MOST_ROWS_PER_PART:
+        raise CallError(f"{count:,} partitions are too few for {cleaning.rows:,} rows: leave partitions out.")
     worker_places = numbers(workers)
     sort = partial(sort_part, worker_places=worker_places, ranks=ranks, duplicates=rules.duplicates)
     parts = coded.repartition(count, "item").mapInArrow(sort, PART_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
