@@ -107,7 +107,7 @@ def executors() -> list[int]:
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
-                command = (entry / "cmdline").read_text()
+                command = (entry / "cmdline").read_text(errors="replace")
             except OSError:
                 continue
             if "CoarseGrainedExecutorBackend" in command and f"crowdwise-{os.getpid()}" in command:
