@@ -1,7 +1,7 @@
 """No case may write outside its own folder: the attack often runs as root, and crowdwise may have a fault."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Final
 
@@ -9,14 +9,19 @@ from .area import Case
 
 # The options whose value crowdwise writes to.
 _WRITING: Final = frozenset({"-o", "--output", "--workers", "--workdir"})
+# The variables that name folders which crowdwise, or what it is made of, writes to.
+_FOLDERS: Final = ("HOME", "XDG_CACHE_HOME", "TMPDIR", "NUMBA_CACHE_DIR")
 
 
 class UnsafeCaseError(Exception):
     """A case names a place outside its folder to write to, so that it is not run. This is a fault of the attack."""
 
 
-def require_contained(case: Case, arguments: Sequence[str]) -> None:
+def require_contained(case: Case, arguments: Sequence[str], variables: Mapping[str, str]) -> None:
     """Raise `UnsafeCaseError` unless all that is written to, directly or behind a link, is inside the case's folder."""
+    for variable in _FOLDERS:
+        if variable in variables and not contained(case, variables[variable]):
+            raise UnsafeCaseError(f"{variable} is {variables[variable]!r}, outside {case.folder}")
     for option, value in pairwise(arguments):
         if option in _WRITING and not contained(case, value):
             raise UnsafeCaseError(f"{option} {value!r} is outside {case.folder}")

@@ -43,11 +43,12 @@ def surroundings(case: Case) -> dict[str, str]:
 def in_process(case: Case, *arguments: object, stdin: bytes = b"", environment: Mapping[str, str] | None = None) -> Run:
     """Run the command line in this process, with streams, folders and surroundings of the case."""
     given = tuple(map(_as_argument, arguments))
-    require_contained(case, given)
+    variables = surroundings(case) | dict(environment or {})
+    require_contained(case, given, variables)
     before = contents(case.here, case.temporary)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CROWDWISE_")}
     with ExitStack() as stack:
-        stack.enter_context(patch.dict(os.environ, kept | surroundings(case) | dict(environment or {}), clear=True))
+        stack.enter_context(patch.dict(os.environ, kept | variables, clear=True))
         stack.enter_context(patch.object(tempfile, "tempdir", None))
         stack.enter_context(patch.object(sys, "argv", ["crowdwise", *given]))
         stack.enter_context(chdir(case.here))
@@ -177,11 +178,11 @@ def in_child(
         more: Options of `subprocess.Popen`, such as other standard streams.
     """
     given = tuple(map(_as_argument, arguments))
-    require_contained(case, given)
-    folders = (case.here, case.temporary, *watched)
-    before = contents(*folders)
     inherited = {name: os.environ[name] for name in _KEPT if name in os.environ}
     variables = inherited | surroundings(case) | dict(environment or {})
+    require_contained(case, given, variables)
+    folders = (case.here, case.temporary, *watched)
+    before = contents(*folders)
     paths = [case.folder / "stdout", case.folder / "stderr"]
     with paths[0].open("wb") as output, paths[1].open("wb") as said:
         began = time.monotonic()

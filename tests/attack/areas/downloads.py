@@ -20,7 +20,7 @@ _ADDRESSES: Final = (
     "ftp://127.0.0.1:9",
     "no address",
     "http://[::1",
-    "http://127.0.0.1:99999",
+    "http://a:99999",
     "file:///x",
     "//",
 )

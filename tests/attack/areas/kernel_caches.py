@@ -2,8 +2,11 @@
 
 import os
 import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import crowdwise as cw
 
@@ -13,30 +16,26 @@ from ..rule import Verdict, judge
 from ..running import in_child
 
 _PACKAGE: Final = Path(cw.__file__).parent
-_NOBODY: Final = 65534
+_MOST_SECONDS: Final = 300.0
 
 
 def attack(case: Case) -> Verdict:
     """Run a copy of the package whose compiled kernels are damaged, missing or not ours to write."""
     random = case.random
-    case.folder.chmod(0o755)
     copy = case.folder / "installed"
     shutil.copytree(_PACKAGE, copy / "crowdwise", symlinks=True)
     small_crowd.write(case)
     damage = random.choice(("none", "none", "truncated", "empty", "flipped", "swapped", "folder"))
     _damage(case, copy, damage)
-    read_only = damage == "none" or case.chance(0.3)
-    options: dict[str, Any] = {}
+    read_only = [copy, case.home] if damage == "none" or case.chance(0.3) else []
     environment = {"PYTHONPATH": os.fspath(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-    if read_only:
-        options = _make_read_only(case, copy)
-        if case.chance(0.5):
-            environment |= {"HOME": "/nonexistent", "XDG_CACHE_HOME": "/nonexistent/.cache"}
+    if read_only and case.chance(0.5):
+        environment |= {"HOME": os.fspath(case.home / "no"), "XDG_CACHE_HOME": os.fspath(case.home / "no" / "no")}
     command = random.choice((("aggregate", "labels.csv", *small_crowd.OPTIONS), ("methods",), ("aggregate", "no.csv")))
-    # Everything may have to be compiled anew.
-    run = in_child(case, *command, environment=environment, most_seconds=300, **options)
+    with _not_to_be_written(read_only):  # everything may have to be compiled anew, which takes long
+        run = in_child(case, *command, environment=environment, most_seconds=_MOST_SECONDS)
     asked = small_crowd.outputs(case) if "truth.csv" in command else set()
-    verdict = judge(run, asked, most_seconds=300)
+    verdict = judge(run, asked, most_seconds=_MOST_SECONDS)
     if asked and verdict == "refused":
         raise run.fail("refused what it had to answer")
     if asked:
@@ -44,19 +43,25 @@ def attack(case: Case) -> Verdict:
     return verdict
 
 
-def _make_read_only(case: Case, copy: Path) -> dict[str, Any]:
-    """Let nobody write to the installation and the home; who may do everything becomes somebody who may not."""
-    for place, folders, files in os.walk(copy):
-        for name in (*folders, *files):
-            path = Path(place, name)
-            path.chmod(0o555 if path.is_dir() else 0o444)
-    copy.chmod(0o555)
-    case.home.chmod(0o555)
-    if os.geteuid() != 0:
-        return {}
-    for folder in (case.here, case.temporary):
-        os.chown(folder, _NOBODY, _NOBODY)
-    return {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
+@contextmanager
+def _not_to_be_written(folders: list[Path]) -> Iterator[None]:
+    """Let folders be read-only: by mounting them so, which also holds for root, else by their permissions."""
+    mounted = []
+    for folder in folders:
+        for place, _, _ in os.walk(folder):
+            Path(place).chmod(0o555)
+        bind = subprocess.run(["mount", "--bind", folder, folder], check=False, capture_output=True)
+        if bind.returncode == 0:
+            mounted.append(folder)
+            subprocess.run(["mount", "-o", "remount,ro,bind", folder], check=True, capture_output=True)
+    try:
+        yield
+    finally:
+        for folder in mounted:
+            subprocess.run(["umount", "--lazy", folder], check=True)
+        for folder in folders:
+            for place, _, _ in os.walk(folder):
+                Path(place).chmod(0o755)
 
 
 def _damage(case: Case, copy: Path, kind: str) -> None:
