@@ -10,10 +10,10 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Final
 
 from .area import Area, command, run_case
-from .rule import Failure
+from .rule import MOST_WAITING, Failure
 
 # A case that has not ended by itself after so many seconds is ended with its process.
-_HANGS: Final = 400.0
+_HANGS: Final = 2 * MOST_WAITING + 60
 _UNEXPECTED: Final = "the attack itself failed"
 
 

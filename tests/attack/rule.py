@@ -8,7 +8,9 @@ from typing import Final, Literal
 # What came of a case: crowdwise answered and the answer was checked, or it refused in a sentence.
 Verdict = Literal["right", "refused"]
 
+# Seconds of processors, which do not depend on what else a machine does; and seconds on the clock, for what waits.
 MOST_SECONDS: Final = 60.0
+MOST_WAITING: Final = 300.0
 MOST_MEMORY: Final = 1 << 30
 _MOST_CHARACTERS: Final = 500
 # What must never be on the screen: tracebacks of Python, panics of Rust, warnings, and messages of crashing programs.
@@ -36,7 +38,7 @@ class Run:
         code: The exit code; below zero for the signal that ended the process.
         output: What was written to standard output.
         said: What was written to standard error.
-        seconds: How long it took.
+        seconds: The seconds of processors that it took.
         memory: The most memory that it took, in bytes; in a process that has run before, how much more than before.
         changes: The files and folders that differ from before, by path, and in which way: made, changed or removed.
     """
@@ -72,7 +74,7 @@ def judge(
     Args:
         run: The run.
         outputs: The files that the run may write, by path; after success, all of them must be there.
-        most_seconds: How long the run may take.
+        most_seconds: How many seconds of processors it may take.
         most_memory: How much memory it may take, in bytes.
 
     Returns:
@@ -83,7 +85,7 @@ def judge(
     """
     require_presentable(run)
     if run.seconds > most_seconds:
-        raise run.fail(f"took {run.seconds:.0f} s")
+        raise run.fail(f"took {run.seconds:.0f} s of processors")
     if run.memory > most_memory:
         raise run.fail(f"took {run.memory / 2**20:,.0f} MB of memory")
     if run.code == 0:

@@ -19,7 +19,7 @@ from crowdwise.cli import main
 
 from .area import Case
 from .containment import require_contained
-from .rule import MOST_SECONDS, Failure, Run
+from .rule import MOST_SECONDS, MOST_WAITING, Failure, Run
 from .surroundings import changes, contents
 
 # Variables that a run in a process of its own gets from us; the rest of the surroundings is made for the case.
@@ -56,9 +56,9 @@ def in_process(case: Case, *arguments: object, stdin: bytes = b"", environment: 
         streams = stack.enter_context(_streams(case.folder, stdin))
         memory = _memory("VmRSS")
         _forget_peak()
-        began = time.monotonic()
+        began = time.process_time()
         code = _run_main()
-        seconds = time.monotonic() - began
+        seconds = time.process_time() - began
         peak = max(_memory("VmHWM") - memory, 0)
         for stream in (sys.stdout, sys.stderr):
             with suppress(ValueError, OSError):
@@ -83,19 +83,25 @@ def _run_main() -> int:
 
 
 @contextmanager
-def time_limit(seconds: float = MOST_SECONDS) -> Iterator[None]:
-    """Raise `Failure` in the main thread once the block takes longer."""
+def time_limit() -> Iterator[None]:
+    """Raise `Failure` in the main thread once the block takes too long."""
 
     def stop(*_: Any) -> None:
-        raise Failure(f"had not ended after {seconds:.0f} s")
+        raise Failure(f"had not ended after {MOST_SECONDS:.0f} s of processors, or {MOST_WAITING:.0f} s on the clock")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    timers = {
+        signal.SIGPROF: (signal.ITIMER_PROF, MOST_SECONDS),
+        signal.SIGALRM: (signal.ITIMER_REAL, MOST_WAITING),
+    }
+    before = {number: signal.signal(number, stop) for number in timers}
+    for timer, seconds in timers.values():
+        signal.setitimer(timer, seconds)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for number, (timer, _) in timers.items():
+            signal.setitimer(timer, 0)
+            signal.signal(number, before[number])
 
 
 @contextmanager
@@ -162,7 +168,6 @@ def in_child(
     *arguments: object,
     program: Sequence[str] = ("-m", "crowdwise"),
     environment: Mapping[str, str] | None = None,
-    most_seconds: float = MOST_SECONDS,
     watched: Sequence[Path] = (),
     **more: Any,
 ) -> Run:
@@ -173,7 +178,6 @@ def in_child(
         arguments: The arguments of the command line.
         program: What Python runs before the arguments.
         environment: Variables that differ from those of every case.
-        most_seconds: After so many seconds the process is killed, and `Failure` raised.
         watched: Further folders in which changes are noted.
         more: Options of `subprocess.Popen`, such as other standard streams.
     """
@@ -185,21 +189,20 @@ def in_child(
     before = contents(*folders)
     paths = [case.folder / "stdout", case.folder / "stderr"]
     with paths[0].open("wb") as output, paths[1].open("wb") as said:
-        began = time.monotonic()
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": said}
         process = subprocess.Popen([sys.executable, *program, *given], cwd=case.here, env=variables, **streams | more)
-        code, usage = _wait(process, most_seconds)
-        seconds = time.monotonic() - began
+        code, usage = _wait(process)
     output_bytes, said_bytes = (path.read_bytes() for path in paths)
-    run = Run(given, code, output_bytes, said_bytes, seconds, 0 if usage is None else usage.ru_maxrss * 1024)
+    seconds, memory = (0.0, 0) if usage is None else (usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    run = Run(given, code, output_bytes, said_bytes, seconds, memory, changes(before, contents(*folders)))
     if usage is None:
-        raise run.fail(f"had not ended after {most_seconds:.0f} s")
-    return Run(**(vars(run) | {"changes": changes(before, contents(*folders))}))
+        raise run.fail(f"had not ended after {MOST_WAITING:.0f} s")
+    return run
 
 
-def _wait(process: "subprocess.Popen[bytes]", most_seconds: float) -> tuple[int, resource.struct_rusage | None]:
+def _wait(process: "subprocess.Popen[bytes]") -> tuple[int, resource.struct_rusage | None]:
     """Wait until a process ends: its exit code and what it used; kills it after a while, and then gives None."""
-    deadline = time.monotonic() + most_seconds
+    deadline = time.monotonic() + MOST_WAITING
     while True:
         ended, status, usage = os.wait4(process.pid, os.WNOHANG)
         if ended:

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Final
 
 from ..area import Area, Case
-from ..rule import MOST_MEMORY, Verdict, judge
+from ..rule import MOST_MEMORY, MOST_WAITING, Verdict, judge
 from ..running import in_child
 
 _MEGABYTE: Final = 1 << 20
 _HEADER: Final = b"item,worker,label\n"
-_MOST_SECONDS: Final = 300.0
 # What a bomb begins with, what is in each of its megabytes, and how many there are.
 _KINDS: Final = (
     (b"", b"1,a,x\n" * (_MEGABYTE // 6), 300),
@@ -31,8 +30,8 @@ def attack(case: Case) -> Verdict:
     header = random.choice((_HEADER, _HEADER, b""))
     _write(path, header + start, piece, megabytes)
     options = ["-m", "mv", "-o", "truth.csv", "-q", "--engine", random.choice(("auto", "disk")), "--memory", "300MB"]
-    run = in_child(case, "aggregate", path, *options, most_seconds=_MOST_SECONDS)
-    return judge(run, {str(case.here / "truth.csv")}, most_seconds=_MOST_SECONDS, most_memory=2 * MOST_MEMORY)
+    run = in_child(case, "aggregate", path, *options)
+    return judge(run, {str(case.here / "truth.csv")}, most_seconds=MOST_WAITING, most_memory=2 * MOST_MEMORY)
 
 
 def _write(path: Path, start: bytes, piece: bytes, count: int) -> None:

@@ -12,11 +12,10 @@ import crowdwise as cw
 
 from .. import small_crowd
 from ..area import Area, Case
-from ..rule import Verdict, judge
+from ..rule import MOST_WAITING, Verdict, judge
 from ..running import in_child
 
 _PACKAGE: Final = Path(cw.__file__).parent
-_MOST_SECONDS: Final = 300.0
 
 
 def attack(case: Case) -> Verdict:
@@ -33,9 +32,9 @@ def attack(case: Case) -> Verdict:
         environment |= {"HOME": os.fspath(case.home / "no"), "XDG_CACHE_HOME": os.fspath(case.home / "no" / "no")}
     command = random.choice((("aggregate", "labels.csv", *small_crowd.OPTIONS), ("methods",), ("aggregate", "no.csv")))
     with _not_to_be_written(read_only):  # everything may have to be compiled anew, which takes long
-        run = in_child(case, *command, environment=environment, most_seconds=_MOST_SECONDS)
+        run = in_child(case, *command, environment=environment)
     asked = small_crowd.outputs(case) if "truth.csv" in command else set()
-    verdict = judge(run, asked, most_seconds=_MOST_SECONDS)
+    verdict = judge(run, asked, most_seconds=MOST_WAITING)
     if asked and verdict == "refused":
         raise run.fail("refused what it had to answer")
     if asked:
