@@ -30,13 +30,15 @@ def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: st
         The name of the column for each role.
 
     Raises:
-        DataError: A role has no column, or one column would have two roles.
+        DataError: A role has no column, two columns of one name, or the column of another role.
 
     >>> recognise(["Task", "annotator", "answer"], {"item": None, "worker": None, "label": None}, "the table")
     {'item': 'Task', 'worker': 'annotator', 'label': 'answer'}
     """
     found = {role: _find(columns, role, name, where) for role, name in given.items()}
     for role, column in found.items():
+        if columns.count(column) > 1:
+            raise DataError(f"{where} has {columns.count(column):,} columns {column!r}; rename all but one.")
         other = next(first for first, name in found.items() if name == column)
         if other != role:
             raise DataError(f"{where} has one column {column!r} for both the {other} and the {role}.")

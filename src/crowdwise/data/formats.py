@@ -6,29 +6,28 @@ format of a file.
 
 import glob
 import io
-import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final
 
 import polars as pl
 
 from ..errors import CallError, DataError
-from .frames import first_line
+from . import delimited, json_lines
 from .parquet_pages import check_pages
-
-Compression = Literal["uncompressed", "gzip", "zstd"]
-# The path of a file, or its content as bytes.
-Content: TypeAlias = str | bytes
+from .unpacking import Compression as Compression
+from .unpacking import Content as Content
+from .unpacking import UnsoundError, first_text, head_of
 
 _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"}
 # The first bytes of an Arrow IPC stream. (An Arrow IPC file starts with ARROW1.)
 _STREAM: Final = b"\xff\xff\xff\xff"
 # The number of first bytes that are compared with `Format.first_bytes`.
 _HEAD: Final = 8
-_DELIMITERS: Final = ",\t;|"
+# The bytes of a short row, to estimate rather too many rows where nothing says how many there are.
+_SHORT_ROW: Final = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,13 +44,34 @@ class SparkFormat:
 
 
 @dataclass(frozen=True, eq=False)
+class Table:
+    """A file as a table.
+
+    Attributes:
+        names: The names of all columns. A name may be there twice; then it stands for no column.
+        pick: Takes the column for each role, and returns a table of these columns, named by role, which is read only
+            when it is collected. Raises `UnsoundError` if a column cannot be used.
+        rows: Returns about how many rows there are.
+        size: About how many bytes the rows have, unpacked.
+        spark_options: How Spark must read this file, besides `SparkFormat.options`.
+    """
+
+    names: list[str]
+    pick: Callable[[Mapping[str, str]], pl.LazyFrame]
+    rows: Callable[[], int]
+    size: int
+    spark_options: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
 class Format:
     """One file format.
 
     Attributes:
         name: The usual name of the format.
         extensions: The file name extensions of the format, in lower case; the first is the usual one.
-        read: Takes a path or bytes and returns the table, which is read only when it is collected.
+        read: Takes a path or bytes and returns the table, which is read only when it is collected; or a `Table`, where
+            the file must be looked at first. Raises `UnsoundError` if it cannot be read.
         write: Takes a table, a path and a compression, and writes the file. The path need not have the extension, nor
             be UTF-8, as polars wants it.
         first_bytes: First bytes by which a file is recognised if it has no known extension.
@@ -61,10 +81,6 @@ class Format:
         is_text: Whether values have no types, so that numbers are read as text and rows without any value are empty
             lines.
         knows_rows: Whether the file stores its number of rows.
-        row_is_line: Whether a row is a line of text, so that the number of rows can be estimated from the first lines.
-        refuse_mixed: Takes a path or bytes, a column and the name of the file, and raises `DataError` if the column has
-            values of several types, which polars would turn into text without a message. None if the format allows
-            only one type per column.
         check: Takes a path or bytes, and the columns that will be read, and returns what is damaged if reading them
             would end the program, else an empty text. None if that cannot be.
         spark: How Spark reads and writes the format; None if Spark cannot.
@@ -73,15 +89,13 @@ class Format:
 
     name: str
     extensions: tuple[str, ...]
-    read: Callable[[Content], pl.LazyFrame]
+    read: Callable[[Content], pl.LazyFrame | Table]
     write: Callable[[pl.LazyFrame, Path, Compression], None]
     first_bytes: tuple[bytes, ...] = ()
     first_text: tuple[str, ...] = ()
     compressible: bool = False
     is_text: bool = False
     knows_rows: bool = False
-    row_is_line: bool = False
-    refuse_mixed: Callable[[Content, str, str], None] | None = None
     check: Callable[[Content, Collection[str]], str] | None = None
     spark: SparkFormat | None = None
     read_as_name: str = ""
@@ -91,53 +105,49 @@ class Format:
         """The name of the format in the message about a file that cannot be read."""
         return self.read_as_name or self.name
 
+    def open(self, content: Content) -> Table:
+        """Return a file as a table. Raises `UnsoundError` if it cannot be read, or as polars does."""
+        opened = self.read(content)
+        if isinstance(opened, Table):
+            return opened
+        lazy = opened
+        size = Path(content).stat().st_size if isinstance(content, str) else len(content)
+
+        def pick(found: Mapping[str, str]) -> pl.LazyFrame:
+            return lazy.select(pl.col(column).alias(role) for role, column in found.items())
+
+        def rows() -> int:
+            return int(lazy.select(pl.len()).collect().item()) if self.knows_rows else size // _SHORT_ROW
+
+        return Table(lazy.collect_schema().names(), pick, rows, size)
+
 
 def for_polars(content: Content) -> Any:
     """Return a path or bytes in the form that the reading functions of polars take, with `glob=False`."""
     return content if isinstance(content, str) else io.BytesIO(content)
 
 
-def as_pattern(content: Content) -> Any:
-    """Return the same for `scan_ndjson` and `scan_lines`, which treat every path as a pattern and have no `glob=False`.
+def _read_csv(content: Content) -> Table:
+    """Read CSV with the delimiter that gives the most columns.
 
-    The file m[1].jsonl is meant as that file, never as m1.jsonl.
+    All columns are read as text: if polars guessed the types, the id 007 would become 7. They are numbered, because
+    names may repeat.
     """
-    return glob.escape(content) if isinstance(content, str) else io.BytesIO(content)
+    found = delimited.inspect(content)
+    lazy = pl.scan_csv(
+        for_polars(content),
+        separator=found.delimiter,
+        quote_char='"' if found.quoted else None,
+        new_columns=[str(number) for number in range(len(found.names))],
+        infer_schema=False,
+        glob=False,
+    )
 
+    def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
+        return lazy.select(pl.col(str(found.names.index(column))).alias(role) for role, column in columns.items())
 
-def lines_of(content: Content) -> pl.LazyFrame:
-    """Return the lines of a text, compressed or not, as a table with one column."""
-    return pl.scan_lines(as_pattern(content))
-
-
-def _first_line_of(content: Content) -> str:
-    """Return the first line of a text, compressed or not. Raises `DataError` if it is not text in UTF-8."""
-    try:
-        lines = lines_of(content).head(1).collect().to_series()
-    except (pl.exceptions.PolarsError, OSError) as problem:
-        name = content if isinstance(content, str) else "Standard input"
-        raise DataError(
-            f"{name} is neither text in UTF-8 nor a table that we know: {first_line(problem)}."
-        ) from problem
-    return str(lines[0]) if len(lines) else ""
-
-
-def _head(content: Content) -> bytes:
-    """Return the first bytes of a file."""
-    if isinstance(content, bytes):
-        return content[:_HEAD]
-    with Path(content).open("rb") as file:
-        return file.read(_HEAD)
-
-
-def _read_csv(content: Content) -> pl.LazyFrame:
-    """Read CSV with the delimiter that is most frequent in the first line.
-
-    All columns are read as text: if polars guessed the types, the id 007 would become 7.
-    """
-    header = _first_line_of(content)
-    delimiter = max(_DELIMITERS, key=header.count)
-    return pl.scan_csv(for_polars(content), separator=delimiter, infer_schema=False, glob=False)
+    spark_options = {"sep": found.delimiter, "multiLine": found.multiline}
+    return Table(found.names, pick, lambda: found.rows, found.size, spark_options)
 
 
 def _write_csv(table: pl.LazyFrame, path: Path, compression: Compression, separator: str = ",") -> None:
@@ -154,8 +164,16 @@ def _write_parquet(table: pl.LazyFrame, path: Path, _: Compression) -> None:
         table.sink_parquet(file)
 
 
-def _read_json_lines(content: Content) -> pl.LazyFrame:
-    return pl.scan_ndjson(as_pattern(content), infer_schema_length=None)
+def _read_json_lines(content: Content) -> Table:
+    found = json_lines.inspect(content)
+    # `scan_ndjson` takes every path for a pattern and has no `glob=False`; but m[1].jsonl is that file, never m1.jsonl.
+    source: Any = glob.escape(content) if isinstance(content, str) else io.BytesIO(content)
+
+    def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
+        lazy = pl.scan_ndjson(source, schema={column: found.type_of(column) for column in columns.values()})
+        return lazy.select(pl.col(column).alias(role) for role, column in columns.items())
+
+    return Table(list(dict.fromkeys(found.names)), pick, lambda: found.rows, found.size)
 
 
 def _write_json_lines(table: pl.LazyFrame, path: Path, compression: Compression) -> None:
@@ -163,24 +181,9 @@ def _write_json_lines(table: pl.LazyFrame, path: Path, compression: Compression)
         table.sink_ndjson(file, compression=compression, check_extension=False)
 
 
-def _refuse_mixed_json(content: Content, column: str, name: str) -> None:
-    """Raise `DataError` if a JSON field is text in one line and another type in another line."""
-    # To save time, only lines in which the value does not seem to start with a quote are parsed.
-    bare = rf'"{column}"\s*:\s*[^"\sn]'
-    numbered = lines_of(content).with_row_index("row", 1)
-    for lines in numbered.filter(pl.nth(1).str.contains(bare)).collect_batches(maintain_order=True):
-        for row, line in lines.iter_rows():
-            value = json.loads(line).get(column)
-            if value is not None and not isinstance(value, str):
-                raise DataError(
-                    f"{name} has mixed types in {column!r}: line {row} has {value!r}, which is no text, and other "
-                    "lines have text. Give the field one type."
-                )
-
-
 def _read_arrow(content: Content) -> pl.LazyFrame:
     """Read an Arrow file when it is needed. An Arrow stream has no index, so it is read whole at once."""
-    if _head(content).startswith(_STREAM):
+    if head_of(content, _HEAD).startswith(_STREAM):
         return pl.read_ipc_stream(for_polars(content)).lazy()
     return pl.scan_ipc(for_polars(content), glob=False)
 
@@ -190,15 +193,21 @@ def _write_arrow(table: pl.LazyFrame, path: Path, _: Compression) -> None:
         table.sink_ipc(file)
 
 
+# Quotes in quoted fields are doubled, not escaped by a backslash, and spaces belong to their field.
+_SPARK_CSV: Final = {
+    "header": True,
+    "escape": '"',
+    "ignoreLeadingWhiteSpace": False,
+    "ignoreTrailingWhiteSpace": False,
+}
 _CSV: Final = Format(
     name="CSV",
     extensions=(".csv", ".txt"),
     read=_read_csv,
     write=_write_csv,
     compressible=True,
-    row_is_line=True,
     is_text=True,
-    spark=SparkFormat("csv", {"header": True, "sep": ","}),
+    spark=SparkFormat("csv", {**_SPARK_CSV, "sep": ","}),
 )
 _TSV: Final = Format(
     name="TSV",
@@ -206,9 +215,8 @@ _TSV: Final = Format(
     read=_read_csv,
     write=partial(_write_csv, separator="\t"),
     compressible=True,
-    row_is_line=True,
     is_text=True,
-    spark=SparkFormat("csv", {"header": True, "sep": "\t"}),
+    spark=SparkFormat("csv", {**_SPARK_CSV, "sep": "\t"}),
     read_as_name="CSV",  # the reader finds the delimiter itself, whatever the extension says
 )
 _PARQUET: Final = Format(
@@ -228,8 +236,6 @@ _JSON_LINES: Final = Format(
     write=_write_json_lines,
     first_text=("{",),
     compressible=True,
-    row_is_line=True,
-    refuse_mixed=_refuse_mixed_json,
     spark=SparkFormat("json", {}),
 )
 _ARROW: Final = Format(
@@ -272,22 +278,25 @@ def format_of(content: Content) -> Format:
     """Return the format of a file: by its extension if that is known, else by its first bytes or first line.
 
     Raises:
-        DataError: The file is a JSON array, or neither text in UTF-8 nor a known binary format.
+        DataError: The file is a JSON array, or neither a known binary format nor text in UTF-8 that unpacks.
     """
     if isinstance(content, str):
         said, _ = split_extension(Path(content))
         if said is not None:
             return said
-    head = _head(content)
+    head = head_of(content, _HEAD)
     for one in FORMATS:
         if head.startswith(one.first_bytes):
             return one
-    start = _first_line_of(content).lstrip()
+    name = content if isinstance(content, str) else "The input"
+    try:
+        start = first_text(content).lstrip()
+    except UnsoundError as problem:
+        raise DataError(f"{name} is neither text nor a table that we know: {problem}.") from problem
     for one in FORMATS:
         if start.startswith(one.first_text):
             return one
     if start.startswith("["):
-        name = content if isinstance(content, str) else "The input"
         raise DataError(f"{name} is a JSON array; write one object a line instead (JSON lines).")
     return _OTHER_TEXT
 

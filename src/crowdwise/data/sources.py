@@ -5,23 +5,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, cast
 
 import polars as pl
 
 from ..errors import DataError
 from . import columns
-from .formats import Content, Format, format_of, lines_of, split_extension
+from .formats import Format, Table, format_of, split_extension
 from .frames import first_line
 from .ids import common_type, kind, require_ids
 from .paths import Source, is_stream, name_of, readable, stamp, take
-
-# Lines to look at when estimating the number of rows of a text file.
-_SAMPLE_LINES: Final = 2000
-# The bytes of a short row, to estimate rather too many rows where nothing says how many there are.
-_SHORT_ROW: Final = 16
-# How many times smaller text is assumed to be when it is compressed.
-_COMPRESSION_RATIO: Final = 8
+from .unpacking import Content, UnsoundError
 
 
 @dataclass(frozen=True)
@@ -34,6 +28,7 @@ class Scan:
         name: The name of the file in error messages.
         format: The format of the file.
         content: The path of the file, or its bytes.
+        table: The file as a table.
         stamp: What the file was like before it was read; see `paths.stamp`.
     """
 
@@ -42,6 +37,7 @@ class Scan:
     name: str
     format: Format
     content: Content
+    table: Table
     stamp: tuple[int, ...]
 
     @property
@@ -62,18 +58,12 @@ class Scan:
             yield from self._checked(self.lazy.collect_batches(chunk_size=rows, maintain_order=True))
 
     def _checked(self, tables: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-        """Yield the tables. Raises `DataError` if none has rows, a column has several types, or the file changed."""
+        """Yield the tables that have rows. Raises `DataError` if none has, or if the file changed."""
         empty = True
-        refuse_mixed = self.format.refuse_mixed
-        unchecked = dict(self.found)
         for table in tables:
-            if table.height == 0:
-                continue
-            empty = False
-            if refuse_mixed is not None:
-                for role in [role for role in unchecked if _may_be_mixed(table[role])]:
-                    refuse_mixed(self.content, unchecked.pop(role), self.name)
-            yield table
+            if table.height:
+                empty = False
+                yield table
         with readable(self.name):
             same = stamp(self.content) == self.stamp
         if not same:
@@ -82,18 +72,9 @@ class Scan:
             raise DataError(f"{self.name} has no rows.")
 
     def size(self) -> tuple[int, int]:
-        """Estimate the number of rows and their size in bytes, without reading the whole file."""
-        stored = Path(self.content).stat().st_size if isinstance(self.content, str) else len(self.content)
-        if self.format.knows_rows:
-            with self._reading():
-                return int(self.lazy.select(pl.len()).collect().item()), stored
-        if not self.format.row_is_line:
-            return stored // _SHORT_ROW, stored
-        compressed = isinstance(self.content, str) and split_extension(Path(self.content))[1] != "uncompressed"
-        text = stored * (_COMPRESSION_RATIO if compressed else 1)
+        """Return about how many rows there are, and how many bytes they have, unpacked."""
         with self._reading():
-            lines = lines_of(self.content).head(_SAMPLE_LINES).collect().to_series()
-        return round(text / max(float(lines.str.len_bytes().sum()) / max(len(lines), 1) + 1, 2.0)), text
+            return self.table.rows(), self.table.size
 
     def _reading(self) -> AbstractContextManager[None]:
         return _reading(self.name, self.format)
@@ -101,12 +82,12 @@ class Scan:
 
 @contextmanager
 def _reading(name: str, file_format: Format) -> Iterator[None]:
-    """Turn errors of polars and of the file system while reading a file into `DataError`."""
+    """Turn what is wrong with a file, and errors of polars and of the file system, into `DataError`."""
     try:
         yield
     except pl.exceptions.PanicException as problem:
         raise DataError(f"{name} does not read as {file_format.read_as}: it is damaged.") from problem
-    except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
+    except (UnsoundError, pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
         raise DataError(f"{name} does not read as {file_format.read_as}: {first_line(problem)}.") from problem
 
 
@@ -130,16 +111,16 @@ def scan(source: Source, given: Mapping[str, str | None], copy: Callable[[IO[byt
             raise DataError(f"{name} is empty.")
         file_format = format_of(content)
     with _reading(name, file_format):
-        lazy = file_format.read(content)
-        found = columns.recognise(lazy.collect_schema().names(), given, name)
-        lazy = lazy.select(pl.col(found[role]).alias(role) for role in given)
+        table = file_format.open(content)
+        found = columns.recognise(table.names, given, name)
+        lazy = table.pick(found)
         require_ids(lazy.collect_schema(), found, name)
         damage = file_format.check(content, found.values()) if file_format.check is not None else ""
     if damage:
         raise DataError(f"{name} does not read as {file_format.read_as}: {damage}.")
     if file_format.is_text:
         lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null()))  # leave out empty lines
-    return Scan(lazy, found, name, file_format, content, before)
+    return Scan(lazy, found, name, file_format, content, table, before)
 
 
 def same_types(scans: Sequence[Scan]) -> list[Scan]:
@@ -166,6 +147,3 @@ def same_types(scans: Sequence[Scan]) -> list[Scan]:
     return [replace(one, lazy=one.lazy.cast(pl.Schema(common))) for one in scans]
 
 
-def _may_be_mixed(values: pl.Series) -> bool:
-    """Return whether some text looks like a number, a boolean, an object or a list that was turned into text."""
-    return values.dtype == pl.String and bool(values.str.contains(r"^(-?\d|true$|false$|\{|\[)").any())

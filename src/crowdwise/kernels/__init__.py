@@ -18,6 +18,7 @@ from .bwa import average_variances, sweep_averages
 from .bwa_two_sided import sweep_two_sided
 from .compilation import Array
 from .confusion_matrices import sweep_confusions
+from .delimited import walk_rows
 from .encoding import (
     KEEP_ALL,
     KEEP_FIRST,
@@ -34,6 +35,7 @@ from .encoding import (
 )
 from .glad import ability_objective, marginal_objective, score_abilities
 from .ibcc import sweep_messages
+from .json_lines import walk_objects
 from .kos import pass_messages, reply_messages
 from .la import stream_votes
 from .log_linear import fit_matrices, score_matrices
@@ -91,4 +93,6 @@ __all__ = [
     "vote_shares",
     "votes_per_item",
     "votes_per_worker",
+    "walk_objects",
+    "walk_rows",
 ]

@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
@@ -13,6 +14,7 @@ from .. import columns
 from ..encoding import INTEGER
 from ..formats import spark_format_of
 from ..frames import first_line
+from ..sources import expand, scan
 
 
 def connect(master: str | None) -> SparkSession:
@@ -45,20 +47,41 @@ def read(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | 
         given: The name of the column for each role; None to recognise it.
 
     Raises:
-        CallError: The files have different formats.
+        CallError: The files have different formats or delimiters.
         DataError: The files cannot be read, or lack a column.
     """
     formats = {spark_format_of(path) for path in paths}
     if len(formats) > 1:
         raise CallError("On Spark, all files must be of one format.")
     file_format, spark = formats.pop()
+    options = {**spark.options, **(_look_at(session, paths, given) if file_format.compressible else {})}
     try:
-        table = session.read.format(spark.name).options(**spark.options).load(list(paths))
+        table = session.read.format(spark.name).options(**options).load(list(paths))
     except Exception as problem:  # the file system of the cluster may report anything
         raise DataError(f"{', '.join(paths)} does not read as {file_format.name}: {first_line(problem)}.") from problem
     found = columns.recognise(table.columns, given, paths[0])
     picked = table.select(*(f.col(f"`{name}`") for name in found.values()))
     return _parse_integers(picked) if file_format.is_text else picked
+
+
+def _look_at(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | None]) -> Mapping[str, Any]:
+    """Look at text files on this machine, as the other engines do, and return the options to read them with.
+
+    Spark itself takes a row with too few fields, or a key with values of several types, without a word. Files elsewhere
+    are taken as they are.
+
+    Raises:
+        CallError: The files have different delimiters.
+        DataError: A file is not sound.
+    """
+    if not session.sparkContext.master.startswith("local"):
+        return {}
+    files = [file for path in paths if "://" not in path for file in expand(path)]
+    options = [scan(file, given).table.spark_options for file in files]
+    if len({one.get("sep") for one in options}) > 1:
+        raise CallError("On Spark, all files must have one delimiter.")
+    # A file with a row over several lines is read whole by one executor; so this is asked for only where it must be.
+    return max(options, key=lambda one: bool(one.get("multiLine")), default={})
 
 
 def _parse_integers(table: DataFrame) -> DataFrame:

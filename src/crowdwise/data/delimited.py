@@ -1,0 +1,153 @@
+"""Look at CSV and TSV before polars reads them: find the delimiter and the names of columns, and refuse unsound rows.
+
+Fields are quoted as RFC 4180 has it: a field that starts with a quote ends with one, and a quote inside it is doubled.
+A file in which no field starts with a quote has no quoting: quotes in it are letters like any other.
+"""
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, NoReturn
+
+import numpy as np
+
+from ..kernels import Array, delimited
+from .unpacking import LONGEST_LINE, UTF_8_MARK, Content, Piece, UnsoundError, whole_lines
+
+_DELIMITERS: Final = ",\t;|"
+_PROBLEMS: Final[Mapping[int, str]] = {
+    delimited.UNCLOSED: "the quote that opens in line {opened:,} is not closed",
+    delimited.AFTER_QUOTE: "line {line:,} has text after a closing quote; a quote in a quoted field is written twice",
+    delimited.QUOTE_INSIDE: "line {inside:,} has a quote in a field that does not start with one, and other fields "
+    "are quoted; quote that field too, and write the quote in it twice",
+    delimited.LONE_RETURN: "line {line:,} has a carriage return (CR) without a line feed (LF) after it; end lines with "
+    "LF or CR LF, and quote fields with a CR in them",
+    delimited.WRONG_LENGTH: "line {line:,} has {found:,} fields, and the first line has {fields:,}; quote fields with "
+    "the delimiter {delimiter!r} in them",
+}
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """What is known of a sound CSV or TSV file.
+
+    Attributes:
+        names: The names of its columns, which may repeat.
+        delimiter: The character between fields.
+        quoted: Whether any field is quoted.
+        multiline: Whether any quoted field goes over several lines.
+        rows: The number of rows, without the one of names and without empty lines.
+        size: The number of bytes, unpacked.
+    """
+
+    names: list[str]
+    delimiter: str
+    quoted: bool
+    multiline: bool
+    rows: int
+    size: int
+
+
+def inspect(content: Content) -> Delimited:
+    """Go over a CSV or TSV file.
+
+    Raises:
+        UnsoundError: Some row is not sound, and the message says in which line; or as `whole_lines` does.
+    """
+    pieces = whole_lines(content)
+    empty_lines = size = 0
+    for first in pieces:
+        text = first.text if size else first.text.removeprefix(UTF_8_MARK)
+        size += len(first.text)
+        if text.strip(b"\r\n"):
+            break
+        empty_lines += first.lines
+    else:
+        raise UnsoundError("it has only empty lines")
+    rows = _Rows(text, empty_lines)
+    rows.walk_over(text)
+    for piece in pieces:
+        size += len(piece.text)
+        rows.go_over(piece)
+    return rows.end(size)
+
+
+class _Rows:
+    """The rows of a file, over which it goes piece by piece. Raises `UnsoundError` at the first row that is wrong.
+
+    Args:
+        text: Its first piece, without empty pieces.
+        empty_lines: The number of lines before that.
+    """
+
+    def __init__(self, text: bytes, empty_lines: int) -> None:
+        self._walk = delimited.new_walk(empty_lines)
+        tries = {delimiter: self._walk_over_first_row(text, delimiter) for delimiter in _DELIMITERS}
+        self._delimiter = max(tries, key=lambda delimiter: tries[delimiter][0][delimited.FIELDS])
+        walk, end, wrong = tries[self._delimiter]
+        self._fields = int(walk[delimited.FIELDS])
+        if wrong:
+            self._refuse(wrong, walk)
+        first_row = io.StringIO(text[:end].decode().strip("\r\n"), newline="")
+        try:
+            self._names = next(csv.reader(first_row, delimiter=self._delimiter, strict=True))
+        except csv.Error as problem:
+            raise UnsoundError(f"the names of its columns have a {problem}") from problem
+
+    def _walk_over_first_row(self, text: bytes, delimiter: str) -> tuple[Array, int, int]:
+        """Return the walk after the first row, how many bytes it has gone, and what is wrong with the row."""
+        walk = self._walk.copy()
+        wrong, end = delimited.walk_rows(np.frombuffer(text, np.uint8), ord(delimiter), 0, LONGEST_LINE, walk)
+        return walk, end, wrong or (0 if walk[delimited.ROWS] else delimited.UNCLOSED)
+
+    def go_over(self, piece: Piece) -> None:
+        """Go over the next piece.
+
+        If the number of delimiters shows that the rows are sound, they need not be walked over, which takes ten times
+        as long. Some row could then still have too many fields and another too few: polars refuses that, without the
+        line.
+        """
+        if self._has_right_number_of_delimiters(piece):
+            self._walk[delimited.ROWS] += piece.lines
+            self._walk[delimited.LINE] += piece.lines
+        else:
+            self.walk_over(piece.text)
+
+    def walk_over(self, text: bytes) -> None:
+        """Walk over the next piece byte by byte."""
+        codes = np.frombuffer(text, np.uint8)
+        wrong, _ = delimited.walk_rows(codes, ord(self._delimiter), self._fields, LONGEST_LINE, self._walk)
+        if wrong:
+            self._refuse(wrong, self._walk)
+
+    def _has_right_number_of_delimiters(self, piece: Piece) -> bool:
+        """Return whether a piece has no quotes, and as many delimiters as its lines must have, all ended as usual."""
+        if self._walk[delimited.STATE] != delimited.START or b'"' in piece.text:
+            return False
+        codes = np.frombuffer(piece.text, np.uint8)
+        if b"\r" in piece.text:
+            returns = codes == ord("\r")
+            if np.count_nonzero(returns) != np.count_nonzero(returns[:-1] & (codes[1:] == ord("\n"))):
+                return False
+        return bool(np.count_nonzero(codes == ord(self._delimiter)) == piece.lines * (self._fields - 1))
+
+    def end(self, size: int) -> Delimited:
+        """Return what was found out, after the last piece. `size` is the number of bytes of all pieces."""
+        if self._walk[delimited.STATE] == delimited.QUOTED:
+            self._refuse(delimited.UNCLOSED, self._walk)
+        quoted, multiline = (bool(self._walk[which]) for which in (delimited.IN_QUOTES, delimited.MULTILINE))
+        rows = int(self._walk[delimited.ROWS]) - 1
+        return Delimited(self._names, self._delimiter, quoted, multiline, rows, size)
+
+    def _refuse(self, wrong: int, walk: Array) -> NoReturn:
+        """Raise `UnsoundError` about what is wrong where the walk ended."""
+        said = _PROBLEMS[wrong].format(
+            line=walk[delimited.LINE],
+            opened=walk[delimited.OPENED],
+            inside=walk[delimited.INSIDE],
+            found=walk[delimited.FIELDS],
+            fields=self._fields,
+            delimiter=self._delimiter,
+        )
+        raise UnsoundError(said)

@@ -1,0 +1,104 @@
+"""Look at JSON lines before polars reads them: find the keys of the objects, and the type of each.
+
+polars alone would make one type of several: text of all values, or floats of whole numbers that no float holds exactly.
+Ids would then be equal that are not.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from ..kernels import Array, json_lines
+from .unpacking import UTF_8_MARK, Content, UnsoundError, whole_lines
+
+# The most different keys that the objects may have, outside of nested ones.
+_MOST_KEYS: Final = 1024
+_KINDS: Final = {
+    json_lines.TEXT: "text",
+    json_lines.BOOLEAN: "true or false",
+    json_lines.WHOLE: "a whole number",
+    json_lines.LARGE: "a whole number of more than 53 bits",
+    json_lines.HUGE: "a whole number of more than 64 bits",
+    json_lines.ENDLESS: "a whole number of more than 38 digits",
+    json_lines.FRACTION: "a number with a point or an exponent",
+    json_lines.NESTED: "an object or a list",
+}
+# The types to read values as: the first whose kinds are all that a key has.
+_TYPES: Final = (
+    (pl.String(), {json_lines.TEXT}),
+    (pl.Boolean(), {json_lines.BOOLEAN}),
+    (pl.Int64(), {json_lines.WHOLE, json_lines.LARGE}),
+    (pl.Int128(), {json_lines.WHOLE, json_lines.LARGE, json_lines.HUGE}),
+    (pl.Float64(), {json_lines.WHOLE, json_lines.FRACTION}),
+)
+
+
+@dataclass(frozen=True)
+class JsonLines:
+    """What is known of a file of JSON lines.
+
+    Attributes:
+        names: The keys of its objects, in the order of first appearance. One with escapes may be there twice.
+        rows: The number of objects.
+        size: The number of bytes, unpacked.
+    """
+
+    names: list[str]
+    rows: int
+    size: int
+    _keys: Array
+
+    def type_of(self, key: str) -> pl.DataType:
+        """Return the type to read the values of a key as.
+
+        Raises:
+            UnsoundError: No type holds all of its values as they are, or an object has the key twice.
+        """
+        if self.names.count(key) > 1:
+            raise UnsoundError(f"the key {key!r} is spelt in several ways; write it without escapes")
+        found = self._keys[self.names.index(key)].tolist()
+        if found[json_lines.TWICE]:
+            raise UnsoundError(f"line {found[json_lines.TWICE]:,} has the key {key!r} twice")
+        if found[json_lines.HALF_PAIR]:
+            raise UnsoundError(f"line {found[json_lines.HALF_PAIR]:,} has half of a surrogate pair in {key!r}")
+        first_lines = {kind: line for kind in _KINDS if (line := found[json_lines.KINDS + kind])}
+        for dtype, kinds in _TYPES:
+            if first_lines.keys() <= kinds:
+                return dtype
+        by_line = sorted(first_lines.items(), key=lambda kind: kind[1])
+        said = ", ".join(f"{_KINDS[kind]} in line {line:,}" for kind, line in by_line)
+        if len(first_lines) > 1:
+            raise UnsoundError(f"{key!r} has mixed types: {said}; give it one type, of which text holds any value")
+        raise UnsoundError(f"{key!r} has {said}; ids and labels are text, numbers, true or false")
+
+
+def inspect(content: Content) -> JsonLines:
+    """Go over a file of JSON lines.
+
+    Raises:
+        UnsoundError: Some line is not one JSON object, and the message says which; or as `whole_lines` does.
+    """
+    keys = json_lines.new_keys(_MOST_KEYS)
+    names: list[str] = []
+    lines = rows = size = 0
+    for piece in whole_lines(content):
+        size += len(piece.text)
+        if lines == 0 and piece.text.startswith(UTF_8_MARK):
+            raise UnsoundError("it starts with a byte order mark, which JSON may not; save it in UTF-8 without one")
+        known, line, objects = json_lines.walk_objects(np.frombuffer(piece.text, np.uint8), keys, len(names), lines)
+        if objects == -1:
+            text = piece.text.split(b"\n", line - lines)[line - lines - 1].lstrip()
+            if rows == 0 and text.startswith(b"["):
+                raise UnsoundError("it is a JSON array; write one object a line instead")
+            raise UnsoundError(f"line {line:,} is not one JSON object")
+        if objects == -2:
+            raise UnsoundError(f"its objects have more than {_MOST_KEYS:,} different keys, from line {line:,} on")
+        spans = keys[len(names) : known, json_lines.FIRST : json_lines.END + 1]
+        names += [json.loads(piece.text[start - 1 : end + 1]) for start, end in spans.tolist()]
+        lines, rows = line, rows + objects
+    if rows == 0:
+        raise UnsoundError("it has only empty lines")
+    return JsonLines(names, rows, size, keys)
