@@ -11,7 +11,7 @@ import polars as pl
 
 from ..errors import DataError
 from . import columns
-from .formats import Format, Table, format_of, split_extension
+from .formats import Format, Table, format_of
 from .frames import first_line
 from .ids import common_type, kind, require_ids
 from .paths import Source, is_stream, name_of, readable, stamp, take
@@ -145,5 +145,3 @@ def same_types(scans: Sequence[Scan]) -> list[Scan]:
                 )
         common[role] = common_type([schema[role] for schema in schemas], any_text)
     return [replace(one, lazy=one.lazy.cast(pl.Schema(common))) for one in scans]
-
-
