@@ -14,7 +14,8 @@ from .. import columns
 from ..encoding import INTEGER
 from ..formats import spark_format_of
 from ..frames import first_line
-from ..sources import expand, scan
+from ..paths import expand
+from ..sources import scan
 
 
 def connect(master: str | None) -> SparkSession:
