@@ -1,10 +1,13 @@
 """`compiled`: the decorator that compiles a kernel."""
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeAlias, TypeVar
+from contextlib import suppress
+from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numba import njit
+
+from .cache import KernelCache
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Parameters = ParamSpec("Parameters")
@@ -16,4 +19,9 @@ def compiled(function: Callable[Parameters, Returned]) -> Callable[Parameters, R
 
     The function releases the interpreter lock. It is typed here because Numba's own decorator has no types.
     """
-    return njit(nogil=True, cache=True)(function)
+    kernel: Any = njit(nogil=True)(function)
+    # Without any folder for the machine code, every process compiles for itself. (NUMBA_DISABLE_JIT compiles nothing.)
+    if kernel is not function:
+        with suppress(RuntimeError):
+            kernel._cache = KernelCache(function)
+    return cast(Callable[Parameters, Returned], kernel)
