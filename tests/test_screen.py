@@ -1,4 +1,4 @@
-"""Tests of what the terminal shows: unchanged names, unbroken words, interrupts and closed pipes."""
+"""Tests of what the terminal shows, whatever it is: unchanged names, unbroken words, interrupts and closed streams."""
 
 import os
 import re
@@ -87,7 +87,9 @@ def test_a_closed_pipe_is_no_problem_of_the_data(arguments: list[str], tmp_path:
     assert not re.search("rror|Traceback|Exception", done.stderr)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
+)
 def test_an_interrupt_is_answered(number: signal.Signals, code: int, tmp_path: Path) -> None:
     file, target = tmp_path / "labels.csv", tmp_path / "truth.csv"
     cw.simulate(20_000, 100, 4, seed=1).rows.write_csv(file)
@@ -102,6 +104,89 @@ def test_an_interrupt_is_answered(number: signal.Signals, code: int, tmp_path: P
         assert process.stderr.read().endswith("Interrupted; no file was left half-written.\n")
     assert process.returncode == code
     assert [path.name for path in tmp_path.iterdir()] == ["labels.csv"]
+
+
+def test_an_interrupt_while_modules_are_imported_is_answered() -> None:
+    """Typer is imported first, and takes the longest of what is imported before a command starts."""
+    code = """
+import os, signal, sys
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == "typer":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupt())
+from crowdwise.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+def test_a_signal_that_comes_in_a_callback_from_c_is_not_lost() -> None:
+    code = """
+import ctypes, os, signal, time
+from crowdwise.cli.signals import end_on_signals
+end_on_signals()
+ctypes.CFUNCTYPE(None)(lambda: os.kill(os.getpid(), signal.SIGTERM))()
+time.sleep(60)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (143, "")
+
+
+def in_shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
+    """Run a line of the shell in which `crowdwise` is the command line."""
+    line = f'crowdwise() {{ "{sys.executable}" -m crowdwise "$@"; }}; {command}'
+    return subprocess.run(["bash", "-c", line], capture_output=True, env=os.environ | environment, check=False)
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        pytest.param("crowdwise methods >&-", 0, "", id="closed output"),
+        pytest.param("crowdwise methods 2>&-", 0, "", id="closed errors"),
+        pytest.param("crowdwise nothing 2>/dev/full", 2, "", id="full errors"),
+        pytest.param("crowdwise aggregate - <&- >&- 2>&-", 1, "", id="all closed"),
+        pytest.param("crowdwise aggregate - <&-", 1, "error: Standard input is empty.\n", id="closed input"),
+        pytest.param(
+            "crowdwise methods >/dev/full",
+            1,
+            "error: Standard output could not be written: No space left on device.\n",
+            id="full output",
+        ),
+        pytest.param("crowdwise --help | true; exit ${PIPESTATUS[0]}", 141, "", id="closed pipe"),
+    ],
+)
+def test_closed_and_full_streams_are_no_traceback(command: str, code: int, said: str) -> None:
+    done = in_shell(command)
+    assert (done.returncode, done.stderr.decode()) == (code, said)
+
+
+@pytest.mark.parametrize(
+    "environment", [{"LC_ALL": "C", "PYTHONUTF8": "0"}, {"PYTHONIOENCODING": "ascii"}], ids=["locale", "encoding"]
+)
+def test_a_screen_without_unicode_shows_what_it_can(environment: dict[str, str], tmp_path: Path) -> None:
+    votes(tmp_path / "vöte.csv", "ü,1,á", "ü,2,b", "ü,3,á", "y,1,b")
+    done = in_shell(f"cd {tmp_path} && crowdwise explain vöte.csv --item ü -m mv", **environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.isascii()
+    assert rb"Item \xfc: \xe1, not b" in done.stdout
+    assert b"###" in done.stdout
+    assert b"Traceback" not in done.stderr
+
+
+def test_names_of_any_length_are_cut_on_the_screen(tmp_path: Path) -> None:
+    name = "x" * 1_000_000
+    file = votes(tmp_path / "m.csv", f"{name},{name},{name}", f"{name},2,b", f"{name},3,{name}", f"y,{name},{name}")
+    for command in (["aggregate"], ["explain", "--item", "y"], ["compare", "--methods", "mv"]):
+        done = run(command[0], file, *command[1:], *(["-m", "mv"] if command[0] != "compare" else []))
+        assert done.returncode == 0, done.stderr
+        assert len(done.stdout) < 50_000
+        assert max(map(len, done.stderr.splitlines()), default=0) < 500
+    for wrong in (["--item", "x" * 100_000], ["--set", "x" * 100_000], ["--" + "x" * 100_000], ["-m", "x" * 100_000]):
+        done = run("aggregate", file, *wrong)
+        assert done.returncode in (1, 2)
+        assert len(done.stderr) < 500
 
 
 def test_compiling_is_announced_as_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:

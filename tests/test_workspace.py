@@ -157,7 +157,7 @@ def test_what_a_killed_run_left_behind_is_said(tmp_path: Path, workdir: Path) ->
         assert alive.remarks[1:] == [f"A run that was killed left {left} behind; remove it."]
 
 
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_nothing_is_left_after_an_interrupt(sent: int, code: int, tmp_path: Path, workdir: Path) -> None:
     labels, truth = tmp_path / "votes.parquet", tmp_path / "truth.parquet"
     cw.simulate(20_000, 100, 5, seed=1).rows.write_parquet(labels)

@@ -7,8 +7,9 @@
 True
 """
 
-from importlib import import_module
-from typing import Any
+TYPE_CHECKING = False  # instead of importing it: this file imports nothing, so that the command line answers at once
+if TYPE_CHECKING:
+    from typing import Any
 
 __version__ = "0.1.0"
 
@@ -32,10 +33,12 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name == "__all__":
         return sorted([*_HOMES, *_method_names()])
     if name in _HOMES:
+        from importlib import import_module
+
         home = import_module(f".{_HOMES[name]}", __name__)
         return home if _HOMES[name] == name else getattr(home, name)  # a subpackage is its own home
     # Methods are classes; for the name of a subpackage, the table of methods may be only half made.

@@ -2,9 +2,10 @@
 
 An error message says what is wrong, how many times, what the first case is, and what to do. Both exceptions are
 `ValueError`s, so that code which catches `ValueError` also catches them. The command line prints the message and
-ends with an exit code.
+ends with an exit code. However long the names are that a message has in it, the message is short.
 """
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.util import find_spec
@@ -16,12 +17,44 @@ _MOST_BYTES: Final = 8 * 2**30
 _EXTRAS: Final = {"report": ("altair", "jinja2", "vl_convert"), "spark": ("pyspark", "pyarrow")}
 
 
+# The most characters of a message.
+_LONGEST: Final = 480
+# The most characters of a text that are looked at; the others are cut out of its middle at once.
+_LOOKED_AT: Final = 10_000
+# Text without spaces that is longer than this is cut first: it is a name or a path, and no sentence.
+_LONG_NAME: Final = re.compile(r"\S{81,}")
+
+
+def shortened(text: str, longest: int = _LONGEST) -> str:
+    """Return the text if it has at most `longest` characters, else its beginning and its end.
+
+    Long names in it are cut first, so that the sentence around them can still be read.
+
+    >>> shortened(f"There is no file {'x' * 1000}.csv.")
+    'There is no file xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxx.csv.'
+    """
+    if len(text) > longest:
+        if len(text) > _LOOKED_AT:
+            text = f"{text[: _LOOKED_AT // 2]}...{text[-_LOOKED_AT // 2 :]}"
+        text = _LONG_NAME.sub(lambda found: f"{found[0][:40]}...{found[0][-20:]}", text)
+    if len(text) > longest:
+        half = (longest - 5) // 2
+        text = f"{text[:half]} ... {text[-half:]}"
+    return text
+
+
 class DataError(ValueError):
     """The data cannot be used as they are (exit code 1 on the command line)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shortened(message))
 
 
 class CallError(ValueError):
     """The arguments of a call are not allowed (exit code 2 on the command line)."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shortened(message))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -35,7 +68,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     " Did you mean 'bwa'?"
     """
     folded = {one.lower(): one for one in known}
-    close = get_close_matches(name.lower(), folded, 1)
+    close = get_close_matches(shortened(name.lower(), 100), folded, 1)  # comparing long names would take long
     return f" Did you mean {folded[close[0]]!r}?" if close else ""
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from . import options
+from .streams import say
 
 
 def aggregate(
@@ -55,13 +56,13 @@ def aggregate(
                 if method != "mv" and not labels.set_valued:
                     accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), known)
             result.write(output, workers, scores=scores)
+            for path in targets:
+                terminal.remark(f"Wrote {path}{', a folder of files' if engine == 'spark' else ''}")
             if as_json:
                 tables = {
                     "truth": None if output else result.to_frame(scores),
                     "quality": None if workers else result.workers_frame(),
                 }
-                typer.echo(json.dumps(summary.json_values(labels, result, accuracies, targets, tables)))
+                say(json.dumps(summary.json_values(labels, result, accuracies, targets, tables)))
             elif not quiet:
                 summary.show(terminal, labels, result, accuracies, with_answers=output is None)
-    for path in targets:
-        terminal.remark(f"Wrote {path}{', a folder of files' if engine == 'spark' else ''}")

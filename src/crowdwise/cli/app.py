@@ -3,25 +3,22 @@
 Modules that are slow to import are imported only inside the commands, so that `--help` answers at once.
 """
 
-import os
 import sys
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
+from ..errors import CallError, DataError, shortened
 from . import datasets
 from .aggregate import aggregate
 from .compare import compare
 from .explain import explain
 from .methods import methods
 from .report import report
+from .signals import EXIT_CODES
 from .simulate import simulate
+from .streams import prepare_streams, say
 from .text import printable
-
-# The exit codes that shells use for processes that were ended by SIGINT, SIGPIPE and SIGTERM.
-_INTERRUPTED: Final = 130
-_PIPE_CLOSED: Final = 141
-_TERMINATED: Final = 143
 
 app = typer.Typer(
     help="Infer the truth from what many workers said.",
@@ -38,7 +35,7 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
     if version:
         from .. import __version__
 
-        typer.echo(f"crowdwise {__version__}")
+        say(f"crowdwise {__version__}")
         raise typer.Exit
 
 
@@ -46,45 +43,44 @@ for command in (aggregate, compare, report, explain, simulate, methods):
     app.command()(command)
 
 
-def main() -> None:
-    """Run the command line program.
+def run() -> None:
+    """Run the command that the arguments of the process name, and end the process with an exit code.
 
-    A mistake by the user ends it with a one-sentence message and an exit code: 1 for `DataError`, 2 for `CallError`.
+    A mistake by the user ends it with a one-sentence message: exit code 1 for `DataError`, 2 for `CallError`.
     """
-    import signal
-
-    from ..errors import CallError, DataError
-
-    # End by an exception, as after an interrupt, so that temporary files are removed.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(_TERMINATED))
+    prepare_streams()
+    code = 0
     try:
-        app()
+        code = app(prog_name="crowdwise", standalone_mode=False) or 0
+        sys.stdout.flush()
     except DataError as problem:
-        _fail(problem, 1)
+        code = _say_error(problem, 1)
     except CallError as problem:
-        _fail(problem, 2)
+        code = _say_error(problem, 2)
+    except typer.TyperException as problem:  # an option that does not exist, and the like
+        code = _say_error(_usage_error(problem), problem.exit_code)
     except MemoryError:
-        _fail("There is not enough memory for this.", 1)
+        code = _say_error("There is not enough memory for this.", 1)
+    except OSError as problem:
+        code = _say_error(f"The operating system refused: {problem}.", 1)
     except SystemExit as ending:
-        # Typer and Rich treat a closed pipe as an error, but it is normal: the reader, such as `head`, needs no more.
-        if isinstance(ending.__context__, BrokenPipeError):
-            _discard_output()
-            sys.exit(_PIPE_CLOSED)
-        # Typer exits with the first code after an interrupt, and the handler above exits with the second after SIGTERM.
-        if ending.code in (_INTERRUPTED, _TERMINATED):
-            typer.echo("Interrupted; no file was left half-written.", err=True)
-        raise
-
-
-def _fail(problem: object, code: int) -> None:
-    """Print an error message, and end the program with this exit code."""
-    typer.echo(f"error: {printable(str(problem))}", err=True)
+        code = ending.code if isinstance(ending.code, int) else 1
+    if code in EXIT_CODES:
+        say("Interrupted; no file was left half-written.", sys.stderr)
     sys.exit(code)
 
 
-def _discard_output() -> None:
-    """Send all further output to the null device: Python would otherwise report the closed pipe when it exits."""
-    null_device = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.__stdout__, sys.__stderr__):
-        if stream is not None:
-            os.dup2(null_device, stream.fileno())
+def _say_error(problem: object, code: int) -> int:
+    """Print an error message, and return the exit code."""
+    if str(problem):
+        say(f"error: {printable(str(problem))}", sys.stderr)
+    return code
+
+
+def _usage_error(problem: typer.TyperException) -> str:
+    """Return what is wrong with the arguments, and where to read about them; empty if that has been printed."""
+    message = problem.format_message().strip()
+    context = getattr(problem, "ctx", None)
+    if not message or context is None:
+        return message
+    return f"{shortened(message, 300).rstrip('.')}. See `{context.command_path} --help`."

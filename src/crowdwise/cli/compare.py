@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from . import options
+from .streams import say
 
 
 def compare(
@@ -44,7 +45,7 @@ def compare(
         comparison_page(labels, rows, output, session.command_line())
         terminal.remark(f"Wrote {output}")
     if as_json:
-        typer.echo(json.dumps(rows))
+        say(json.dumps(rows))
         return
     # Only methods that did not converge need a sentence about that. A column for it would leave too little room.
     header = [name for name in rows[0] if name != "ending"]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import Json, Quiet
+from .streams import say
 
 if TYPE_CHECKING:
     from ..datasets import Dataset
@@ -24,7 +25,7 @@ def catalog(context: typer.Context, as_json: Json = False) -> None:
     from .terminal import Terminal
 
     if as_json:
-        typer.echo(json.dumps({name: asdict(dataset) for name, dataset in CATALOG.items()}))
+        say(json.dumps({name: asdict(dataset) for name, dataset in CATALOG.items()}))
         return
     header = ["name", "items", "workers", "classes", "labels", "truths", "per item", "licence"]
     titles = {
@@ -51,7 +52,7 @@ def show(name: str, as_json: Json = False) -> None:
 
     known = {what: value for what, value in asdict(find(name)).items() if value not in (None, "")}
     if as_json:
-        typer.echo(json.dumps(known))
+        say(json.dumps(known))
         return
     Terminal(quiet=False).table(name, None, [(what, str(value)) for what, value in known.items() if what != "name"])
 

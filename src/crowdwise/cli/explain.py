@@ -6,11 +6,12 @@ from typing import Annotated
 import typer
 
 from . import options
+from .streams import say
 
 
 def explain(
     files: options.Files,
-    item: Annotated[str, typer.Option(help="The item to explain, by its own name.")],
+    item: Annotated[str, typer.Option(help="The item to explain, by its own name.", callback=options.in_utf8)],
     item_column: options.Item = None,
     worker: options.Worker = None,
     label: options.Label = None,
@@ -34,6 +35,6 @@ def explain(
         labels = session.read(terminal, request)
         why = explain_item(session.fit(terminal, method, chosen, labels), labels, item)
     if as_json:
-        typer.echo(json.dumps(why.to_dict(), default=str))
+        say(json.dumps(why.to_dict(), default=str))
     else:
         terminal.explanation(why)

@@ -2,9 +2,8 @@
 
 import json
 
-import typer
-
 from . import options
+from .streams import say
 
 
 def methods(as_json: options.Json = False) -> None:
@@ -13,7 +12,7 @@ def methods(as_json: options.Json = False) -> None:
 
     rows = [(key, method.summary) for key, method in METHODS.items()]
     if as_json:
-        typer.echo(json.dumps(dict(rows)))
+        say(json.dumps(dict(rows)))
         return
     for key, sentence in rows:
-        typer.echo(f"{key:<18}{sentence}")
+        say(f"{key:<18}{sentence}")

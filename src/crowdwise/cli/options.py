@@ -1,17 +1,34 @@
 """The options that several commands share, with their types and help texts."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from ..errors import CallError
+
+
+def in_utf8(value: Any) -> Any:
+    """Return the text of an option, or the texts of a list, as it is in files: in UTF-8, whatever the locale is."""
+    if isinstance(value, list):
+        return [in_utf8(one) for one in value]
+    try:
+        # Bytes that the locale cannot read are surrogates in Python.
+        return None if value is None else value.encode("utf-8", "surrogateescape").decode("utf-8")
+    except UnicodeError as problem:
+        raise CallError(f"{value!r} is not text in UTF-8, as all text in files is.") from problem
+
+
 Files = Annotated[list[str], typer.Argument(help="Files with one label a row, a glob, or - for standard input.")]
-Item = Annotated[str | None, typer.Option(help="The column of items, if its name does not say so.")]
-Worker = Annotated[str | None, typer.Option(help="The column of workers.")]
-Label = Annotated[str | None, typer.Option(help="The column of labels.")]
+Item = Annotated[str | None, typer.Option(help="The column of items, if its name does not say so.", callback=in_utf8)]
+Worker = Annotated[str | None, typer.Option(help="The column of workers.", callback=in_utf8)]
+Label = Annotated[str | None, typer.Option(help="The column of labels.", callback=in_utf8)]
 Duplicates = Annotated[
     str, typer.Option(help="Several labels of one worker on one item: error, first, last, all, set or drop.")
 ]
-Missing = Annotated[list[str] | None, typer.Option(help="A value that means no label, such as NA or -1; repeatable.")]
+Missing = Annotated[
+    list[str] | None,
+    typer.Option(help="A value that means no label, such as NA or -1; repeatable.", callback=in_utf8),
+]
 Strict = Annotated[bool, typer.Option("--strict", help="Refuse data that need repair.")]
 Truth = Annotated[str | None, typer.Option(help="A file with the true label of some items.")]
 Engine = Annotated[

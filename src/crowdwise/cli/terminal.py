@@ -127,7 +127,11 @@ class Terminal:
         steps = why.steps()
         header = ["", "adds", why.axis]
         rows = [
-            (row["step"], Text(row["text"], justify="right"), _waterfall_bar(row, steps))
+            (
+                row["step"],
+                Text(row["text"], justify="right"),
+                _waterfall_bar(row, steps, "#|" if self._out.options.ascii_only else "█▏"),
+            )
             for row in steps.iter_rows(named=True)
         ]
         self.table("What each vote added", header, rows)
@@ -273,13 +277,19 @@ def _longest_word(text: Text) -> int:
     return max(map(cell_len, text.plain.split()), default=0)
 
 
-def _waterfall_bar(row: dict[str, Any], steps: pl.DataFrame) -> Text:
-    """Return one bar of the waterfall chart, drawn from the start to the end of a step."""
+def _waterfall_bar(row: dict[str, Any], steps: pl.DataFrame, characters: str) -> Text:
+    """Return one bar of the waterfall chart, drawn from the start to the end of a step.
+
+    Args:
+        row: The step.
+        steps: All steps, which give the scale.
+        characters: The character to draw a bar with, and the one for a bar without a length.
+    """
     ends = pl.concat([steps["start"], steps["end"]])
     low, width = float(ends.min() or 0), float(ends.max() or 0) - float(ends.min() or 0)  # type: ignore[arg-type]  # floats
     first, last = sorted(round((row[name] - low) / (width or 1) * _CHART_WIDTH) for name in ("start", "end"))
     style = "bold" if row["kind"] == "lead" else "dark_orange" if row["end"] < row["start"] else "dodger_blue1"
-    return Text(" " * first) + Text("█" * (last - first) or "▏", style)
+    return Text(" " * first) + Text(characters[0] * (last - first) or characters[1], style)
 
 
 def _shown(value: Any) -> str:

@@ -1,7 +1,9 @@
-"""`printable`: make text safe to print in a terminal by escaping control characters."""
+"""`printable`: make text safe to print in a terminal: control characters are escaped, and it is short."""
 
 import re
 from typing import Final
+
+from ..errors import shortened
 
 # Control characters, line separators, characters that change the direction of writing, and surrogates (bytes of the
 # command line that are not text). Characters that join letters or emoji are allowed: names in many scripts need them.
@@ -11,7 +13,9 @@ _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-
 def printable(text: str) -> str:
     r"""Return the text on one line, with every character that could control the terminal escaped as in Python.
 
+    Text that is too long is cut in the middle.
+
     >>> printable("\x1b[31mw0")
     '\\x1b[31mw0'
     """
-    return _UNSAFE.sub(lambda found: ascii(found[0])[1:-1], text)
+    return shortened(_UNSAFE.sub(lambda found: ascii(found[0])[1:-1], shortened(text)))
