@@ -137,3 +137,17 @@ def test_an_executor_that_dies_changes_nothing() -> None:
         require_same_found(result, method.fit(cw.Labels.from_frame(rows)))
     finally:
         session.stop()
+
+
+def test_text_is_looked_at_as_by_the_other_engines(spark_session: SparkSession, tmp_path: Path) -> None:
+    assert spark_session.sparkContext.master.startswith("local")
+    path = tmp_path / "votes.csv"
+    path.write_text('item;worker;label\n"1;""x";a;"two\nlines"\n2;b;" 5"" nail"\n')
+    labels = cw.read_labels(path, engine="spark")
+    assert labels.names.classes.to_list() == cw.read_labels(path).names.classes.to_list() == [' 5" nail', "two\nlines"]
+    short, mixed = tmp_path / "short.csv", tmp_path / "mixed.jsonl"
+    short.write_text("item,worker,label\n1,a,x\n2,b\n")
+    mixed.write_text('{"item":1,"worker":"a","label":"x"}\n{"item":"1","worker":"b","label":"x"}\n')
+    for bad, message in ((short, "line 3 has 2 fields"), (mixed, "mixed types")):
+        with pytest.raises(cw.DataError, match=message):
+            cw.read_labels(bad, engine="spark")
