@@ -32,6 +32,11 @@ class Delimited:
     delimiter: str
     places: tuple[int, int, int]
 
+    @property
+    def may_be_refused(self) -> bool:
+        """Whether it has a NUL byte, which `csv` reads, and which crowdwise takes for a file that is no text."""
+        return b"\x00" in self.content
+
     def rows(self) -> list[Row] | None:
         """The rows as Python's `csv` reads them; None if it does not.
 

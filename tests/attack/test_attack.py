@@ -6,14 +6,18 @@ from .area import all_areas, command, run_case
 from .driver import shares
 from .rule import Failure
 
-# Cases that run in one test, so that the processes of the tests share an area between them.
-_AT_ONCE = 50
+
+def _at_once(tested: int) -> int:
+    """How many cases run in one test, so that the processes of the tests share an area between them."""
+    return max(1, min(50, tested // 4))
 
 
 _BATCHES = [
-    pytest.param(area.name, range(first, min(first + _AT_ONCE, area.tested)), id=f"{area.name} from {first}")
+    pytest.param(
+        area.name, range(first, min(first + _at_once(area.tested), area.tested)), id=f"{area.name} from {first}"
+    )
     for area in all_areas().values()
-    for first in range(0, area.tested, _AT_ONCE)
+    for first in range(0, area.tested, _at_once(area.tested))
 ]
 
 

@@ -100,4 +100,4 @@ def _damaged(case: Case, content: bytes) -> bytes:
     return bytes(changed)
 
 
-AREA = Area("binary", "Parquet and Arrow columns of every type, flipped bits, cut off", attack, tested=300)
+AREA = Area("binary", "Parquet and Arrow columns of every type, flipped bits, cut off", attack, tested=200)

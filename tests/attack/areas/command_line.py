@@ -123,4 +123,4 @@ def _furnish(case: Case) -> None:
     (case.here / "unreadable.csv").chmod(0)
 
 
-AREA = Area("options", "hostile options and paths for every command", attack, tested=300)
+AREA = Area("options", "hostile options and paths for every command", attack, tested=200)

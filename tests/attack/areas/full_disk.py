@@ -53,4 +53,4 @@ def _small_disk(folder: Path, size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-AREA = Area("disk", "full disks under outputs, pages, work folders", attack, tested=60, weight=50)
+AREA = Area("disk", "full disks under outputs, pages, work folders", attack, tested=24, weight=30)

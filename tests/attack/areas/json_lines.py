@@ -131,4 +131,4 @@ def _damaged(case: Case, content: bytes) -> bytes:
     return content[:place] + random.choice(pieces) + content[place:]
 
 
-AREA = Area("json", "JSON lines of every type, escapes, large numbers, damage", attack, tested=400)
+AREA = Area("json", "JSON lines of every type, escapes, large numbers, damage", attack, tested=300)

@@ -102,4 +102,4 @@ def _require_cleaned_or_named(again: Run, left: dict[str, str]) -> None:
             raise again.fail(f"a killed run left {path!r} behind, and the next run neither removed nor named it")
 
 
-AREA = Area("kills", "SIGKILL, SIGTERM, SIGINT and SIGHUP at any moment", attack, tested=8, weight=10)
+AREA = Area("kills", "SIGKILL, SIGTERM, SIGINT and SIGHUP at any moment", attack, tested=4, weight=10)

@@ -131,4 +131,4 @@ def _furthest(first: pl.DataFrame, second: pl.DataFrame, columns: list[str]) -> 
     return f"by up to {max(apart, default=0.0):.2g}" + ("" if len(numbers) == len(columns) else ", and other answers")
 
 
-AREA = Area("methods", "every method on odd crowds, shuffled, on threads, on disk", attack, tested=300, weight=50)
+AREA = Area("methods", "every method on odd crowds, shuffled, on threads, on disk", attack, tested=200, weight=50)

@@ -40,4 +40,4 @@ def attack(case: Case) -> Verdict:
     return verdict
 
 
-AREA = Area("parameters", "hostile values for every parameter of every method", attack, tested=300)
+AREA = Area("parameters", "hostile values for every parameter of every method", attack, tested=200)

@@ -53,12 +53,14 @@ def attack(case: Case) -> Verdict:
     folder.mkdir()
     stems = random.sample(_STEMS, random.randint(1, 4))
     files: dict[Path, list[Row]] = {}
+    may_refuse = False
     for stem in stems:
         rows = crowds.text_rows(case)
         written = delimited.encode(case, rows)
         path = folder / f"{stem}.csv"
         path.write_bytes(written.content)
         files[path] = written.rows() or []
+        may_refuse |= written.may_be_refused
     _other_things(case, folder)
     kind = random.choice(("list", "folder", "pattern"))
     visible = {path: rows for path, rows in sorted(files.items()) if path.name[0] not in "._"}
@@ -74,7 +76,7 @@ def attack(case: Case) -> Verdict:
         arguments = [f"{_escaped(folder)}/*.csv"]
         read = [row for rows in shown.values() for row in rows]
     rules = crowds.rules(case, read or [("i", "w", "x")])
-    return check_majority(case, [*arguments], rules, read, may_refuse=False)
+    return check_majority(case, [*arguments], rules, read, may_refuse=may_refuse)
 
 
 def _escaped(folder: Path) -> str:
@@ -93,4 +95,4 @@ def _other_things(case: Case, folder: Path) -> None:
         (folder / "inner" / "labels.csv").write_bytes(b"item,worker,label\nno,no,no\n")
 
 
-AREA = Area("files", "several files, folders and patterns, hostile file names", attack, tested=200)
+AREA = Area("files", "several files, folders and patterns, hostile file names", attack, tested=150)

@@ -100,4 +100,4 @@ def _judged(case: Case, run: Run, command: list[str], streams: str, reader_leave
     return verdict
 
 
-AREA = Area("streams", "closed and full streams, readers that leave, locales", attack, tested=16, weight=10)
+AREA = Area("streams", "closed and full streams, readers that leave, locales", attack, tested=10, weight=10)
