@@ -8,6 +8,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from threading import Lock
 from typing import Any, Final, TypeVar
 
@@ -138,7 +139,8 @@ class Threads:
                 for _ in numbers:
                     pass
 
-        others = [self._pool.submit(work) for _ in range(self._others)] if self._pool is not None else []
+        # Other threads do as this one does where NumPy meets numbers out of range: that is part of a thread's context.
+        others = [self._pool.submit(copy_context().run, work) for _ in range(self._others)] if self._pool else []
         work()
         for other in others:
             other.result()

@@ -10,10 +10,13 @@ from collections.abc import Callable
 from dataclasses import Field, dataclass
 from typing import Any, ClassVar, Final, TypeAlias, get_args, overload
 
+import numpy as np
+
 from ..data.crowd import Crowd, Place, require_crowd, require_single_votes
 from ..data.labels import Labels
 from ..errors import CallError, DataError
 from ..results.contributions import Contributions
+from ..results.finite import out_of_range
 from ..results.inferred import Inferred
 from ..results.result import Result
 from . import parameters
@@ -77,17 +80,21 @@ class Method(ABC):
             A `Result` for labels in memory; for labels on disk or in a cluster, an object with the same tables.
 
         Raises:
-            CallError: The method cannot run where the labels are.
+            CallError: The method cannot run where the labels are, or its parameters lead out of the range of numbers.
             DataError: The method cannot be used with such labels, or would need too much memory for them.
         """
         require_crowd(labels)
         self.require_place(labels.place)
         self.check(labels)
-        if isinstance(labels, Labels):
-            result: Result = self.infer(labels.numbered, progress)
-            return result.arranged(labels.names, labels.numbering)
-        found: Inferred = self.infer(labels, progress)
-        return found
+        try:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                if isinstance(labels, Labels):
+                    result: Result = self.infer(labels.numbered, progress)
+                    return result.arranged(labels.names, labels.numbering)
+                found: Inferred = self.infer(labels, progress)
+                return found
+        except ArithmeticError as problem:
+            raise out_of_range(self, "cannot be computed") from problem
 
     @abstractmethod
     def infer(self, labels: Any, progress: Progress | None) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import replace
 from threading import Lock
 
@@ -77,7 +78,9 @@ def best_of(
     """
     counter = Counter(progress)
     with ThreadPoolExecutor(attempts_at_once(attempts, labels)) as threads:
-        fitted = threads.map(lambda number: attempt(number, counter), range(attempts))
+        # Every attempt does as this thread does where NumPy meets numbers out of range: see `Threads`.
+        here = copy_context()
+        fitted = threads.map(lambda number: here.copy().run(attempt, number, counter), range(attempts))
         # Attempts are compared as they finish, so that only the best so far is kept in memory.
         best = min(fitted, key=lambda one: float(one.ending.objective.sum()))
     return counter.with_all_iterations(best)

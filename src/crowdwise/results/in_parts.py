@@ -14,8 +14,9 @@ from ..data.crowd import Crowd
 from ..data.labels import Labels
 from ..data.names import Names
 from ..kernels import Array
+from .finite import check_finite
 from .quality import AgreementCounts, accuracies_of, count_agreement, count_right
-from .result import TIE, Ending, Quality, Result, Scale, check_finite
+from .result import TIE, Ending, Quality, Result, Scale
 from .tables import ResultTables
 
 
@@ -202,7 +203,7 @@ def part_result(fit: ResultInParts, labels: Labels, items: pl.Series, scores: Ar
         scores: Their final scores.
 
     Raises:
-        DataError: A score is not finite.
+        DataError: A score is not finite; a `CallError` if a parameter may be to blame.
     """
     variance = fit.sweeping_method.variance
     check_finite(fit.method, items, scores)

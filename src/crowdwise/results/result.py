@@ -12,9 +12,10 @@ from .. import kernels
 from ..data.labels import Labels
 from ..data.names import Names
 from ..data.numbering import Numbering
-from ..errors import CallError, DataError
+from ..errors import CallError
 from ..kernels import Array
 from .convergence import Convergence
+from .finite import check_finite
 from .learned import Learned
 from .tables import ResultTables
 
@@ -129,7 +130,7 @@ class Result(ResultTables):
             variance: Computes the posterior variance of the scores when it is first used; None if there is none.
 
         Raises:
-            DataError: A score is not finite.
+            DataError: A score is not finite; a `CallError` if a parameter may be to blame.
         """
         check_finite(method, labels.names.items, scores)
         ranking = kernels.best_two(scores, TIE)
@@ -317,10 +318,3 @@ def _arranged_quality(measure: Callable[[], Quality], workers: Array) -> Quality
 
 def _arranged_variance(measure: Callable[[], Array], items: Array) -> Array:
     return np.asarray(measure()[items])
-
-
-def check_finite(method: Any, items: pl.Series, scores: Array) -> None:
-    """Raise a DataError that names the first item with a score that is not finite, if there is such an item."""
-    if not np.isfinite(scores).all():
-        i = int(np.argmin(np.isfinite(scores).all(axis=1)))
-        raise DataError(f"{method!r} gave no finite score for item {items[i]!r}: {scores[i]}.")
