@@ -13,14 +13,16 @@ from typing import ClassVar
 
 import numpy as np
 
+from ...data.crowd import Crowd
 from ...data.labels import Labels, shares
+from ...errors import require_room
 from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ...inference.method import Reference
 from ...inference.parameters import most_iterations, parameter, random_seed, settled_within
 from ...inference.restarts import by_name
 from ...kernels import Array
 from ...results.learned import PerWorker
-from .softmax_scores import expected_log, score_posterior, score_prior
+from .softmax_scores import RowPrecision, expected_log, score_posterior, score_prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,7 @@ class Communities(Confusions):
         variance: (workers, true class, said class), the posterior variances of the scores.
         centre: (communities, true class, said class), the mean scores of each community.
         centre_prior: (true class, said class), the mean scores of a community before any label.
-        centre_precision: (true class, said class, said class), the precision of these scores before any label.
+        centre_precision: The precision of these scores before any label.
     """
 
     membership: PerWorker
@@ -41,7 +43,7 @@ class Communities(Confusions):
     variance: PerWorker
     centre: Array
     centre_prior: Array
-    centre_precision: Array
+    centre_precision: RowPrecision
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,15 @@ class CBCC(ConfusionMethod):
         """The method as in the released code that the BWA paper compared with."""
         return cls(damping=0.0, tolerance=0.0, max_iterations=40, seed=seed)
 
+    def check(self, labels: Crowd) -> None:
+        """Refuse votes that name several classes, and communities whose matrices do not fit in memory."""
+        super().check(labels)
+        require_room(
+            16 * self.communities * (labels.n_workers + labels.n_classes**2),
+            f"CBCC has matrices for {self.communities:,} communities with {labels.n_classes:,} classes, which",
+            "Use fewer communities.",
+        )
+
     def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
         """Start with every worker in a random community; all communities have the same scores."""
         classes = labels.n_classes
@@ -106,8 +117,8 @@ class CBCC(ConfusionMethod):
         swapped = np.tile(np.arange(classes), (classes, 1))
         swapped[:, 0] = np.arange(classes)
         np.fill_diagonal(swapped, 0)
-        prior, precision = mean[swapped], first_precision[swapped[:, :, None], swapped[:, None, :]]
-        spread = np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2) + 1 / self.noise_precision
+        prior, precision = mean[swapped], RowPrecision.of_first(first_precision)
+        spread = np.diagonal(np.linalg.inv(first_precision))[swapped] + 1 / self.noise_precision
         random = np.random.default_rng(self.seed)
         drawn = by_name(labels.names.workers, random.integers(self.communities, size=labels.n_workers))
         every_worker = (labels.n_workers, classes, classes)
@@ -117,7 +128,7 @@ class CBCC(ConfusionMethod):
             log_prior=np.zeros(classes),
             matrices=_normalised(expected),
             objective=np.zeros(1),
-            membership=np.eye(self.communities)[drawn],
+            membership=np.equal.outer(drawn, np.arange(self.communities)).astype(float),
             mean=np.broadcast_to(prior, every_worker),
             variance=np.broadcast_to(spread, every_worker),
             centre=np.broadcast_to(prior, (self.communities, classes, classes)),
@@ -134,19 +145,16 @@ class CBCC(ConfusionMethod):
         classes = len(counts.classes)
         member = previous.membership
         mean, variance = np.empty_like(said), np.empty_like(said)
-        centre = np.empty_like(previous.centre)
-        distance = np.zeros_like(member)
-        identity = self.noise_precision * np.eye(classes)
         for k in range(classes):
             before = previous.mean[:, k], previous.variance[:, k]
             after = score_posterior(*before, said[:, k], member @ previous.centre[:, k], self.noise_precision)
             mean[:, k], variance[:, k] = (self._damped(*pair) for pair in zip(before, after, strict=True))
-            precision = previous.centre_precision[k]
-            centre_covariance = np.linalg.inv(precision + member.sum(axis=0)[:, None, None] * identity)
-            centre_linear = precision @ previous.centre_prior[k] + self.noise_precision * member.T @ mean[:, k]
-            centre[:, k] = np.einsum("clm,cm->cl", centre_covariance, centre_linear)
-            distance += ((mean[:, None, k] - centre[None, :, k]) ** 2).sum(axis=2)
-            distance += np.trace(centre_covariance, axis1=1, axis2=2)
+        centre, distance = np.empty_like(previous.centre), np.empty_like(member)
+        precision, prior = previous.centre_precision, previous.centre_prior
+        for community, (share, size) in enumerate(zip(member.T, member.sum(axis=0), strict=True)):
+            linear = precision.times(prior) + self.noise_precision * np.tensordot(share, mean, axes=1)
+            centre[community], traces = precision.plus(self.noise_precision * size).solve(linear)
+            distance[:, community] = ((mean - centre[community]) ** 2).sum(axis=(1, 2)) + classes * traces
         size = special.digamma(member.sum(axis=0) + self.membership_count)
         support = size - self.noise_precision / 2 * distance
         expected = expected_log(mean, variance)

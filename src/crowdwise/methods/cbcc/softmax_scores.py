@@ -10,7 +10,7 @@ where lse(s) is the logarithm of the sum of the exponentials of s, and a is one 
 here work on many rows at once: the last axis of an array is the class that is said.
 """
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,65 @@ from ...kernels import Array
 
 _TILT_STEPS: Final = 10
 _PRIOR_STEPS: Final = 50
+
+
+class RowPrecision(NamedTuple):
+    """The precision matrices of the scores of all rows before any label.
+
+    Nothing but the true class tells one class from another, so the matrix of a row has four different numbers. The
+    matrix of row k times a vector, and its inverse times a vector, then take as many operations as there are classes.
+
+    Attributes:
+        own: The precision of the score of class k.
+        other: The precision of the score of each other class.
+        between_own: The number between class k and another class.
+        between_others: The number between two other classes.
+    """
+
+    own: float
+    other: float
+    between_own: float
+    between_others: float
+
+    @classmethod
+    def of_first(cls, matrix: Array) -> "RowPrecision":
+        """The four numbers, read from the matrix of row 0; those that a small matrix lacks are zero."""
+        size = len(matrix)
+        return cls(
+            float(matrix[0, 0]),
+            float(matrix[1, 1]) if size > 1 else float(matrix[0, 0]),
+            float(matrix[0, 1]) if size > 1 else 0.0,
+            float(matrix[1, 2]) if size > 2 else 0.0,
+        )
+
+    def plus(self, precision: float) -> "RowPrecision":
+        """These matrices plus the same number everywhere on the diagonal."""
+        return self._replace(own=self.own + precision, other=self.other + precision)
+
+    def times(self, rows: Array) -> Array:
+        """The matrix of every row k times row k of `rows` (true class, said class)."""
+        of_own = np.diagonal(rows)[:, None]
+        of_others = rows.sum(axis=1, keepdims=True) - of_own
+        product = (
+            (self.other - self.between_others) * rows + self.between_own * of_own + self.between_others * of_others
+        )
+        np.fill_diagonal(product, self.own * of_own[:, 0] + self.between_own * of_others[:, 0])
+        return np.asarray(product)
+
+    def solve(self, rows: Array) -> tuple[Array, float]:
+        """The inverse of the matrix of every row k times row k of `rows`, and the trace of one such inverse."""
+        others = len(rows) - 1
+        of_own = np.diagonal(rows)[:, None]
+        of_others = rows.sum(axis=1, keepdims=True) - of_own
+        # Summed over the other classes, two unknowns are left: the own one, and the sum of the others.
+        apart = self.other - self.between_others
+        together = apart + others * self.between_others
+        determinant = self.own * together - others * self.between_own**2
+        own = (together * of_own - self.between_own * of_others) / determinant
+        sum_of_others = (self.own * of_others - others * self.between_own * of_own) / determinant
+        solution = (rows - self.between_own * own - self.between_others * sum_of_others) / apart
+        np.fill_diagonal(solution, own)
+        return np.asarray(solution), (others - 1) / apart + (self.own + together) / determinant
 
 
 def tilt(mean: Array, variance: Array) -> Array:
