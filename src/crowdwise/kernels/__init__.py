@@ -39,6 +39,7 @@ from .json_lines import walk_objects
 from .kos import pass_messages, reply_messages
 from .la import stream_votes
 from .log_linear import fit_matrices, score_matrices
+from .log_linear_tied import Tied, add_departures, fit_tied_items, fit_tied_workers, score_tied
 from .mmsr import trimmed_ratios
 from .posteriors import sweep_coins
 from .ptbcc import sweep_prototypes
@@ -59,7 +60,9 @@ __all__ = [
     "KEEP_LAST",
     "KEEP_NONE",
     "Array",
+    "Tied",
     "ability_objective",
+    "add_departures",
     "agreements",
     "agreements_with_others",
     "average_variances",
@@ -68,6 +71,8 @@ __all__ = [
     "encode",
     "expected_right",
     "fit_matrices",
+    "fit_tied_items",
+    "fit_tied_workers",
     "group_by_item",
     "hash_numbers",
     "hash_text",
@@ -80,6 +85,7 @@ __all__ = [
     "resolve_repeats",
     "score_abilities",
     "score_matrices",
+    "score_tied",
     "split_by_hash",
     "stream_votes",
     "sweep_averages",

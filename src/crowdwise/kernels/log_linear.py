@@ -55,6 +55,57 @@ def _weigh(row: Array, weights: Array) -> None:
 
 
 @compiled
+def _fit_row(
+    row: Array,
+    weights: Array,
+    centre: Array,
+    ridges: Array,
+    found: tuple[Array, Array, Array, int],
+    gradient: Array,
+    hessian: Array,
+    chance: Array,
+) -> None:
+    """Overwrite one `row` of a matrix by the one that fits its labels best, and `weights` by its exponentials.
+
+    The row is drawn to `centre` by the penalties `ridges`, one for each column. `found` is what there is to fit: the
+    probability of each label that the row's class is true; the weights that each label has from the other side
+    (labels, columns); how often each column was named; and how many labels there are. The last three arrays are
+    overwritten.
+    """
+    share, other_rows, named, count = found
+    size = row.size
+    for _ in range(_STEPS):
+        for a in range(size):
+            gradient[a] = ridges[a] * (row[a] - centre[a]) - named[a]
+            for b in range(a):
+                hessian[a, b] = 0.0
+            hessian[a, a] = ridges[a]
+        for e in range(count):
+            total = 0.0
+            for a in range(size):
+                chance[a] = weights[a] * other_rows[e, a]
+                total += chance[a]
+            inverse = 1.0 / total
+            for a in range(size):
+                chance[a] *= inverse
+                part = share[e] * chance[a]
+                gradient[a] += part
+                hessian[a, a] += part
+                for b in range(a + 1):
+                    hessian[a, b] -= part * chance[b]
+        _solve(hessian, gradient)
+        longest = 0.0
+        for a in range(size):
+            longest = max(longest, abs(gradient[a]))
+        scale = min(1.0, _LONGEST / max(longest, _SHORT))
+        for a in range(size):
+            row[a] -= scale * gradient[a]
+        _weigh(row, weights)
+        if longest < _SHORT:
+            break
+
+
+@compiled
 def fit_matrices(
     first: int,
     last: int,
@@ -84,6 +135,7 @@ def fit_matrices(
     gradient, named = np.empty(n_classes), np.empty(n_classes)
     hessian = np.empty((n_classes, n_classes))
     chance = np.empty(n_classes)
+    ridges = np.full(n_classes, ridge)
     most = 0
     for g in range(first, last):
         most = max(most, group_starts[g + 1] - group_starts[g])
@@ -102,36 +154,8 @@ def fit_matrices(
                     for a in range(n_classes):
                         other_rows[count, a] = other_weights[_U(others[e]), k, a]
                     count += _U(1)
-            row, weights = own[g, k], own_weights[g, k]
-            for _ in range(_STEPS):
-                for a in range(n_classes):
-                    gradient[a] = ridge * (row[a] - centre[k, a]) - named[a]
-                    for b in range(a):
-                        hessian[a, b] = 0.0
-                    hessian[a, a] = ridge
-                for e in range(count):
-                    total = 0.0
-                    for a in range(n_classes):
-                        chance[a] = weights[a] * other_rows[e, a]
-                        total += chance[a]
-                    inverse = 1.0 / total
-                    for a in range(n_classes):
-                        chance[a] *= inverse
-                        part = share[e] * chance[a]
-                        gradient[a] += part
-                        hessian[a, a] += part
-                        for b in range(a + 1):
-                            hessian[a, b] -= part * chance[b]
-                _solve(hessian, gradient)
-                longest = 0.0
-                for a in range(n_classes):
-                    longest = max(longest, abs(gradient[a]))
-                scale = min(1.0, _LONGEST / max(longest, _SHORT))
-                for a in range(n_classes):
-                    row[a] -= scale * gradient[a]
-                _weigh(row, weights)
-                if longest < _SHORT:
-                    break
+            found = (share, other_rows, named, int(count))
+            _fit_row(own[g, k], own_weights[g, k], centre[k], ridges, found, gradient, hessian, chance)
 
 
 @compiled

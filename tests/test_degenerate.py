@@ -1,0 +1,145 @@
+"""Tests of every method with degenerate crowds, with parameters at the ends of their ranges, and with many classes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from decimal import Decimal
+from typing import Any, Literal, get_args, get_origin
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import crowdwise as cw
+from crowdwise import testing
+from crowdwise.inference.parameters import Parameter, parameters_of
+
+from .cases import CASES, EVERY, each_method
+
+CROWDS: dict[str, list[tuple[Any, Any, Any]]] = {
+    "one item": [("i", f"w{j}", f"c{j % 3}") for j in range(5)],
+    "one worker": [(f"i{i}", "w", f"c{i % 3}") for i in range(6)],
+    "one label": [("i", "w", "c")],
+    "one class": [(f"i{i}", f"w{j}", "c") for i in range(4) for j in range(3)],
+    "a label per worker": [(f"i{j % 5}", f"w{j}", f"c{j % 3}") for j in range(15)],
+    "a worker per item": [(f"i{j}", f"w{j}", f"c{j % 3}") for j in range(6)],
+    "three crowds": [
+        (f"i{g}{i}", f"w{g}{j}", f"c{(i + j * (i % 2)) % 3}") for g in range(3) for i in range(4) for j in range(3)
+    ],
+    "all agree": [(f"i{i}", f"w{j}", f"c{i % 3}") for i in range(9) for j in range(4)],
+    "all disagree": [(f"i{i}", f"w{j}", f"c{(i + j) % 4}") for i in range(8) for j in range(4)],
+    "two who contradict each other": [(f"i{i}", f"w{j}", f"c{(i + j) % 2}") for i in range(6) for j in range(2)],
+    "every class once": [(f"i{i}", f"w{j}", f"c{i * 4 + j}") for i in range(10) for j in range(4)],
+    "integers": [(i, j, i * j % 3) for i in range(5) for j in range(4)],
+    "booleans": [(bool(i), bool(j), bool(i ^ j)) for i in range(2) for j in range(2)],
+    "dates": [
+        (date(2020, 1, 1) + timedelta(i), date(2021, 1, 1) + timedelta(j), date(2022, 1, 1) + timedelta(i * j % 3))
+        for i in range(5)
+        for j in range(4)
+    ],
+    "decimals": [(Decimal(i) / 2, Decimal(j) / 4, Decimal(i * j % 3) / 8) for i in range(5) for j in range(4)],
+    "a worker with very many labels": [(i, 0, i % 2) for i in range(5000)]
+    + [(i % 20, 1 + i // 20, i % 2) for i in range(60)],
+    "items with very many labels": [(i, j, (i if j % 3 else j) % 2) for i in range(3) for j in range(500)],
+}
+
+# The numbers to try for a parameter, as far as it takes them.
+NUMBERS = [0.0, 5e-324, 1e-300, 1e-30, np.nextafter(0.5, 0), np.nextafter(1, 0), 1.0, 1e30, 1e308]
+
+
+@each_method
+@pytest.mark.parametrize("crowd", CROWDS)
+def test_degenerate_crowds(key: str, crowd: str) -> None:
+    rows = CROWDS[crowd]
+    labels = cw.Labels.from_arrays(*zip(*rows, strict=True))
+    method = EVERY[key]
+    if method.most_classes is not None and labels.n_classes > method.most_classes:
+        with pytest.raises(cw.DataError, match=f"takes at most {method.most_classes} classes"):
+            method.fit(labels)
+        return
+    result = method.fit(labels)
+    testing.require_whole(rows, result)
+    trust = result.workers.trust()
+    assert trust is None or np.isfinite(trust.value).all()
+
+
+def ends(declared: Parameter) -> Iterator[Any]:
+    """The choices of a parameter, or the least and the greatest numbers that it takes."""
+    kinds = get_args(declared.kind) or (declared.kind,)
+    if get_origin(declared.kind) is Literal:
+        yield from kinds
+    elif bool in kinds:
+        yield from (True, False)
+    elif int in kinds:
+        # More iterations, steps or starts than anybody can wait for are not refused: they are what was asked for.
+        large = [10**9, 10**30] if declared.name in ("seed", "subtypes", "communities") else []
+        yield from filter(declared.accepts, [0, 1, 2, *large])
+    else:
+        # How long the iterations go on changes no formula, so that the ends of the range are enough.
+        numbers = [0.0, 1e308] if declared.name == "tolerance" else NUMBERS
+        yield from filter(declared.accepts, numbers)
+
+
+def of(method: Any) -> dict[str, Parameter]:
+    """The parameters of a method, by name."""
+    kind: Any = type(method)
+    return parameters_of(kind)
+
+
+@pytest.mark.parametrize(("key", "name"), [(key, name) for key in CASES for name in of(CASES[key])])
+def test_a_parameter_at_the_ends_of_its_range_gives_whole_results_or_a_sentence(key: str, name: str) -> None:
+    method = CASES[key]
+    last = min(method.most_classes or 24, 24)
+    crowds = [
+        [("i", "w", "c"), ("i", "v", "d")],
+        [(f"i{i}", f"w{j}", f"c{(i + (j == i)) % min(3, last)}") for i in range(6) for j in range(4)],
+        [(f"i{i}", f"w{j}", f"c{(i * 7 + j * j) % last}") for i in range(12) for j in range(4)],
+    ]
+    values = list(ends(of(method)[name]))
+    assert values
+    for value in values:
+        for rows in crowds:
+            outcome = fitted_or_refused(replace(method, **{name: value}), rows)
+            if isinstance(outcome, str):
+                assert name in outcome
+                assert len(outcome) < 500
+            else:
+                testing.require_whole(rows, outcome)
+
+
+def fitted_or_refused(method: Any, rows: testing.Rows) -> Any:
+    """The result of a method, or the sentence with which it refuses; any other error is raised."""
+    try:
+        return testing.fit(method, rows)
+    except (cw.CallError, cw.DataError) as refusal:
+        return str(refusal)
+
+
+@pytest.mark.parametrize("key", ["loglinear", "minimax"])
+@pytest.mark.parametrize("check", testing.CHECKS)
+def test_matrices_with_shared_numbers_keep_the_contract(key: str, check: str) -> None:
+    with patch("crowdwise.inference.log_linear._FEW_CLASSES", 1):
+        testing.CHECKS[check](CASES[key])
+
+
+@pytest.mark.parametrize(
+    ("method", "within"), [(cw.Minimax(), 1e-8), (cw.LogLinear(), 5e-3), (cw.LogLinear(item_ridge=0), 5e-3)]
+)
+def test_shared_numbers_are_near_to_whole_matrices(method: Any, within: float) -> None:
+    crowd = cw.simulate(60, 8, 20, accuracy=0.7, seed=5)
+    shared = method.fit(crowd.labels)
+    with patch("crowdwise.inference.log_linear._FEW_CLASSES", 20):
+        whole = method.fit(crowd.labels)
+    assert 0 < np.abs(shared.scores - whole.scores).max(axis=1).mean() < within
+    assert shared.workers.confusion == pytest.approx(whole.workers.confusion, abs=0.05)
+    assert shared.workers.trust().value == pytest.approx(whole.workers.trust().value, abs=0.01)
+
+
+@pytest.mark.parametrize("method", [cw.Minimax(), cw.LogLinear()])
+def test_memory_grows_with_labels_and_not_with_items_times_classes_squared(method: Any) -> None:
+    """Whole matrices of these 300 items would take 19 GB."""
+    labels = cw.Labels.from_arrays(*zip(*[(i % 300, i // 300, i) for i in range(2000)], strict=True))
+    method.check(labels)
+    wide = cw.Labels.from_arrays(range(40_000), [0] * 40_000, range(40_000))
+    with pytest.raises(cw.DataError, match="needs a matrix for every worker and item: 1 workers and 40,000 items"):
+        method.fit(wide)
