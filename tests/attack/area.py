@@ -77,15 +77,16 @@ def all_areas() -> Mapping[str, Area]:
     return {area.name: area for area in sorted(found, key=lambda area: area.name)}
 
 
-def run_case(area: str, seed: int, keep: bool = False) -> Verdict:
+def run_case(area: str, seed: int, keep: bool = False, parent: Path | None = None) -> Verdict:
     """Make a case from its area and seed, and run it. Raises `Failure` if the rule was broken.
 
     Args:
         area: The name of the area.
         seed: The number of the case.
         keep: Whether the folder of the case stays, to look at it.
+        parent: Where the folder of the case is made; None for the system's folder for temporary files.
     """
-    folder = Path(tempfile.mkdtemp(prefix=f"attack-{area}-"))
+    folder = Path(tempfile.mkdtemp(prefix=f"attack-{area}-", dir=parent))
     case = Case(area, seed, folder, Random(f"{area} {seed}"))
     for inside in (case.here, case.temporary, case.home):
         inside.mkdir()

@@ -1,16 +1,19 @@
 """Run many cases on several processes, and count what came of them."""
 
 import multiprocessing
+import shutil
 import sys
+import tempfile
 import time
 import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from typing import Any, Final
 
 from .area import Area, command, run_case
-from .rule import MOST_WAITING, Failure
+from .rule import MOST_WAITING, Failure, TooLongFailure
 
 # A case that has not ended by itself after so many seconds is ended with its process.
 _HANGS: Final = 2 * MOST_WAITING + 60
@@ -86,7 +89,8 @@ def run_many(areas: Sequence[Area], cases: int, first_seed: int, processes: int)
     tally = Tally(areas)
     began = time.monotonic()
     tasks = _tasks(areas, cases, first_seed)
-    workers = [Worker() for _ in range(processes)]
+    folder = Path(tempfile.mkdtemp(prefix="attack-"))
+    workers = [Worker(folder) for _ in range(processes)]
     left = cases
     try:
         while left:
@@ -105,6 +109,7 @@ def run_many(areas: Sequence[Area], cases: int, first_seed: int, processes: int)
     finally:
         for worker in workers:
             worker.end()
+        shutil.rmtree(folder, ignore_errors=True)
     tally.seconds = time.monotonic() - began
     sys.stderr.write("\r\x1b[K" if sys.stderr.isatty() else "")
     return tally
@@ -143,9 +148,14 @@ def _show(tally: Tally, done: tuple[str, int, str, float], number: int, cases: i
 
 
 class Worker:
-    """A process that runs one case after the other; it is made anew when a case hangs or crashes it."""
+    """A process that runs one case after the other; it is made anew when a case hangs or crashes it.
 
-    def __init__(self) -> None:
+    Args:
+        folder: Where the folders of the cases are made.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self.task: tuple[str, int] | None = None
         self._began = 0.0
         self._start()
@@ -153,7 +163,7 @@ class Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=_work, args=(theirs,))
+        self._process = context.Process(target=_work, args=(theirs, self._folder))
         self._process.start()
         theirs.close()
 
@@ -169,7 +179,10 @@ class Worker:
         seconds = time.monotonic() - self._began
         if self.pipe.poll():
             try:
-                outcome: Any = self.pipe.recv()
+                outcome, goes_on = self.pipe.recv()
+                if not goes_on:
+                    self._process.join()
+                    self._start()
             except EOFError:
                 self._process.join()
                 outcome = f"ended the process with code {self._process.exitcode}"
@@ -191,14 +204,17 @@ class Worker:
         self._process.join()
 
 
-def _work(tasks: "Connection[Any, Any]") -> None:
+def _work(tasks: "Connection[Any, Any]", folder: Path) -> None:
     """Run cases as they come, and send back what came of each."""
-    while True:
+    goes_on = True
+    while goes_on:
         area, seed = tasks.recv()
         try:
-            outcome: str = run_case(area, seed)
+            outcome: str = run_case(area, seed, parent=folder)
+        except TooLongFailure as failure:
+            outcome, goes_on = str(failure), False
         except Failure as failure:
             outcome = str(failure)
         except Exception:
             outcome = f"{_UNEXPECTED}\n{traceback.format_exc()}"
-        tasks.send(outcome)
+        tasks.send((outcome, goes_on))

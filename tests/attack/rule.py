@@ -29,6 +29,10 @@ class Failure(AssertionError):  # noqa: N818  # it is what the attack looks for,
     """Crowdwise broke the rule; the message says how."""
 
 
+class TooLongFailure(Failure):
+    """Crowdwise was interrupted in this process because it took too long, and may have left much behind in memory."""
+
+
 @dataclass(frozen=True)
 class Run:
     """One run of the command line, as seen from outside.

@@ -2,7 +2,6 @@
 
 import io
 import os
-import resource
 import signal
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from crowdwise.cli import main
 
 from .area import Case
 from .containment import require_contained
-from .rule import MOST_SECONDS, MOST_WAITING, Failure, Run
+from .rule import MOST_SECONDS, MOST_WAITING, Failure, Run, TooLongFailure
 from .surroundings import changes, contents
 
 # Variables that a run in a process of its own gets from us; the rest of the surroundings is made for the case.
@@ -87,7 +86,9 @@ def time_limit() -> Iterator[None]:
     """Raise `Failure` in the main thread once the block takes too long."""
 
     def stop(*_: Any) -> None:
-        raise Failure(f"had not ended after {MOST_SECONDS:.0f} s of processors, or {MOST_WAITING:.0f} s on the clock")
+        raise TooLongFailure(
+            f"had not ended after {MOST_SECONDS:.0f} s of processors, or {MOST_WAITING:.0f} s on the clock"
+        )
 
     timers = {
         signal.SIGPROF: (signal.ITIMER_PROF, MOST_SECONDS),
@@ -149,10 +150,11 @@ def _handlers_restored() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _memory(field: str) -> int:
-    """A number of bytes from what Linux knows of this process; 0 on other systems."""
-    status = Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else []
+def _memory(field: str, process: str = "self") -> int:
+    """A number of bytes from what Linux knows of a process; 0 if it has ended, and on other systems."""
+    lines: list[str] = []
+    with suppress(OSError):
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(f"{field}:")), 0)
 
 
@@ -191,26 +193,32 @@ def in_child(
     with paths[0].open("wb") as output, paths[1].open("wb") as said:
         streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": output, "stderr": said}
         process = subprocess.Popen([sys.executable, *program, *given], cwd=case.here, env=variables, **streams | more)
-        code, usage = _wait(process)
+        try:
+            code, seconds, memory = _wait(process)
+        except TimeoutError:
+            raise Failure(f"crowdwise {' '.join(given)} had not ended after {MOST_WAITING:.0f} s") from None
     output_bytes, said_bytes = (path.read_bytes() for path in paths)
-    seconds, memory = (0.0, 0) if usage is None else (usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
-    run = Run(given, code, output_bytes, said_bytes, seconds, memory, changes(before, contents(*folders)))
-    if usage is None:
-        raise run.fail(f"had not ended after {MOST_WAITING:.0f} s")
-    return run
+    return Run(given, code, output_bytes, said_bytes, seconds, memory, changes(before, contents(*folders)))
 
 
-def _wait(process: "subprocess.Popen[bytes]") -> tuple[int, resource.struct_rusage | None]:
-    """Wait until a process ends: its exit code and what it used; kills it after a while, and then gives None."""
+def _wait(process: "subprocess.Popen[bytes]") -> tuple[int, float, int]:
+    """Wait until a process ends: its exit code, the seconds of processors and the memory that it took.
+
+    Raises `TimeoutError` after a while, and kills the process. Its memory is looked at again and again, because what
+    the system says at the end is at least what this process has.
+    """
     deadline = time.monotonic() + MOST_WAITING
+    memory = 0
     while True:
+        memory = _memory("VmHWM", str(process.pid)) or memory
         ended, status, usage = os.wait4(process.pid, os.WNOHANG)
         if ended:
             process.returncode = os.waitstatus_to_exitcode(status)
-            return process.returncode, usage
+            return process.returncode, usage.ru_utime + usage.ru_stime, memory
         if time.monotonic() > deadline:
             process.kill()
-            return process.wait(), None
+            process.wait()
+            raise TimeoutError
         time.sleep(0.005)
 
 

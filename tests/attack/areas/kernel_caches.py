@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -34,6 +35,9 @@ def attack(case: Case) -> Verdict:
     with _not_to_be_written(read_only):  # everything may have to be compiled anew, which takes long
         run = in_child(case, *command, environment=environment)
     asked = small_crowd.outputs(case) if "truth.csv" in command else set()
+    # Where nothing else can be written to, compiled kernels are kept in the folder for temporary files.
+    kept = {path for path in run.changes if path.startswith(f"{case.temporary}/crowdwise-kernels-")}
+    run = replace(run, changes={path: how for path, how in run.changes.items() if path not in kept})
     verdict = judge(run, asked, most_seconds=MOST_WAITING)
     if asked and verdict == "refused":
         raise run.fail("refused what it had to answer")

@@ -13,7 +13,7 @@ from crowdwise.testing import require_same_found, require_whole, table
 from tests.cases import EVERY
 
 from ..area import Area, Case
-from ..rule import Failure, Verdict
+from ..rule import Failure, TooLongFailure, Verdict
 from ..running import time_limit
 
 Rows = list[tuple[str, str, str]]
@@ -87,6 +87,8 @@ def attack(case: Case) -> Verdict:
     try:
         with time_limit(), np.errstate(all="raise", under="ignore"):
             return _check(case, method, rows)
+    except TooLongFailure as failure:
+        raise TooLongFailure(f"{key} on {len(rows)} labels over {classes} classes {failure}") from failure
     except AssertionError as failure:
         raise Failure(f"{key} on {len(rows)} labels over {classes} classes: {failure}") from failure
     except cw.DataError as refusal:
