@@ -8,7 +8,7 @@ import polars as pl
 
 from ..errors import DataError
 from .encoding import Duplicates
-from .ids import equals, require_dates
+from .ids import equals, require_values
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,11 @@ class Cleaning:
     def labelled(self, table: pl.DataFrame) -> pl.Series | None:
         """Count the rows of one batch, and return which of them have a label; None if all have one.
 
-        The batch has the columns item, worker and label. Raises `DataError` if one has dates that Python does not know.
+        The batch has the columns item, worker and label. Raises `DataError` if one has values that cannot be
+        stored in every format.
         """
         for column in table:
-            require_dates(column, self._found.get(column.name, column.name))
+            require_values(column, self._found.get(column.name, column.name))
         present = _has_value(table["label"])
         self._without_value += int((~present).sum())
         for value in self._missing:

@@ -41,8 +41,13 @@ def require_ids(schema: Mapping[str, pl.DataType], found: Mapping[str, str], whe
             )
 
 
-def require_dates(column: pl.Series, name: str) -> None:
-    """Raise `DataError` if a column has a date or time that Python does not know, as damaged files have."""
+def require_values(column: pl.Series, name: str) -> None:
+    """Raise `DataError` if a column has values that not every format can store.
+
+    These are infinite numbers, and dates or times that Python does not know, as damaged files have.
+    """
+    if column.dtype.is_float() and column.is_infinite().any():
+        raise DataError(f"Column {name!r} has an infinite number; ids and labels are finite, or text.")
     dtype, known = column.dtype, _RANGES.get(column.dtype.base_type())
     if known is None:
         return

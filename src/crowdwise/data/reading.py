@@ -15,7 +15,7 @@ from .disk.partitioning import Phases
 from .disk.workspace import Workspace
 from .encoding import Duplicates, check_policy, require_codes
 from .frames import as_series, pick
-from .ids import require_dates
+from .ids import require_values
 from .labels import Labels
 from .panics import panics_hidden
 from .paths import Source, expand, name_of
@@ -202,7 +202,7 @@ def read_truth(source: Any, *, item: str | None = None, truth: str | None = None
         table, _ = pick(source, given, "The table of truths")
         name = "The table of truths"
     for column in table:
-        require_dates(column, column.name)
+        require_values(column, column.name)
     table = table.drop_nulls().unique(maintain_order=True)
     twice = table.filter(table["item"].is_duplicated())
     if twice.height:

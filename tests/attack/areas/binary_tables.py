@@ -30,7 +30,7 @@ _USABLE: Final[tuple[tuple[Any, Sequence[Any]], ...]] = (
     (pl.UInt32, (0, 2**32 - 1)),
     (pl.UInt64, (0, 2**63, 2**64 - 1, 3)),
     (pl.Float32, (0.5, -1.5, 2.0)),
-    (pl.Float64, (0.1, -1e300, 5e-324, float("inf"), 2.0**53)),
+    (pl.Float64, (0.1, -1e300, 5e-324, 2.0**53)),
     (pl.Boolean, (False, True)),
     (pl.Date, (_DAY, date(1, 1, 1), date(9999, 12, 31))),
     (pl.Datetime("us"), (_MOMENT, datetime(2026, 1, 1))),
