@@ -239,7 +239,7 @@ def test_bad_data_get_one_sentence(rows: Any, message: str) -> None:
         (5, "The item values are of mixed types"),
         (pl.Series([2**60]).cast(pl.Datetime("ms")), "'item' has dates or times outside of the years 1 to 9999"),
         (pl.Series([2**60]).cast(pl.Datetime("us", "Asia/Tokyo")), "outside of the years 1 to 9999"),
-        (pl.Series([1.0, float("inf")]), "'item' has an infinite number; ids and labels are finite, or text"),
+        ([float("inf")], "'item' has an infinite number; ids and labels are finite, or text"),
     ],
 )
 def test_what_is_no_id_gets_one_sentence(item: Any, message: str) -> None:
