@@ -133,13 +133,3 @@ def test_shared_numbers_are_near_to_whole_matrices(method: Any, within: float) -
     assert 0 < np.abs(shared.scores - whole.scores).max(axis=1).mean() < within
     assert shared.workers.confusion == pytest.approx(whole.workers.confusion, abs=0.05)
     assert shared.workers.trust().value == pytest.approx(whole.workers.trust().value, abs=0.01)
-
-
-@pytest.mark.parametrize("method", [cw.Minimax(), cw.LogLinear()])
-def test_memory_grows_with_labels_and_not_with_items_times_classes_squared(method: Any) -> None:
-    """Whole matrices of these 300 items would take 19 GB."""
-    labels = cw.Labels.from_arrays(*zip(*[(i % 300, i // 300, i) for i in range(2000)], strict=True))
-    method.check(labels)
-    wide = cw.Labels.from_arrays(range(40_000), [0] * 40_000, range(40_000))
-    with pytest.raises(cw.DataError, match="needs a matrix for every worker and item: 1 workers and 40,000 items"):
-        method.fit(wide)

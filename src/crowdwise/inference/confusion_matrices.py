@@ -4,7 +4,7 @@ A confusion matrix has a row for every true class: the probabilities of what the
 """
 
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -68,10 +68,23 @@ class Confusions(Learned):
 class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
     """The base of methods with a confusion matrix per worker: a subclass says how to estimate the matrices."""
 
+    # How many matrices of a worker are in memory at the same time: what was counted, what was learned in this iteration
+    # and in the one before, and what is made on the way.
+    matrices_at_once: ClassVar[int] = 6
+
     def check(self, labels: Crowd) -> None:
         """Refuse votes that name several classes, and more confusion matrices than fit in memory."""
         super().check(labels)
-        require_room_for_matrices(labels, type(self).__name__)
+        require_room(
+            self.bytes_needed(labels),
+            f"{type(self).__name__} needs a confusion matrix for every worker: {labels.n_workers:,} workers with "
+            f"{labels.n_classes:,} classes",
+            "Use a method with a number per worker instead, such as bwa.",
+        )
+
+    def bytes_needed(self, labels: Crowd) -> int:
+        """The most bytes that matrices take at the same time."""
+        return 8 * self.matrices_at_once * labels.n_workers * labels.n_classes**2
 
     def count_size(self, labels: Labels) -> int:
         """Workers times classes.
@@ -112,16 +125,6 @@ def in_registers(n_classes: int) -> tuple[int, ...] | None:
     The kernel is compiled once for each number of classes, and is faster when the classes fit in registers.
     """
     return tuple(range(n_classes)) if n_classes <= _MOST_IN_REGISTERS else None
-
-
-def require_room_for_matrices(labels: Crowd, name: str) -> None:
-    """Refuse confusion matrices that would not fit in memory, before any is made; `name` is that of the method."""
-    require_room(
-        8 * labels.n_workers * labels.n_classes**2,
-        f"{name} needs a confusion matrix for every worker: {labels.n_workers:,} workers with "
-        f"{labels.n_classes:,} classes",
-        "Use a method with a number per worker instead, such as bwa.",
-    )
 
 
 def by_true_class(counts: ConfusionCounts) -> Array:

@@ -75,6 +75,7 @@ class CBCC(ConfusionMethod):
     )
 
     starts_at_random: ClassVar[bool] = True
+    matrices_at_once: ClassVar[int] = 14
 
     communities: int = parameter(4, "How many communities of workers there are.", at_least=1)
     noise_precision: float = parameter(
