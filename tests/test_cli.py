@@ -140,7 +140,7 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["aggregate", "nowhere.csv"], 1, "There is no file nowhere.csv"),
-        (["aggregate", "{labels}", "--item", "itm"], 1, "did you mean 'item'?"),
+        (["aggregate", "{labels}", "--item", "itm"], 1, "Did you mean 'item'?"),
         (["aggregate", "{labels}", "--truth", "{other}"], 1, "shares no item"),
         (["aggregate", "{labels}", "-m", "bwaa"], 2, "there are bwa, "),
         (["aggregate", "{labels}", "--set", "a=1"], 2, "bwa takes name=value with one of these names: prior_strength"),
@@ -168,9 +168,17 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
             "diagonal=x is not a number above 0",
         ),
         (["aggregate", "{labels}", "-m", "ds", "--set", "start_from=majorty"], 2, "Did you mean 'majority'?"),
-        (["aggregate"], 2, "Missing argument"),
+        (["aggregate", "{labels}", "-m", "DawidSkene"], 2, "Did you mean 'ds'?"),
+        (["aggregate", "{labels}", "--set", "seed=1", "--set", "seed=2"], 2, "--set seed was given more than once"),
+        (["aggregate", "{labels}", "--set", f"seed={'9' * 50}"], 2, "It must have at most 18 digits."),
+        (["aggregate", "{labels}", "--engine", "disk", "--memory", "9" * 400], 2, "is no size; write it as 4GB"),
+        (["aggregate", "{labels}", "--engine", "disk", "--memory", "²GB"], 2, "memory='²GB' is no size"),
+        (["aggregate", "{labels}", "--item", b"caf\xe9"], 2, r"error: 'caf\udce9' is not text in UTF-8"),
+        (["aggregate", "{labels}", "--engine", "disk", "--workdir", b"caf\xe9"], 2, r"no folder caf\udce9 to work in"),
+        (["aggregate"], 2, "error: Missing argument 'files'. See `crowdwise aggregate --help`."),
         (["aggregate", "{labels}", "--nonsense"], 2, "No such option"),
         (["compare", "{labels}", "--methods", "mv,x"], 2, "There is no method 'x'"),
+        (["compare", "{labels}", "--methods", ""], 2, "There is no method ''"),
         (["compare", "{labels}", "-o", "compare.csv"], 2, "end it in .html"),
         (["report", "{labels}", "-o", "report.pdf"], 2, "end it in .html"),
         (["report", "{labels}", "-o", "no/such/folder/report.html"], 2, "There is no folder"),
@@ -178,16 +186,21 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
         (["explain", "{labels}", "--item", "i999"], 2, "There is no item 'i999'; the first one is 'i001'"),
         (["explain", "{labels}", "--item", "i001", "-m", "ptbcc"], 2, "PTBCC cannot tell what each vote contributes"),
         (["simulate", "-o", "{labels}/folder"], 2, "cannot be made"),
-        (["simulate", "--items", "0", "-o", "x"], 2, "at least one item"),
+        (["simulate", "--seed", "-1", "-o", "x"], 2, "seed=-1 is not a whole number from 0 up to"),
+        (["simulate", "--items", "9" * 20, "-o", "x"], 2, f"items={'9' * 20} is not a whole number from 1 up to"),
+        (["simulate", "--items", "2000000000", "-o", "x"], 1, "would take"),
+        (["simulate", "--items", "0", "-o", "x"], 2, "items=0 is not a whole number from 1 up to"),
     ],
 )
 def test_mistakes_get_a_sentence_and_an_exit_code(
-    arguments: list[str], code: int, message: str, crowd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: list[str | bytes], code: int, message: str, crowd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("other.csv").write_text("item,truth\nnone,x\n")
-    done = run(*(text.format(labels=crowd / "labels.csv", other="other.csv") for text in arguments))
+    words = [os.fsdecode(word) for word in arguments]
+    done = run(*(word.format(labels=crowd / "labels.csv", other="other.csv") for word in words))
     assert done.returncode == code
+    assert len(done.stderr) < 500
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["other.csv"]

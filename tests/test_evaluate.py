@@ -91,10 +91,17 @@ def test_workloads_can_be_heavy_tailed_and_everybody_can_label_everything() -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"items": 0}, "at least one item"),
-        ({"labels_per_item": 11}, "between 1 and the number of workers"),
-        ({"accuracy": 1.5}, "accuracy lies between 0 and 1"),
+        ({"items": 0}, "items=0 is not a whole number from 1 up to"),
+        ({"labels_per_item": 11}, "labels_per_item=11 is not a number from 1 up to 10"),
+        ({"accuracy": 1.5}, "accuracy=1.5 is not a number from 1e-06 up to 0.999999"),
         ({"balance": [1]}, "balance needs 2 numbers"),
+        ({"balance": [1, float("inf")]}, "balance needs 2 numbers"),
+        ({"balance": "even"}, "balance needs 2 numbers"),
+        ({"classes": 2.5}, "classes=2.5 is not a whole number"),
+        ({"classes": None}, "classes=None is not a whole number"),
+        ({"seed": -1}, "seed=-1 is not a whole number from 0"),
+        ({"workers": 10**50}, "is not a whole number from 1 up to 2,147,483,647"),
+        ({"concentration": float("nan")}, "concentration=nan is not a number"),
     ],
 )
 def test_impossible_crowds_are_refused(arguments: dict[str, object], message: str) -> None:

@@ -1,9 +1,10 @@
 """Tests of `Labels`: encoding of names, repair of rows, and slices."""
 
 import datetime
+from collections.abc import Callable
 from contextlib import nullcontext
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
 import duckdb
 import numpy as np
@@ -286,7 +287,7 @@ def test_more_ids_than_codes_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_bad_tables_get_one_sentence() -> None:
     with pytest.raises(cw.DataError, match="has no column that looks like the worker"):
         cw.Labels.from_frame(pl.DataFrame({"item": [1], "label": [1], "who": [1]}))
-    with pytest.raises(cw.DataError, match=r"no column 'Itme' for the item.*did you mean 'item'\?"):
+    with pytest.raises(cw.DataError, match=r"no column 'Itme' for the item.*Did you mean 'item'\?"):
         cw.Labels.from_frame(pl.DataFrame(BASE), item="Itme")
     with pytest.raises(cw.DataError, match=r"looks like the label .* Did you mean 'lable'\?"):
         cw.Labels.from_frame(pl.DataFrame({"item": [1], "worker": [1], "lable": [1]}))
@@ -317,3 +318,44 @@ def test_splitting_rows_between_two_tables_changes_nothing() -> None:
     turned = pl.concat([rows.tail(100), rows.head(rows.height - 100)])
     one, other = (cw.BWA().fit(cw.Labels.from_frame(table)).to_frame().sort("item") for table in (rows, turned))
     assert one.drop("score", "runner_up_score").equals(other.drop("score", "runner_up_score"))
+
+
+CROWD = cw.Labels.from_arrays([1, 1, 2], ["a", "b", "a"], ["x", "y", "x"])
+FRAME = pl.DataFrame({"item": [1, 1], "worker": ["a", "b"], "label": ["x", "y"]})
+RESULT = cw.MajorityVote().fit(CROWD)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        pytest.param(lambda: cw.read_labels(cast(Any, 5)), "A int is no input", id="number"),
+        pytest.param(lambda: cw.read_labels(cast(Any, ["a.csv", None])), "There is no file a.csv", id="first of two"),
+        pytest.param(lambda: cw.Labels.from_frame(3), "A int is not a table", id="no table"),
+        pytest.param(lambda: cw.Labels.from_frame(FRAME, item=cast(Any, 5)), "item is a int, and has to", id="column"),
+        pytest.param(lambda: cw.Labels.from_frame(FRAME, strict=cast(Any, "no")), "strict is a str", id="strict"),
+        pytest.param(lambda: cw.Labels.from_frame(FRAME, missing="\udcff"), "is not text in UTF-8", id="missing"),
+        pytest.param(lambda: cw.explain(RESULT, CROWD, None), "There is no item None", id="no item"),
+        pytest.param(lambda: cw.explain(RESULT, cast(Any, FRAME), 1), "labels is a DataFrame", id="table, not labels"),
+        pytest.param(lambda: cw.explain(cast(Any, CROWD), CROWD, 1), "result is a Labels", id="labels, not result"),
+        pytest.param(lambda: cw.accuracy(cast(Any, FRAME), {1: "x"}), "result is a DataFrame", id="table, not result"),
+        pytest.param(lambda: cw.write(cast(Any, 3)), "tables is a int", id="no mapping"),
+        pytest.param(lambda: cw.write({"t.csv": cast(Any, "x")}), "A table to write is a str", id="text, not table"),
+        pytest.param(lambda: RESULT.write(cast(Any, 3)), "A int is no path", id="no path"),
+        pytest.param(lambda: RESULT.disputed(-1), "count=-1 is not a whole number", id="count"),
+        pytest.param(lambda: cw.datasets.load(cast(Any, None)), "The name of a dataset is a NoneType", id="dataset"),
+    ],
+)
+def test_arguments_of_another_type_get_a_sentence(call: Callable[[], object], message: str) -> None:
+    with pytest.raises((cw.CallError, cw.DataError), match=message):
+        call()
+
+
+def test_messages_are_short_however_long_names_are() -> None:
+    name = "x" * 20_000_000
+    with pytest.raises(cw.DataError) as problem:
+        cw.Labels.from_arrays([name, name], ["a", "a"], ["x", "y"])
+    assert len(str(problem.value)) < 500
+    assert "xxx...xxx" in str(problem.value)
+    with pytest.raises(cw.DataError, match=r"Did you mean 'item'\?$") as problem:
+        cw.Labels.from_frame(FRAME.rename({"label": name}), item="itm")
+    assert len(str(problem.value)) < 500

@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from crowdwise.parallel import Threads
+from crowdwise.errors import CallError
+from crowdwise.parallel import Threads, thread_count
 
 
 @pytest.fixture(autouse=True)
@@ -33,3 +34,16 @@ def test_an_error_on_any_thread_ends_the_work(in_pool: bool) -> None:
     with Threads(1000) as threads, pytest.raises(ValueError, match="broken"):
         threads.run(step)
     assert len(begun) < 100
+
+
+@pytest.mark.parametrize("given", ["²", "-1", "0", "2.5", "x", "9" * 50])
+def test_a_number_of_threads_that_is_none_is_refused(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROWDWISE_THREADS", given)
+    with pytest.raises(CallError, match="is not a number of threads"):
+        thread_count()
+
+
+@pytest.mark.parametrize("given", ["", " "])
+def test_no_number_of_threads_means_all_cores(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CROWDWISE_THREADS", given)
+    assert thread_count() >= 1

@@ -147,7 +147,12 @@ def in_shell(command: str, **environment: str) -> subprocess.CompletedProcess[by
         pytest.param("crowdwise methods 2>&-", 0, "", id="closed errors"),
         pytest.param("crowdwise nothing 2>/dev/full", 2, "", id="full errors"),
         pytest.param("crowdwise aggregate - <&- >&- 2>&-", 1, "", id="all closed"),
-        pytest.param("crowdwise aggregate - <&-", 1, "error: Standard input is empty.\n", id="closed input"),
+        pytest.param(
+            "crowdwise aggregate - <&-",
+            1,
+            "error: Standard input is closed: name a file, or pipe one in.\n",
+            id="closed input",
+        ),
         pytest.param(
             "crowdwise methods >/dev/full",
             1,

@@ -6,9 +6,10 @@ ends with an exit code. However long the names are that a message has in it, the
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
+from types import UnionType
 from typing import Final
 
 # The largest size that is allowed: what a laptop has room for in addition to the labels.
@@ -43,6 +44,18 @@ def shortened(text: str, longest: int = _LONGEST) -> str:
     return text
 
 
+def shown(value: object) -> str:
+    """Return a value that a caller gave, on one line and short, for a message.
+
+    >>> shown("x"), shown(10**5000)
+    ("'x'", 'an int')
+    """
+    try:
+        return shortened(" ".join(repr(value).split()), 100)
+    except Exception:  # anybody may have made its class; and Python writes no number of thousands of digits
+        return f"an {type(value).__name__}"
+
+
 class DataError(ValueError):
     """The data cannot be used as they are (exit code 1 on the command line)."""
 
@@ -57,19 +70,32 @@ class CallError(ValueError):
         super().__init__(shortened(message))
 
 
-def did_you_mean(name: str, known: Iterable[str]) -> str:
+def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
     """Return the end of a message about a name that does not exist: a similar name that does, or nothing.
 
     Args:
         name: The name that does not exist.
-        known: The names that exist.
+        known: The names that exist; or a mapping, from every name that may be meant to the one that exists for it.
 
     >>> did_you_mean("BAW", ["bwa", "ds"])
     " Did you mean 'bwa'?"
     """
-    folded = {one.lower(): one for one in known}
+    folded = {one.lower(): known[one] if isinstance(known, Mapping) else one for one in known}
     close = get_close_matches(shortened(name.lower(), 100), folded, 1)  # comparing long names would take long
     return f" Did you mean {folded[close[0]]!r}?" if close else ""
+
+
+def require_kind(name: str, value: object, kinds: type | UnionType, what: str) -> None:
+    """Raise `CallError` if an argument has the wrong type.
+
+    Args:
+        name: The name of the argument.
+        value: The argument.
+        kinds: The types that are allowed.
+        what: What the argument has to be, in words.
+    """
+    if not isinstance(value, kinds):
+        raise CallError(f"{name} is a {type(value).__name__}, and has to be {what}.")
 
 
 def require_room(size: int, needs: str, instead: str) -> None:

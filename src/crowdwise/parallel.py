@@ -6,6 +6,7 @@ are identical to the last bit, however many threads there are.
 
 import math
 import os
+import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -14,6 +15,7 @@ from typing import Any, Final, TypeVar
 
 import numpy as np
 
+from .errors import CallError
 from .kernels import Array
 
 Done = TypeVar("Done")
@@ -79,9 +81,14 @@ class Sum:
 
 
 def thread_count() -> int:
-    """Return how many threads to use: CROWDWISE_THREADS if it is set, else the cores that this process may use."""
-    given = os.environ.get("CROWDWISE_THREADS", "")
-    if given.isdigit() and int(given) > 0:
+    """Return how many threads to use: CROWDWISE_THREADS if it is set, else the cores that this process may use.
+
+    Raises `CallError` if CROWDWISE_THREADS is not a whole number above 0.
+    """
+    given = os.environ.get("CROWDWISE_THREADS", "").strip()
+    if given:
+        if not re.fullmatch("0*[1-9][0-9]{0,8}", given):
+            raise CallError(f"CROWDWISE_THREADS={given!r} is not a number of threads: a whole number from 1 on.")
         return int(given)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))

@@ -8,7 +8,7 @@ import polars as pl
 
 from ..data.ids import comparable
 from ..data.reading import read_truth
-from ..errors import DataError
+from ..errors import CallError, DataError
 from ..kernels import Array
 from ..results.inferred import Inferred
 from ..results.result import TIE, Result
@@ -50,6 +50,8 @@ def accuracy(result: Inferred, truth: Any) -> float:
     >>> accuracy(cw.MajorityVote().fit(labels), {1: "dog", 2: "cat"})
     0.75
     """
+    if not hasattr(result, "about"):
+        raise CallError(f"result is a {type(result).__name__}, and has to be what fit returns.")
     known = read_truth(truth)
     measured = result.about(known["item"])
     return float(hits(measured, match(measured, known)).mean())

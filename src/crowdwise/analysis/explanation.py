@@ -9,7 +9,7 @@ import polars as pl
 from ..data.ids import comparable
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..errors import CallError, require_extra
+from ..errors import CallError, require_extra, require_kind
 from ..kernels import Array
 from ..results.contributions import Contributions
 from ..results.result import Result
@@ -143,8 +143,8 @@ def explain(result: Result, labels: Labels, item: Any) -> Explanation:
     >>> why.remedy
     'The answer would be dog if ann had said dog instead of cat.'
     """
-    refuse_unexplained(result)
     require_same(result, labels)
+    refuse_unexplained(result)
     return explain_code(result, labels, find_item(result, item))
 
 
@@ -231,6 +231,8 @@ def _finite(value: float) -> float | None:
 
 def require_same(result: Result, labels: Labels) -> None:
     """Raise a CallError if the names of items, workers or classes of the labels are not those of the result."""
+    require_kind("result", result, Result, "a result of labels in memory, as fit returns it")
+    require_kind("labels", labels, Labels, "labels in memory")
     for role in ("items", "workers", "classes"):
         ours, theirs = getattr(result.names, role), getattr(labels.names, role)
         if ours is not theirs and not (ours.dtype == theirs.dtype and ours.equals(theirs)):

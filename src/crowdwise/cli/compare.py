@@ -33,7 +33,7 @@ def compare(
 
     if output is not None:
         check_targets([output], [*files, truth], page=True)
-    keys = [key.strip() for key in methods.split(",")] if methods else list(METHODS)
+    keys = list(METHODS) if methods is None else [key.strip() for key in methods.split(",")]
     chosen = {key: choose(key) for key in keys}
     terminal = Terminal(quiet)
     with terminal.compiling():

@@ -155,9 +155,5 @@ def fit(terminal: "Terminal", key: str, method: "Method", labels: "Crowd") -> An
 
 
 def command_line() -> str:
-    """Return the command that the user typed, in a form that can be pasted into a shell.
-
-    Bytes of it that are not text in UTF-8 are spelled out, because a page is in UTF-8.
-    """
-    command = shlex.join(["crowdwise", *sys.argv[1:]])
-    return command.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    """Return the command that the user typed, in a form that can be pasted into a shell."""
+    return shlex.join(["crowdwise", *sys.argv[1:]])

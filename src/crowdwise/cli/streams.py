@@ -66,7 +66,7 @@ class _Remarks(_Stream):
 
 
 def prepare_streams() -> None:
-    """Replace the standard streams of this process. One that is closed becomes the null device."""
+    """Replace the standard streams of this process. One for output that is closed becomes the null device."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)
@@ -74,9 +74,9 @@ def prepare_streams() -> None:
             # This takes the lowest free number, which is that of the closed stream. Otherwise the next file that is
             # opened would take it, and would receive what libraries write to the stream.
             os.open(os.devnull, os.O_RDWR)
-    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+    for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115  # for the whole run
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: PTH123, SIM115  # for the whole run
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout = _Stream(sys.stdout)
     if isinstance(sys.stderr, io.TextIOWrapper):

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from ..errors import DataError
+from ..errors import CallError, DataError, require_kind
 from .encoding import Duplicates
 from .ids import equals, require_values
 
@@ -29,6 +30,10 @@ class Rules:
         # One text is one value, not the letters of it.
         if isinstance(self.missing, str) or not isinstance(self.missing, Iterable):
             object.__setattr__(self, "missing", (self.missing,))
+        require_kind("strict", self.strict, bool | np.bool_, "True or False")
+        for value in self.missing:
+            if isinstance(value, str) and not value.isascii() and value != value.encode(errors="replace").decode():
+                raise CallError(f"missing has {value!r}, which is not text in UTF-8.")
 
 
 class Cleaning:

@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from ..errors import DataError
+from ..errors import DataError, did_you_mean, require_kind
 
 # The names that other tools use for each role. Letter case does not matter; earlier names are preferred.
 ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -16,6 +16,8 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
 
 # An error message lists at most this many columns.
 _MOST_LISTED: Final = 20
+# Longer names are not compared with what was given, which would take long.
+_LONGEST_GUESS: Final = 100
 
 
 def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: str) -> dict[str, str]:
@@ -51,18 +53,18 @@ def _find(columns: Sequence[str], role: str, name: str | None, where: str) -> st
     if len(columns) > _MOST_LISTED:
         listed += f" and {len(columns) - _MOST_LISTED} more"
     if name is not None:
+        require_kind(role, name, str, "the name of a column, or None")
         if name in columns:
             return name
-        close = difflib.get_close_matches(name.lower(), [column.lower() for column in columns], 1)
-        guess = next((column for column in columns if [column.lower()] == close), None)
-        hint = f"; did you mean {guess!r}?" if guess else "."
-        raise DataError(f"{where} has no column {name!r} for the {role}; its columns are {listed}{hint}")
+        hint = did_you_mean(name, [column for column in columns if len(column) <= _LONGEST_GUESS])
+        raise DataError(f"{where} has no column {name!r} for the {role}; its columns are {listed}.{hint}")
     folded = {column.strip().lstrip("\ufeff").lower(): column for column in reversed(columns)}
     for alias in ALIASES[role]:
         for spelling in (alias, f"{alias}_id", f"{alias}id", f"{alias} id"):
             if spelling in folded:
                 return folded[spelling]
-    close = [column for name, column in folded.items() if difflib.get_close_matches(name, ALIASES[role], 1, 0.75)]
+    short = {name: column for name, column in folded.items() if len(name) <= _LONGEST_GUESS}
+    close = [column for name, column in short.items() if difflib.get_close_matches(name, ALIASES[role], 1, 0.75)]
     known = {alias for aliases in ALIASES.values() for alias in aliases}
     hint = f" Did you mean {close[0]!r}?" if close else ""
     if not hint and not known & set(folded):

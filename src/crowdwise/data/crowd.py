@@ -17,7 +17,7 @@ _ENGINES: Final = ("memory", "disk", "auto", "spark")
 
 def check_engine(engine: str) -> None:
     """Raise `CallError` if there is no such engine."""
-    if engine not in _ENGINES:
+    if not isinstance(engine, str) or engine not in _ENGINES:
         raise CallError(f"engine={engine!r} is not one of {', '.join(map(repr, _ENGINES))}.")
 
 

@@ -93,7 +93,7 @@ class Grouped:
 
 def check_policy(duplicates: str) -> None:
     """Raise `CallError` if `duplicates` is not one of `POLICIES`."""
-    if duplicates not in POLICIES:
+    if not isinstance(duplicates, str) or duplicates not in POLICIES:
         raise CallError(f"duplicates={duplicates!r} is not one of {', '.join(map(repr, POLICIES))}.")
 
 

@@ -143,9 +143,16 @@ def _read_here(
     return Labels.from_columns(table, found, rules, integers_in_text=any(one.is_text for one in scans))
 
 
+def _require_method(method: Any) -> None:
+    """Raise `CallError` if this is no method. Methods are in a package that this one must not import."""
+    if not hasattr(method, "require_place"):
+        raise CallError(f"method is a {type(method).__name__}, and has to be a method such as BWA(), or None.")
+
+
 def _workspace(workdir: str | os.PathLike[str] | None, method: Any) -> Workspace:
     """Return a new folder to work in. Refuses a `method` that cannot run on disk."""
     if method is not None:
+        _require_method(method)
         method.require_place("disk")
     return Workspace(workdir)
 
@@ -162,6 +169,7 @@ def _read_in_cluster(
     Refuses a `method` that cannot run on Spark, and input without a path.
     """
     if method is not None:
+        _require_method(method)
         method.require_place("spark")
     require_extra("spark", "engine='spark'")
     from .spark import LabelsOnSpark  # imported here because it needs the extra `spark`

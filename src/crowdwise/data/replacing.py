@@ -37,10 +37,17 @@ def identity(path: str | os.PathLike[str]) -> Any:
     return os.path.normcase(os.path.realpath(path))
 
 
+def target_path(path: str | os.PathLike[str]) -> Path:
+    """Return a path to write to. Raises `CallError` if it is none."""
+    if isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str):
+        return Path(path)
+    raise CallError(f"A {type(path).__name__} is no path to write to.")
+
+
 def check_distinct(targets: Sequence[str | os.PathLike[str]]) -> None:
     """Raise `CallError` if two of the targets are the same file."""
     known: dict[Any, str] = {}
-    for target in [os.fspath(path) for path in targets]:
+    for target in [os.fspath(target_path(path)) for path in targets]:
         place = identity(target)
         if place in known:
             names = " and ".join(dict.fromkeys([known[place], target]))

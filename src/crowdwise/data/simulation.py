@@ -3,15 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from numbers import Integral, Real
+from typing import Final, cast
 
 import numpy as np
 import polars as pl
 
-from ..errors import CallError
+from ..errors import CallError, require_room, shown
 from ..kernels import Array
+from .encoding import MOST_CODES
 from .labels import Labels
 
+# About how many bytes a label takes while a crowd is made.
+_LABEL_BYTES: Final = 100
 # How often to redraw workers that an item has twice. Items that still have one twice are drawn by a slower, exact way.
 _REDRAWS: Final = 20
 
@@ -72,19 +76,18 @@ def simulate(
     >>> crowd.truth.columns, crowd.workers.columns
     (['item', 'truth'], ['worker', 'accuracy', 'labels'])
     """
-    if min(items, workers, classes) < 1:
-        raise CallError("A crowd needs at least one item, one worker and one class.")
-    if not 1 <= labels_per_item <= workers:
-        raise CallError(
-            f"labels_per_item={labels_per_item:g} must be between 1 and the number of workers ({workers:,})."
-        )
-    if not (0 < accuracy < 1 and concentration > 0 and workload >= 0):
-        raise CallError("accuracy lies between 0 and 1, concentration above 0, workload at 0 or above.")
-    probabilities = np.full(classes, 1 / classes) if balance is None else np.asarray(balance, float)
-    if len(probabilities) != classes or (probabilities < 0).any() or not probabilities.sum() > 0:
-        raise CallError(f"balance needs {classes} numbers, none below 0 and not all 0.")
+    for name, value in (("items", items), ("workers", workers), ("classes", classes)):
+        _require(name, value, 1, MOST_CODES, whole=True)
+    _require("seed", seed, 0, 10**18, whole=True)
+    _require("labels_per_item", labels_per_item, 1, workers, whole=False)
+    _require("accuracy", accuracy, 1e-6, 1 - 1e-6, whole=False)
+    _require("concentration", concentration, 1e-3, 1e9, whole=False)
+    _require("workload", workload, 0, 10, whole=False)
+    probabilities = _probabilities(classes, balance)
+    size = round(items * labels_per_item + workers + classes) * _LABEL_BYTES
+    require_room(size, f"A crowd of {items:,} items", "Simulate fewer.")
     random = np.random.default_rng(seed)
-    truth = random.choice(classes, items, p=probabilities / probabilities.sum())
+    truth = random.choice(classes, items, p=probabilities)
     accuracies = random.beta(accuracy * concentration, (1 - accuracy) * concentration, workers)
     share = random.permutation(np.arange(1, workers + 1) ** -float(workload))
     per_item = np.full(items, int(labels_per_item))
@@ -112,6 +115,27 @@ def simulate(
             }
         ),
     )
+
+
+def _require(name: str, value: object, least: float, most: float, *, whole: bool) -> None:
+    """Raise `CallError` if an argument is not a number, or not a whole number, from `least` up to `most`."""
+    kind = Integral if whole else Real
+    if not isinstance(value, kind) or isinstance(value, bool) or not least <= cast(float, value) <= most:
+        number = "whole number" if whole else "number"
+        raise CallError(f"{name}={shown(value)} is not a {number} from {least:,} up to {most:,}.")
+
+
+def _probabilities(classes: int, balance: object) -> Array:
+    """Return the probabilities of the classes. Raises `CallError` if `balance` does not say them."""
+    if balance is None:
+        return np.full(classes, 1 / classes)
+    try:
+        weights = np.asarray(balance, float)
+    except (TypeError, ValueError):
+        weights = np.empty(0)
+    if weights.shape != (classes,) or not (weights >= 0).all() or not 0 < weights.sum() < np.inf:
+        raise CallError(f"balance needs {classes:,} numbers, none below 0 and not all 0.")
+    return np.asarray(weights / weights.sum())
 
 
 def _names(prefix: str, count: int) -> pl.Series:

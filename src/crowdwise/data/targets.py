@@ -77,7 +77,8 @@ def _resolved(path: str) -> str:
     elif separator:
         # Hadoop has several names for the same kind of store.
         return f"{'s3' if scheme in ('s3a', 's3n') else scheme}://{rest.rstrip('/')}"
-    return os.path.realpath(path)
+    # No file has a name with a null character in it, which is said when the file is looked for.
+    return path if "\0" in path else os.path.realpath(path)
 
 
 def _is_address(path: str) -> bool:

@@ -7,17 +7,17 @@ from typing import TypeVar
 
 import polars as pl
 
-from ..errors import CallError, DataError
+from ..errors import CallError, DataError, require_kind
 from .formats import Compression, Format, extensions, split_extension
 from .frames import first_line
-from .replacing import check_distinct, check_replaceable, temporary_files
+from .replacing import check_distinct, check_replaceable, target_path, temporary_files
 
 Target = TypeVar("Target", str, Path)
 
 
 def check_outputs(paths: Sequence[str | os.PathLike[str]]) -> None:
     """Raise `CallError` if tables cannot be written to all of these paths; for use before any work is done."""
-    for path in map(Path, paths):
+    for path in map(target_path, paths):
         _target_format(path)
         check_replaceable(path)
     check_distinct(paths)
@@ -25,9 +25,9 @@ def check_outputs(paths: Sequence[str | os.PathLike[str]]) -> None:
 
 def check_page(path: str | os.PathLike[str]) -> None:
     """Raise `CallError` if an HTML page cannot be written to this path; for use before any work is done."""
-    if Path(path).suffix.lower() not in (".html", ".htm"):
-        raise CallError(f"{Path(path)} is to hold a page: end it in .html.")
-    check_replaceable(Path(path))
+    if target_path(path).suffix.lower() not in (".html", ".htm"):
+        raise CallError(f"{path} is to hold a page: end it in .html.")
+    check_replaceable(target_path(path))
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -53,6 +53,9 @@ def write(tables: Mapping[Target, pl.DataFrame | pl.LazyFrame]) -> None:
     >>> path.read_text()
     'item,label\n1,cat\n'
     """
+    require_kind("tables", tables, Mapping, "a mapping from paths to tables")
+    for table in tables.values():
+        require_kind("A table to write", table, pl.DataFrame | pl.LazyFrame, "a polars table")
     check_outputs(list(tables))
     with temporary_files(list(tables)) as temporaries:
         for (path, table), temporary in zip(tables.items(), temporaries, strict=True):

@@ -7,7 +7,7 @@ from importlib import resources
 from typing import Final, Literal
 
 from ..data.encoding import Duplicates
-from ..errors import CallError, did_you_mean
+from ..errors import CallError, did_you_mean, require_kind
 
 # The groups of datasets, which are also the names of their folders.
 Collection = Literal["paper", "extra", "numeric"]
@@ -79,7 +79,8 @@ def find(name: str) -> Dataset:
     >>> find("web").classes
     5
     """
+    require_kind("The name of a dataset", name, str, "text")
     if name not in CATALOG:
-        hint = did_you_mean(name, CATALOG)
+        hint = did_you_mean(name, list(CATALOG))
         raise CallError(f"There is no dataset {name!r}; `crowdwise datasets` lists them.{hint}")
     return CATALOG[name]

@@ -7,7 +7,6 @@ The annotation says which type a value must have: `bool`, `int`, `float`, a `Lit
 command line. `parse` makes values from text.
 """
 
-import math
 import types
 from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
@@ -17,9 +16,13 @@ from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin,
 
 import numpy as np
 
-from ..errors import CallError, did_you_mean
+from ..errors import CallError, did_you_mean, shown
 
 KEY: Final = "crowdwise parameter"
+# Numbers are neither larger than this, nor closer to 0 than one divided by this.
+_LARGEST: Final = 1e12
+# Whole numbers are not larger than this: counts and seeds have 64 bits.
+_LARGEST_WHOLE: Final = 10**18
 # The texts that stand for True and False on the command line.
 _BOOLEANS: Final = {"true": True, "false": False, "yes": True, "no": False, "1": True, "0": False}
 
@@ -28,23 +31,31 @@ _BOOLEANS: Final = {"true": True, "false": False, "yes": True, "no": False, "1":
 class Bounds:
     """The numbers that a parameter takes: from `at_least` or above `above`, up to `at_most` or below `below`.
 
-    A bound that is None does not apply.
+    A bound that is None does not apply. Where computations would overflow, no parameter is: `tiny` is whether it may be
+    as close to 0 as numbers can be, which is for numbers that nothing is divided by.
     """
 
     at_least: float | None = None
     above: float | None = None
     at_most: float | None = None
     below: float | None = None
+    tiny: bool = False
 
     def hold(self, value: Any) -> bool:
         """Whether a number is finite and within the bounds."""
         return (
-            _is_finite(value)
+            self.computable(value)
             and (self.at_least is None or value >= self.at_least)
             and (self.above is None or value > self.above)
             and (self.at_most is None or value <= self.at_most)
             and (self.below is None or value < self.below)
         )
+
+    def computable(self, value: Any) -> bool:
+        """Whether a number is neither so large nor so close to 0 that computing with it would fail."""
+        if isinstance(value, Integral):
+            return abs(int(value)) <= _LARGEST_WHOLE
+        return bool(abs(value) <= _LARGEST and (value == 0 or self.tiny or abs(value) >= 1 / _LARGEST))
 
     def __str__(self) -> str:
         ends = [
@@ -90,18 +101,19 @@ class Parameter:
 
     def parse(self, text: str) -> Any:
         """The value that a text stands for; a text that stands for none is refused."""
-        for kind in _alternatives(self.kind):
+        meant: Any = text
+        for kind in (float, *_alternatives(self.kind)):
             value = _from_text(kind, text)
-            if value is not _NO_VALUE and self._fits(kind, value):
-                return value
-        number = _from_text(float, text)
-        hint = self._hint(text if number is _NO_VALUE else number)
-        raise CallError(f"{self.name}={text} is not {self.allowed}.{hint}")
+            if value is not _NO_VALUE:
+                meant = value
+                if kind in _alternatives(self.kind) and self._fits(kind, value):
+                    return value
+        raise CallError(f"{self.name}={text} is not {self.allowed}.{self._hint(meant)}")
 
     def require(self, value: Any) -> None:
         """Refuse a value that the parameter does not take."""
         if not self.accepts(value):
-            raise CallError(f"{self.name}={value!r} is not {self.allowed}.{self._hint(value)}")
+            raise CallError(f"{self.name}={shown(value)} is not {self.allowed}.{self._hint(value)}")
 
     def _fits(self, kind: Any, value: Any) -> bool:
         """Whether a value is of this type, one of the parameter's alternatives, and within the bounds."""
@@ -130,10 +142,13 @@ class Parameter:
 
     def _hint(self, value: Any) -> str:
         """A sentence to add when a value is refused: what is wrong with it, or which choice may have been meant."""
-        if isinstance(value, Real) and not _is_finite(value):
-            return " It must be finite."
+        if isinstance(value, Integral) and not self.bounds.computable(value):
+            return " It must have at most 18 digits."
+        if isinstance(value, Real) and not self.bounds.computable(value):
+            closest = "" if self.bounds.tiny else f"at least {1 / _LARGEST:g} away from 0 and "
+            return f" It must be {closest}at most {_LARGEST:g}."
         choices = [choice for kind in _alternatives(self.kind) for choice in get_args(kind) if isinstance(choice, str)]
-        return did_you_mean(str(value), choices)
+        return did_you_mean(value, choices) if isinstance(value, str) else ""
 
 
 class Declared(NamedTuple):
@@ -151,6 +166,7 @@ def parameter(
     above: float | None = None,
     at_most: float | None = None,
     below: float | None = None,
+    tiny: bool = False,
 ) -> Any:
     """Declare a parameter of a method, as the value of a field of a dataclass.
 
@@ -161,13 +177,14 @@ def parameter(
         above: Numbers must be larger than this.
         at_most: The largest number allowed.
         below: Numbers must be smaller than this.
+        tiny: Whether numbers may be as close to 0 as numbers can be; for thresholds.
     """
-    return field(default=default, metadata={KEY: Declared(meaning, Bounds(at_least, above, at_most, below))})
+    return field(default=default, metadata={KEY: Declared(meaning, Bounds(at_least, above, at_most, below, tiny))})
 
 
 def settled_within(default: float, moving: str = "probability") -> Any:
     """Declare the tolerance of a method: how little its probabilities, or else what is `moving`, may move."""
-    return parameter(default, f"Stop when no {moving} moves by more than this in one iteration.", at_least=0)
+    return parameter(default, f"Stop when no {moving} moves by more than this in one iteration.", at_least=0, tiny=True)
 
 
 def most_iterations(default: int) -> Any:
@@ -211,18 +228,21 @@ def check(method: Any) -> None:
 def parse(method: Any, settings: Sequence[str]) -> dict[str, Any]:
     """The values of parameters, by name, from texts of the form "name=value".
 
-    Refuses a text of another form, an unknown name, and a value that the parameter does not take.
+    Refuses a text of another form, an unknown name, a name that comes twice, and a value that the parameter does not
+    take.
     """
     known = parameters_of(method)
-    values = {}
+    values: dict[str, Any] = {}
     for setting in settings:
         name, separator, text = setting.partition("=")
         if not separator or name not in known:
             names = ", ".join(known) or "none"
             raise CallError(
                 f"--set {setting}: {method.key} takes name=value with one of these names: {names}."
-                f"{did_you_mean(name, known) if name not in known else ''}"
+                f"{did_you_mean(name, list(known)) if name not in known else ''}"
             )
+        if name in values:
+            raise CallError(f"--set {name} was given more than once; give every parameter one value.")
         try:
             values[name] = known[name].parse(text)
         except CallError as problem:
@@ -251,11 +271,3 @@ def _from_text(kind: Any, text: str) -> Any:
         return kind(text)
     except (ValueError, OverflowError):
         return _NO_VALUE
-
-
-def _is_finite(value: Any) -> bool:
-    """Whether a number is finite, and not so large that no floating point number holds it."""
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False

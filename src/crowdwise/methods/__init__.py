@@ -42,5 +42,6 @@ def choose(key: str, settings: Sequence[str] = ()) -> Method:
     False
     """
     if key not in METHODS:
-        raise CallError(f"There is no method {key!r}; there are {', '.join(METHODS)}.{did_you_mean(key, METHODS)}")
+        spellings = {method.__name__: key for key, method in METHODS.items()} | {key: key for key in METHODS}
+        raise CallError(f"There is no method {key!r}; there are {', '.join(METHODS)}.{did_you_mean(key, spellings)}")
     return METHODS[key](**parameters.parse(METHODS[key], settings))

@@ -82,7 +82,9 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         "a class's probability is that of its subtypes together, and only each of those is a sum"
     )
 
-    subtypes: int = parameter(10, "How many subtypes each class has at most (M in the paper).", at_least=1)
+    subtypes: int = parameter(
+        10, "How many subtypes each class has at most (M in the paper).", at_least=1, at_most=1000
+    )
     concentration: float = parameter(
         0.1,
         "The concentration of the prior of the subtypes: the smaller it is, the fewer subtypes are used.",

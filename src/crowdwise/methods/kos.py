@@ -81,6 +81,7 @@ class KOS(InMemoryMethod):
         1e-3,
         "Stop when no message moves by more than this in one iteration, relative to the messages' root mean square.",
         at_least=0,
+        tiny=True,
     )
     max_iterations: int = most_iterations(20)
 

@@ -9,6 +9,7 @@ import polars as pl
 
 from ..data.replacing import check_distinct
 from ..data.writing import write
+from ..errors import CallError, shown
 
 
 class ResultTables(ABC):
@@ -24,6 +25,8 @@ class ResultTables(ABC):
 
     def disputed(self, count: int) -> pl.DataFrame:
         """Return the rows of the `count` items whose best two classes are closest, the closest first."""
+        if not isinstance(count, int) or not 0 <= count < 2**63:
+            raise CallError(f"count={shown(count)} is not a whole number from 0 on.")
         columns = ("item", "label", "score", "runner_up", "runner_up_score", "votes")
         table = self.lazy().select(columns).drop_nulls("runner_up")
         margin = pl.col("score") - pl.col("runner_up_score")

@@ -14,7 +14,7 @@ from typing import IO, Final
 
 import polars as pl
 
-from ...errors import CallError, DataError
+from ...errors import CallError, DataError, require_kind
 from ..frames import first_line
 from ..locks import lock
 
@@ -33,6 +33,8 @@ _FALLBACK_MEMORY: Final = 1 << 30
 # structure and the load), then seven numbers of 8 bytes (all memory, free memory, and five that are not used here).
 _WINDOWS_MEMORY: Final = struct.Struct("=2L7Q")
 _UNITS: Final = ("", "K", "M", "G", "T")
+# A size is at most this many bytes, which no machine has.
+_LARGEST_SIZE: Final = 1e18
 # How much is copied at once.
 _PIECE_BYTES: Final = 1 << 20
 
@@ -43,10 +45,11 @@ def parse_size(text: str | int) -> int:
     >>> parse_size("4GB"), parse_size("1.5 gb"), parse_size("512MiB")
     (4000000000, 1500000000, 536870912)
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", str(text).upper())
-    if match is None or float(match[1]) == 0:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", str(text).upper(), re.ASCII)
+    size = float(match[1]) * (1024 if match[3] else 1000) ** _UNITS.index(match[2]) if match else 0.0
+    if not 1 <= size <= _LARGEST_SIZE:
         raise CallError(f"memory={text!r} is no size; write it as 4GB or 500MB.")
-    return int(float(match[1]) * (1024 if match[3] else 1000) ** _UNITS.index(match[2]))
+    return int(size)
 
 
 def show_size(size: float) -> str:
@@ -125,12 +128,16 @@ class Workspace:
     """
 
     def __init__(self, parent: str | os.PathLike[str] | None) -> None:
+        require_kind("workdir", parent, str | os.PathLike | None, "the path of a folder, or None")
         self._parent = Path(parent) if parent is not None else _default_parent()
         self._needed = 0
-        if not self._parent.is_dir():
+        if not os.path.isdir(self._parent):  # noqa: PTH112  # a `Path` raises if the name is too long
             raise CallError(f"There is no folder {self._parent} to work in.")
         if not os.access(self._parent, os.W_OK):
             raise CallError(f"The folder {self._parent} may not be written to; name another to work in.")
+        if any("\ud800" <= character <= "\udfff" for character in os.fspath(self._parent)):
+            # polars opens the files in it by their paths, and takes no others
+            raise CallError(f"The path {self._parent} is not text in UTF-8; name another folder to work in.")
         with self.writing():
             self.path = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=self._parent))
         marker_descriptor = _mark(self.path)

@@ -80,6 +80,7 @@ class BWA(IterativeMethod[Weights, Errors]):
         1e-3,
         "Stop a class when none of its scores moves by more than this in one iteration, relative to the score.",
         above=0,
+        tiny=True,
     )
     max_iterations: int = most_iterations(500)
     restarts: int = parameter(

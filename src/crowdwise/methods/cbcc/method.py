@@ -77,9 +77,11 @@ class CBCC(ConfusionMethod):
     starts_at_random: ClassVar[bool] = True
     matrices_at_once: ClassVar[int] = 14
 
-    communities: int = parameter(4, "How many communities of workers there are.", at_least=1)
+    communities: int = parameter(4, "How many communities of workers there are.", at_least=1, at_most=1000)
     noise_precision: float = parameter(
-        5.0, "How similar the members of a community are: the precision of their scores around its mean (nu).", above=0
+        5.0,
+        "How similar the members of a community are: the precision of their scores around its mean (nu).",
+        at_least=0.01,
     )
     membership_count: float = parameter(10.0, "How many workers the prior counts in every community.", above=0)
     class_count: float = parameter(1.0, "How many items the prior counts in every class.", above=0)

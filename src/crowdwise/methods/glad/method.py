@@ -90,6 +90,7 @@ class GLAD(InMemoryMethod):
         "Stop when no probability, ability or logarithm of an ease moves by more than this in one iteration. Without "
         "priors: when the expected log likelihood changes by no more than this, relative to itself.",
         at_least=0,
+        tiny=True,
     )
     max_iterations: int = most_iterations(200)
     steps: int = parameter(
