@@ -83,10 +83,16 @@ def attack(case: Case) -> Verdict:
 
 
 def _as_written(rows: list[Row]) -> list[Row]:
-    """The rows with text, as it was written, in columns of several types: so crowdwise reads them, or it refuses."""
+    """The rows as crowdwise reads them if it reads them: whole numbers beside fractions are fractions, if none changes.
+
+    Columns of other types that differ are text as it was written, so that no two values become one.
+    """
     columns = [list(column) for column in zip(*rows, strict=True)]
     for number, column in enumerate(columns):
-        if len({type(value) for value in column if value is not None}) > 1:
+        types = {type(value) for value in column if value is not None}
+        if types == {int, float} and all(value is None or float(value) == value for value in column):
+            columns[number] = [None if value is None else float(value) for value in column]
+        elif len(types) > 1:
             columns[number] = [value if isinstance(value, str | None) else json.dumps(value) for value in column]
     return list(zip(*columns, strict=True))
 
