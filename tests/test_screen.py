@@ -180,7 +180,7 @@ def test_a_screen_without_unicode_shows_what_it_can(environment: dict[str, str],
     assert b"Traceback" not in done.stderr
 
 
-def test_names_of_any_length_are_cut_on_the_screen(tmp_path: Path) -> None:
+def test_names_of_any_length_are_cut_on_the_screen_and_in_the_page(tmp_path: Path) -> None:
     name = "x" * 1_000_000
     file = votes(tmp_path / "m.csv", f"{name},{name},{name}", f"{name},2,b", f"{name},3,{name}", f"y,{name},{name}")
     for command in (["aggregate"], ["explain", "--item", "y"], ["compare", "--methods", "mv"]):
@@ -188,6 +188,8 @@ def test_names_of_any_length_are_cut_on_the_screen(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert len(done.stdout) < 50_000
         assert max(map(len, done.stderr.splitlines()), default=0) < 500
+    assert run("report", file, "-m", "mv", "-o", tmp_path / "page.html", "-q").returncode == 0
+    assert name[:1000] not in (tmp_path / "page.html").read_text()
     for wrong in (["--item", "x" * 100_000], ["--set", "x" * 100_000], ["--" + "x" * 100_000], ["-m", "x" * 100_000]):
         done = run("aggregate", file, *wrong)
         assert done.returncode in (1, 2)

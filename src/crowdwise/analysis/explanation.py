@@ -1,7 +1,7 @@
 """`explain`: why an item has its label: what every vote adds, and what would change the answer."""
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -9,12 +9,15 @@ import polars as pl
 from ..data.ids import comparable
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..errors import CallError, require_extra, require_kind
+from ..errors import CallError, require_extra, require_kind, shortened
 from ..kernels import Array
 from ..results.contributions import Contributions
 from ..results.result import Result
 from .counterfactual import Flip, smallest_flip
 from .evaluation import NORMAL
+
+# The most characters of a name in a sentence or a chart.
+_LONGEST_NAME: Final = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +64,12 @@ class Explanation:
     @property
     def axis(self) -> str:
         """The meaning of the contributions, as the title of an axis."""
-        between = f"{self.label} over {self.runner_up}"
-        return f"Log odds of {between}" if self.scale == "log odds" else f"Score of {between}"
+        return f"{'Log odds' if self.scale == 'log odds' else 'Score'} of {self._between}"
+
+    @property
+    def _between(self) -> str:
+        """The two classes that the explanation is about, in words."""
+        return f"{_name(self.label)} over {_name(self.runner_up)}"
 
     def steps(self, most: int = 20) -> pl.DataFrame:
         """Return the contributions as the steps of a waterfall chart: each step starts where the one before ends.
@@ -80,7 +87,7 @@ class Explanation:
         size = pl.col("contribution").abs()
         large = self.votes.with_row_index("place").top_k(most, by=size).sort("place").drop("place")
         rows = [("before any vote", "prior", self.prior)] if self.prior else []
-        rows += [(f"{worker} said {said}", "vote", added) for worker, said, added in large.iter_rows()]
+        rows += [(f"{_name(worker)} said {_name(said)}", "vote", added) for worker, said, added in large.iter_rows()]
         left = self.votes.height - large.height
         if left:
             rest = self.difference - self.prior - float(large["contribution"].sum())
@@ -91,7 +98,7 @@ class Explanation:
         end = pl.when(added.is_infinite()).then(added.sign() * (finite.sum() + 1)).otherwise(added).cum_sum()
         steps = steps.with_columns(end.shift(1, fill_value=0.0).alias("start"), end.alias("end"))
         last = pl.DataFrame(
-            [(f"{self.label} over {self.runner_up}", "lead", self.difference, 0.0, steps["end"][-1])],
+            [(self._between, "lead", self.difference, 0.0, steps["end"][-1])],
             schema=steps.schema,
             orient="row",
         )
@@ -114,11 +121,14 @@ class Explanation:
         """A sentence that says which change of votes would change the answer."""
         if self.flip is None:
             return "No change of these votes alone would change the answer."
-        changes = [f"{worker} had said {other} instead of {said}" for worker, said, other in self.flip.changes.rows()]
+        changes = [
+            f"{_name(worker)} had said {_name(other)} instead of {_name(said)}"
+            for worker, said, other in self.flip.changes.rows()
+        ]
         if len(changes) > 5:
             changes[5:] = [f"{len(changes) - 5:,} more likewise"]
         conditions = " and ".join(filter(None, (", ".join(changes[:-1]), changes[-1])))
-        return f"The answer would be {self.flip.label} if {conditions}."
+        return f"The answer would be {_name(self.flip.label)} if {conditions}."
 
 
 def explain(result: Result, labels: Labels, item: Any) -> Explanation:
@@ -223,6 +233,11 @@ def _shown(contribution: float) -> str:
     if np.isinf(contribution):
         return "rules it out"
     return f"{contribution:+.3f}" if contribution == 0 or abs(contribution) >= 0.001 else f"{contribution:+.1e}"
+
+
+def _name(value: Any) -> str:
+    """Return the name of a worker or a class for a sentence or a chart; a long one is cut."""
+    return shortened(str(value), _LONGEST_NAME)
 
 
 def _finite(value: float) -> float | None:

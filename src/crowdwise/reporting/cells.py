@@ -1,16 +1,20 @@
 """Functions that turn names and numbers into the cells of a table."""
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
+from ..errors import shortened
 from .blocks import Cell
+
+# The most characters of a name in the page.
+LONGEST_NAME: Final = 200
 
 
 def text(value: Any) -> Cell:
     """Return a cell with a name, which may have any type."""
-    return Cell(str(value))
+    return Cell(shortened(str(value), LONGEST_NAME))
 
 
 def number(value: float | None, form: str = ",") -> Cell:
@@ -21,5 +25,8 @@ def number(value: float | None, form: str = ",") -> Cell:
 
 
 def names_as_text(names: pl.Series) -> pl.Series:
-    """Return names of any type as text, for charts and tables."""
-    return names.cast(pl.String)
+    """Return names of any type as text, for charts and tables; long ones are cut."""
+    texts = names.cast(pl.String)
+    if (texts.str.len_chars() <= LONGEST_NAME).all():
+        return texts
+    return texts.map_elements(lambda name: shortened(name, LONGEST_NAME), pl.String)

@@ -7,9 +7,12 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from ..errors import shortened
 from .blocks import Section
 
 _ASSETS: Final = Path(__file__).parent / "assets"
+# The most characters of a text in the page.
+_LONGEST_TEXT: Final = 5000
 
 
 def render(title: str, heading: str, lead: str, sections: Sequence[Section]) -> str:
@@ -28,6 +31,8 @@ def render(title: str, heading: str, lead: str, sections: Sequence[Section]) -> 
         loader=jinja2.FileSystemLoader(_ASSETS),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        # Sentences may have names in them. What is marked as safe, such as a chart, is whole.
+        finalize=lambda value: shortened(value, _LONGEST_TEXT) if type(value) is str else value,
         trim_blocks=True,
         lstrip_blocks=True,
     )
