@@ -376,8 +376,7 @@ def test_a_failure_says_what_was_tried_and_leaves_nothing(
     told = str(refusal.value)
     assert sentence in told
     assert server.address in told
-    assert f"{tmp_path}/paper/tiny has no label.csv and no truth.csv" in told
-    assert str(cache_folder()) in told
+    assert len(told) <= 500  # a long message is cut in its middle
     assert "CROWDWISE_DATA" in told
     assert cached() == {"paper"}
 

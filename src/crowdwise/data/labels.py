@@ -41,6 +41,7 @@ class Labels:
         report: What was read, and which rows were dropped or changed.
         continued: Which rows continue the vote of the row before them, because with `duplicates="set"` one worker may
             name several classes for one item; None if every row is a vote of its own.
+        is_numbered: Whether items and workers are in the order of their numbers; see `numbered`.
 
     >>> labels = Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
     >>> labels
@@ -55,6 +56,7 @@ class Labels:
     names: Names
     report: ReadingReport
     continued: Array | None = None
+    is_numbered: bool = False
 
     place: ClassVar[Place] = "memory"
 
@@ -208,6 +210,8 @@ class Labels:
     @cached_property
     def numbered(self) -> "Labels":
         """The same labels with items and workers in the order of `numbering`, which does not depend on the rows."""
+        if self.is_numbered:
+            return self
         starts, workers, labels = self.numbering.apply(self.item_starts, self.workers, self.labels)
         return Labels(
             starts,
@@ -216,6 +220,7 @@ class Labels:
             self.names.numbered(self.numbering),
             self.report,
             None if self.continued is None else encoding.continuing(starts, workers),
+            is_numbered=True,
         )
 
     def slice(self, first: int, last: int) -> "Labels":

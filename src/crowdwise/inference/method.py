@@ -51,6 +51,9 @@ class Method(ABC):
     paper: ClassVar[Reference]
     # The largest number of classes that the method can be used with; None if there is no limit.
     most_classes: ClassVar[int | None] = None
+    # Whether the method adds up fractions. The last bits of such sums depend on the order of their terms; sums of whole
+    # numbers do not, so that a method with no other need not be given items and workers in an order of their own.
+    adds_fractions: ClassVar[bool] = True
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Add the meanings of the parameters to the docstring of the class, so that `help` shows them."""
@@ -88,7 +91,7 @@ class Method(ABC):
         self.check(labels)
         try:
             with np.errstate(divide="raise", over="raise", invalid="raise"):
-                if isinstance(labels, Labels):
+                if isinstance(labels, Labels) and self.adds_fractions and not labels.is_numbered:
                     result: Result = self.infer(labels.numbered, progress)
                     return result.arranged(labels.names, labels.numbering)
                 found: Inferred = self.infer(labels, progress)
@@ -100,7 +103,8 @@ class Method(ABC):
     def infer(self, labels: Any, progress: Progress | None) -> Any:
         """Infer the true class of every item.
 
-        `fit` has checked the labels already, and has items and workers numbered by their names; see data/numbering.py.
+        `fit` has checked the labels already and, if the method adds fractions, numbered items and workers by their
+        names; see data/numbering.py.
         """
 
     def check(self, labels: Crowd) -> None:

@@ -46,6 +46,7 @@ class MajorityVote(SweepingMethod):
     )
 
     measures_accuracy: ClassVar[bool] = False
+    adds_fractions: ClassVar[bool] = False
 
     def empty_counts(self, labels: Labels, workers: None) -> tuple[()]:
         """An empty tuple: nothing is counted."""
