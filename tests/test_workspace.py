@@ -288,3 +288,12 @@ def test_available_memory_is_asked_of_whatever_the_system_has(monkeypatch: pytes
     assert workspace.available_memory() == 6000
     windows.kernel32.GlobalMemoryStatusEx = lambda _: 0
     assert workspace.available_memory() == 1 << 30
+
+
+def test_an_empty_folder_with_a_name_like_ours_is_said_and_no_other(workdir: Path) -> None:
+    """A run that is killed before it marks its folder leaves it so; folders of users have other names, or files."""
+    for name in ("crowdwise-a1b2c3_d", "crowdwise-mine", "crowdwise-evidence"):
+        (workdir / name).mkdir()
+    (workdir / "crowdwise-evidence" / "file").touch()
+    (workdir / "crowdwise-filename").touch()
+    assert Workspace(workdir).abandoned() == [workdir / "crowdwise-a1b2c3_d"]

@@ -146,10 +146,11 @@ class Workspace:
     def abandoned(self) -> list[Path]:
         """Return folders beside this one that were left by processes that were killed.
 
-        These are folders with a marker file that no running process has locked. The list is empty where files cannot be
-        locked.
+        These are folders with a marker file that no running process has locked, where files can be locked; and empty
+        folders with a name like ours, which a process leaves that is killed before it marks its folder.
         """
-        return [path for path in sorted(self._parent.glob(f"{_PREFIX}*")) if _is_abandoned(path / _MARKER)]
+        folders = [path for path in sorted(self._parent.glob(f"{_PREFIX}*")) if path != self.path]
+        return [path for path in folders if _is_abandoned(path / _MARKER) or _is_unmarked(path)]
 
     def require(self, needed: int) -> None:
         """Raise `DataError` if the disk has less than `needed` bytes free."""
@@ -212,6 +213,14 @@ def _mark(folder: Path) -> int | None:
         os.close(descriptor)
         marker.unlink(missing_ok=True)
     return None
+
+
+def _is_unmarked(folder: Path) -> bool:
+    """Return whether a folder is empty and has a name as `tempfile` makes it for us."""
+    try:
+        return re.fullmatch(rf"{_PREFIX}[a-z0-9_]{{8}}", folder.name) is not None and not any(folder.iterdir())
+    except OSError:  # it is no folder, or was just removed
+        return False
 
 
 def _is_abandoned(marker: Path) -> bool:
