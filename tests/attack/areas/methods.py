@@ -79,7 +79,7 @@ def attack(case: Case) -> Verdict:
     key = random.choice(list(EVERY))
     method = EVERY[key]
     items, workers = random.choice(((1, 1), (1, 20), (15, 1), (8, 6), (20, 8), (40, 15)))
-    classes = min(random.choice((1, 2, 2, 3, 5, 17, 60)), method.most_classes or 1000)
+    classes = min(random.choice((1, 2, 2, 3, 5, 17, 20)), method.most_classes or 1000)
     rows = random.choice(_SHAPES)(case, items, workers, classes)
     rows = list({(i, j): (i, j, k) for i, j, k in rows}.values())
     if len({k for _, _, k in rows}) > (method.most_classes or 1000):
