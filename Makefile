@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 COMPILED := src/crowdwise/kernels/__pycache__
 
-.PHONY: demo generated kernels test test-slow test-spark attack bench bench-scale bench-spark bench-peers reproduce screenshots clean
+.PHONY: demo generated pages kernels test test-slow test-spark test-s3a test-platforms attack bench bench-scale bench-tables bench-importing bench-ordinal bench-numeric bench-spark bench-peers bench-gold bench-planning reproduce calibrate screenshots site clean
 
 demo: .venv/installed $(COMPILED)/current
-	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo
+	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo --force
 	$(BIN)/crowdwise aggregate demo/labels.csv --truth demo/truth.csv -o demo/inferred.csv --workers demo/quality.csv
+	$(BIN)/crowdwise compare demo/labels.csv --truth demo/truth.csv --methods mv,bwa,adjudicator
 	$(BIN)/crowdwise report demo/labels.csv --truth demo/truth.csv -o demo/report.html
 
 test: .venv/tested $(COMPILED)/current generated
@@ -21,11 +22,23 @@ test: .venv/tested $(COMPILED)/current generated
 generated: .venv/tested $(COMPILED)/current
 	$(BIN)/python -m tools.generate
 
+# The output of the examples in docs/tutorial.md and docs/usage.md, and the charts that they save.
+pages: .venv/tested $(COMPILED)/current
+	$(BIN)/python -m tools.executed_pages
+
 test-slow: .venv/tested $(COMPILED)/current
 	$(BIN)/pytest -m slow
 
 test-spark: .venv/spark $(COMPILED)/current
 	$(BIN)/pytest -m spark tests
+
+# Spark on a store that speaks as S3 does, on this machine.
+test-s3a: .venv/spark .venv/s3a/jars $(COMPILED)/current
+	CROWDWISE_S3A_JARS=$(CURDIR)/.venv/s3a/jars $(BIN)/pytest -m spark tests/test_spark_s3a.py
+
+# Exports made by the platforms' own code, which has an environment of its own.
+test-platforms: .venv/tested .venv-platforms/installed $(COMPILED)/current
+	CROWDWISE_PLATFORMS=$(CURDIR)/.venv-platforms/bin/python $(BIN)/pytest tests/test_platforms.py
 
 # As many hostile cases as wanted, in every area of tests/attack; every failure says how to repeat it.
 N ?= 10000
@@ -38,25 +51,57 @@ bench: .venv/tested $(COMPILED)/current
 bench-scale: .venv/tested $(COMPILED)/current
 	$(BIN)/python -m benchmarks.scale
 
+# Wide tables beside long ones, and 10^7 rows of the Postgres server that CROWDWISE_POSTGRES names.
+bench-tables: .venv/tested $(COMPILED)/current
+	$(BIN)/python -m benchmarks.tables
+
 bench-spark: .venv/spark $(COMPILED)/current
 	$(BIN)/python -m benchmarks.spark
 
 bench-peers: .venv-peers/installed $(COMPILED)/current
 	.venv-peers/bin/python -m benchmarks.peers
 
+# What gold is worth on real crowds, against crowd-kit's Dawid-Skene with the same gold; needs CROWDWISE_DATA.
+bench-gold: .venv-peers/installed $(COMPILED)/current
+	.venv-peers/bin/python -m benchmarks.gold
+
+# Numeric methods on real crowds and simulated ones: the tables in docs/numeric.md; needs CROWDWISE_DATA.
+bench-numeric: .venv/tested $(COMPILED)/current
+	$(BIN)/python -m benchmarks.numeric
+
+# Replays what `crowdwise next` asks for on real crowds, beside other strategies, and writes docs/planning.md.
+bench-planning: .venv-peers/installed $(COMPILED)/current
+	.venv-peers/bin/python -m benchmarks.planning
+
+# What is measured in docs/ordinal.md: ordered classes on seven real crowds; needs CROWDWISE_DATA.
+bench-ordinal: .venv/tested $(COMPILED)/current
+	$(BIN)/python -m benchmarks.ordinal
+
+# Reading exports of Label Studio and Argilla, beside how their own packages read them.
+bench-importing: .venv/installed .venv-platforms/installed $(COMPILED)/current
+	CROWDWISE_PLATFORMS=$(CURDIR)/.venv-platforms/bin/python $(BIN)/python -m benchmarks.importing
+
 # Goes on where an earlier run stopped; `make clean` forgets it. The committed results are in docs/reproduce.
 reproduce: .venv/installed $(COMPILED)/current
 	$(BIN)/python -m reproduce
+
+# The constants of confidence and docs/calibration.md; scores are kept, `make clean` forgets them.
+calibrate: .venv/installed $(COMPILED)/current
+	$(BIN)/python -m calibrate
 
 # The images in docs/images; needs chromium.
 screenshots: .venv/tested $(COMPILED)/current
 	$(BIN)/python -m benchmarks.screenshots
 
+# The documentation as a site in build/site: pages of docs/ and the reference from docstrings; a broken link stops it.
+site: .venv-docs/installed
+	.venv-docs/bin/mkdocs build
+
 # Forget compiled kernels that are older than a source.
 kernels: $(COMPILED)/current
 
 clean:
-	rm -rf .venv .venv-peers demo .benchmarks reproduced
+	rm -rf .venv .venv-docs .venv-peers build .venv-platforms demo .benchmarks reproduced .calibrated
 
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("crowdwise needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -72,6 +117,17 @@ clean:
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[spark]'
 	touch $@
 
+# Hadoop's jars for s3a:// are not in pyspark; of the packages on PyPI, this one has them. It is not installed, because it
+# needs an older pyspark.
+.venv/s3a/jars: .venv/spark
+	rm -rf .venv/s3a && mkdir -p .venv/s3a/unpacked
+	$(BIN)/python -m pip download --quiet --disable-pip-version-check --no-deps --no-binary :all: \
+		--dest .venv/s3a 'sagemaker-pyspark==1.4.5'
+	tar -xzf .venv/s3a/sagemaker_pyspark-1.4.5.tar.gz -C .venv/s3a/unpacked --strip-components 3 \
+		--wildcards '*/hadoop-aws-3.3.1.jar' '*/aws-java-sdk-bundle-1.11.901.jar'
+	rm .venv/s3a/sagemaker_pyspark-1.4.5.tar.gz
+	mv .venv/s3a/unpacked $@
+
 # Numba does not notice when a kernel's callee in another file changed, so compiled kernels are removed when any source is
 # newer.
 $(COMPILED)/current: $(wildcard src/crowdwise/kernels/*.py src/crowdwise/kernels/simd/*.py)
@@ -79,8 +135,21 @@ $(COMPILED)/current: $(wildcard src/crowdwise/kernels/*.py src/crowdwise/kernels
 	rm -f $(COMPILED)/*.nb[ci] src/crowdwise/kernels/simd/__pycache__/*.nb[ci]
 	touch $@
 
-# crowd-kit and the older scikit-learn that it needs, apart from everything else.
+.venv-docs/installed: pyproject.toml
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6' 'mkdocstrings-python>=2.0'
+	touch $@
+
+# crowd-kit and the older scikit-learn that it needs, and cleanlab, apart from everything else.
 .venv-peers/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[peers]'
+	touch $@
+
+# The platforms' own packages, apart from everything else: they need an older NumPy. toloka-kit 1.2.3 fails with newer
+# httpx and cattrs.
+.venv-platforms/installed: Makefile
+	$(PYTHON) -m venv .venv-platforms
+	.venv-platforms/bin/python -m pip install --quiet --disable-pip-version-check \
+		'label-studio-sdk>=2.1' 'argilla>=2.8' 'datasets>=5.2' 'toloka-kit>=1.2' 'httpx<0.28' 'cattrs<23'
 	touch $@

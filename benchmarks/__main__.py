@@ -4,11 +4,15 @@ Compare the ratios, which are measured within one run. Seconds of different runs
 use the machine.
 """
 
-from . import all_methods, command_line, growth, listing_ratio, report
+from . import all_methods, command_line, default_method, growth, iterations, listing_ratio, report
 
 listing_ratio.on_simulated_senti()
 listing_ratio.on_paper()
+default_method.on_paper()
+default_method.on_six_million_labels()
 all_methods.on_paper()
+iterations.on_six_million_labels()
+iterations.on_pico()
 command_line.against_duckdb()
 command_line.on_small_file()
 command_line.first_run()

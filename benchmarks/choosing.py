@@ -12,14 +12,17 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from scipy.stats import wilcoxon
 
 import crowdwise as cw
+from calibrate.crowds import crowds, family
 from crowdwise.analysis.comparison import compare
 
 _PAGE = Path(__file__).parent.parent / "docs" / "choosing.md"
 _MARKS = ("<!-- measured: begin -->", "<!-- measured: end -->")
 
 _METHODS: dict[str, Any] = {key: method() for key, method in cw.METHODS.items()} | {
+    "adjudicator read_out=latent": cw.Adjudicator("latent"),
     "la passes=1": cw.LightweightAggregation(passes=1),
     "ibcc inference=variational": cw.IBCC("variational"),
     "hierarchical form=full": cw.Hierarchical("full"),
@@ -40,9 +43,9 @@ _PROPERTIES = {
 def main() -> None:
     """Measure all methods on all datasets and write the tables."""
     folder = Path(os.environ.get("CROWDWISE_DATA", ""))
-    paths = sorted(path for part in ("paper", "extra") for path in folder.glob(f"{part}/*/label.csv"))
+    paths = [folder / "label.csv" for folder in crowds(folder).values()]
     if not paths:
-        sys.exit("Set CROWDWISE_DATA to the folder that holds paper/ and extra/.")
+        sys.exit("Set CROWDWISE_DATA to the folder that holds paper/, extra/ and judges/.")
     rows = []
     for number, path in enumerate(paths, 1):
         print(f"{number} of {len(paths)}: {path.parent.name}", flush=True)
@@ -61,14 +64,14 @@ def _measure(path: Path) -> list[dict[str, Any]]:
     separate, sets = (cw.read_labels(path, duplicates=policy) for policy in ("all", "set"))
     facts = {
         "dataset": path.parent.name,
-        "part": path.parent.parent.name,
+        "family": family(path.parent.name),
         "labels per item": separate.n_labels / separate.n_items,
         "classes": separate.n_classes,
         "share of the largest class": float(np.bincount(separate.labels).max() / separate.n_labels),
         "labels per worker": float(np.median(np.bincount(separate.workers))),
     }
     truth = path.with_name("truth.csv")
-    rows = []
+    rows: list[dict[str, object]] = []
     for key, method in _METHODS.items():
         # BWA with its default parameters gets votes that name several classes, as in its paper.
         labels = sets if key == "bwa" else separate
@@ -77,48 +80,58 @@ def _measure(path: Path) -> list[dict[str, Any]]:
 
 
 def _overall(measured: pl.DataFrame) -> str:
-    """Return the table of all methods over all datasets, the largest gain over majority vote first."""
-    mean = pl.col("accuracy").mean()
-    table = measured.group_by("method", maintain_order=True).agg(
-        pl.when(pl.col("accuracy").is_null().any()).then(None).otherwise(mean).alias("all"),
-        *(pl.col("accuracy").filter(pl.col("part") == part).mean().alias(part) for part in ("paper", "extra")),
-        gain=pl.col("gain").mean(),
-        spread=pl.col("gain").std(),
-        wins=(pl.col("gain") > 1e-9).sum(),
-        losses=(pl.col("gain") < -1e-9).sum(),
-        worst=pl.col("gain").min(),
-        seconds=pl.col("seconds").sum(),
-    )
-    counts = {part: measured.filter(pl.col("part") == part)["dataset"].n_unique() for part in ("paper", "extra")}
+    """Return the table of all methods over all families, the most accurate one first."""
+    families = _by_family(measured, ["accuracy", "gain", "log_loss", "overconfidence"])
+    seconds = dict(measured.group_by("method").agg(pl.col("seconds").sum()).iter_rows())
     lines = [
-        f"| method | mean of the paper's {counts['paper']} | mean of {counts['extra']} others | gain over mv "
-        "| spread | wins | losses | worst | seconds |",
-        "|-|-:|-:|-:|-:|-:|-:|-:|-:|",
+        "| method | accuracy | gain over mv | wins | losses | worst | p | log loss | over | abs over | seconds |",
+        "|-|-:|-:|-:|-:|-:|-:|-:|-:|-:|-:|",
     ]
-    for row in table.sort("gain", descending=True).iter_rows(named=True):
-        whole = row["all"] is not None
-        means = [f"{row[part]:.4f}" if whole else "" for part in ("paper", "extra")]
-        lines.append(
-            f"| `{row['method']}` | {means[0]} | {means[1]} | {100 * row['gain']:+.2f} "
-            f"| {100 * row['spread']:.1f} | {row['wins']} | {row['losses']} "
-            f"| {100 * row['worst']:+.1f} | {row['seconds']:.1f} |"
-        )
+    order = families.group_by("method").agg(pl.col("gain").mean()).sort("gain", descending=True)["method"]
+    count = families["family"].n_unique()
+    for method in order:
+        rows = families.filter(pl.col("method") == method).drop_nulls("gain")
+        gain = rows["gain"].to_numpy()
+        p = "" if method == "mv" else f"{wilcoxon(gain).pvalue:.3f}"
+        cells = [
+            f"`{method}`",
+            f"{_mean(rows, 'accuracy'):.4f}" if rows.height == count else "",
+            f"{100 * gain.mean():+.2f}",
+            f"{(gain > 1e-9).sum()}",
+            f"{(gain < -1e-9).sum()}",
+            f"{100 * gain.min():+.1f}",
+            p,
+            f"{_mean(rows, 'log_loss'):.3f}",
+            f"{_mean(rows, 'overconfidence'):+.3f}",
+            f"{np.abs(rows['overconfidence'].to_numpy()).mean():.3f}",
+            f"{seconds[method]:.1f}",
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _by_family(measured: pl.DataFrame, columns: list[str]) -> pl.DataFrame:
+    """Return the means of the crowds of each family, for every method."""
+    return measured.group_by("method", "family", maintain_order=True).agg(pl.col(columns).mean())
+
+
+def _mean(rows: pl.DataFrame, column: str) -> float:
+    return float(rows[column].to_numpy().mean())
 
 
 def _by_property(measured: pl.DataFrame) -> str:
     """Return the table of mean gains over majority vote, in percentage points, for both groups of each property."""
-    columns: dict[str, pl.DataFrame] = {}
-    sizes = []
+    columns: dict[str, dict[str, float]] = {}
     for name, (edge, below, above) in _PROPERTIES.items():
         for words, side in ((below, pl.col(name) < edge), (above, pl.col(name) >= edge)):
-            part = measured.filter(side)
-            sizes.append(f"{name}: {words} ({part['dataset'].n_unique()})")
-            columns[sizes[-1]] = part.group_by("method").agg(gain=100 * pl.col("gain").mean())
-    order = measured.group_by("method").agg(gain=pl.col("gain").mean()).sort("gain", descending=True)["method"]
-    lines = ["| method | " + " | ".join(sizes) + " |", "|-|" + "-:|" * len(sizes)]
+            part = _by_family(measured.filter(side), ["gain"])
+            title = f"{name}: {words} ({part['family'].n_unique()})"
+            columns[title] = dict(part.group_by("method").agg(100 * pl.col("gain").mean()).iter_rows())
+    families = _by_family(measured, ["gain"])
+    order = families.group_by("method").agg(pl.col("gain").mean()).sort("gain", descending=True)["method"]
+    lines = ["| method | " + " | ".join(columns) + " |", "|-|" + "-:|" * len(columns)]
     for method in order:
-        gains = [dict(table.iter_rows()).get(method) for table in columns.values()]
+        gains = [column.get(method) for column in columns.values()]
         lines.append(f"| `{method}` | " + " | ".join("" if gain is None else f"{gain:+.1f}" for gain in gains) + " |")
     return "\n".join(lines)
 

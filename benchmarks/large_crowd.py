@@ -33,6 +33,8 @@ def write(path: Path, labels: int, items: int, workers: int) -> None:
     while math.gcd(stride, labels) > 1:
         stride += 2
 
+    digits = max(8, len(str(items - 1)))
+
     def pieces(*_: object) -> "object":
         for first in range(0, labels, _PIECE_ROWS):
             rng = np.random.default_rng(first)
@@ -47,9 +49,11 @@ def write(path: Path, labels: int, items: int, workers: int) -> None:
             wrong = (truth + rng.integers(1, len(CLASSES), len(rows)).astype(np.uint64)) % np.uint64(len(CLASSES))
             said = np.where(rng.random(len(rows)) < accuracy, truth, wrong)
             yield pl.DataFrame({"item": item, "worker": worker, "label": said}).select(
-                # The factor has no common factor with 10^8, so the ids are all different. They are not in order,
-                # because ordered ids would make the file smaller than a real one.
-                pl.format("i{}", (pl.col("item") * 38_196_601 % 10**8).cast(pl.String).str.zfill(8)).alias("item"),
+                # The factor has no common factor with a power of ten, so the ids are all different. They are not in
+                # order, because ordered ids would make the file smaller than a real one.
+                pl.format("i{}", (pl.col("item") * 38_196_601 % 10**digits).cast(pl.String).str.zfill(digits)).alias(
+                    "item"
+                ),
                 pl.format("w{}", "worker").alias("worker"),
                 pl.Series(CLASSES).gather(pl.Series(said)).alias("label"),
             )

@@ -110,6 +110,53 @@ def answers() -> None:
             print(f"{name:<18}{crowd:<11}{accuracies}{same:>8.4f}{ours_took:>11.3f}{theirs_took:>7.2f}", flush=True)
 
 
+# The classes of crowd-kit that crowdwise has under the same name, with options. Where both would stop at different
+# points, tol=-1 lets both do all iterations; where crowd-kit needs minutes, they are few.
+DROP_IN: list[tuple[str, dict[str, Any]]] = [
+    ("MajorityVote", {}),
+    ("Wawa", {}),
+    ("ZeroBasedSkill", {"n_iter": 20}),
+    ("OneCoinDawidSkene", {"n_iter": 20, "tol": -1}),
+    ("DawidSkene", {"n_iter": 20, "tol": -1}),
+    ("DawidSkene", {}),
+    ("MACE", {"n_restarts": 1}),
+    ("KOS", {}),
+    ("MMSR", {"n_iter": 5}),
+    ("GLAD", {"n_iter": 1, "m_step_max_iter": 5}),
+]
+
+
+def drop_in(largest: int = 200_000) -> None:
+    """Print the seconds of crowd-kit's classes and of ours with the same names, on the same pandas tables.
+
+    Args:
+        largest: How many labels the simulated crowd has.
+    """
+    from crowdwise.compat.crowdkit import aggregation as ours
+
+    theirs = _crowd_kit()
+    simulated = cw.simulate(largest // 5, 200, 2, labels_per_item=5, seed=1).labels
+    crowds = {f"{largest:,} simulated labels": simulated, "fact": _read("fact")}
+    warm_up = _frame(cw.simulate(100, 10, 2, seed=1).labels)
+    print(f"\n{'class':<40}{'crowd':<27}{'crowd-kit':>10}{'crowdwise':>11}{'ratio':>8}{'same answer':>13}")
+    for name, options in DROP_IN:
+        getattr(ours, name)(**options).fit_predict(warm_up)  # compiles the kernels
+        for crowd, labels in crowds.items():
+            if labels is None or (name == "KOS" and labels.n_classes > 2):
+                continue
+            frame = _frame(labels)
+            getattr(ours, name)(**options).fit_predict(frame)  # compiles them for these classes
+            seconds_of, answers = [], []
+            for library in (theirs, ours):
+                started = time.perf_counter()
+                answers.append(getattr(library, name)(**options).fit_predict(frame))
+                seconds_of.append(time.perf_counter() - started)
+            same = (answers[0].reindex(answers[1].index) == answers[1]).mean()
+            said = f"{name}({', '.join(f'{key}={value}' for key, value in options.items())})"
+            took = f"{seconds_of[0]:>10.2f}{seconds_of[1]:>11.3f}{seconds_of[0] / seconds_of[1]:>7.0f}x"
+            print(f"{said:<40}{crowd:<27}{took}{same:>13.4f}", flush=True)
+
+
 def _crowd_kit() -> Any:
     # pandas and scikit-learn warn about how crowd-kit calls them.
     warnings.simplefilter("ignore")
@@ -158,3 +205,4 @@ def _ratio(what: str, theirs: float, ours: float, wanted: str = "") -> None:
 if __name__ == "__main__":
     speed()
     answers()
+    drop_in()

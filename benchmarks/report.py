@@ -28,8 +28,8 @@ def _report(what: str, items: int, workers: int, labels_per_item: float) -> None
         path = Path(folder) / "report.html"
         # A first small report imports the library of charts and compiles the kernels, which is not to be measured.
         small = cw.simulate(50, 10, seed=1).labels
-        cw.report(small, cw.BWA().fit(small), path=path)
+        cw.report(cw.BWA().fit(small), small, path=path)
         started = time.perf_counter()
-        cw.report(labels, result, truth, path)
+        cw.report(result, labels, truth, path)
         taken = time.perf_counter() - started
         show(what, f"{taken:.1f} s, {path.stat().st_size / 1e6:.1f} MB", "< 10 MB")

@@ -71,7 +71,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         report, comparison, votes = (Path(folder) / name for name in ("report.html", "compare.html", "labels.csv"))
         command = "crowdwise report labels.csv -o report.html --method bwa --truth truth.csv"
-        cw.report(labels, cw.BWA().fit(labels), truth, report, command=command)
+        cw.report(cw.BWA().fit(labels), labels, truth, report, command=command)
         methods = {key: method() for key, method in cw.METHODS.items()}
         comparison_page(labels, compare(labels, methods, truth), comparison, "crowdwise compare labels.csv")
         rows.write_csv(votes)

@@ -81,6 +81,9 @@ DECLARED: Final = [
     _since("Hierarchical", cw.Hierarchical()),
     _since("PTBCC", cw.PTBCC()),
     _since("Log-linear", cw.LogLinear()),
+    _since("DS(spectral)", cw.DawidSkene("spectral")),
+    _since("VI-MF", cw.MeanField()),
+    _since("VI-BP", cw.BeliefPropagation()),
 ]
 
 # Methods that are in no row above, such as new ones, run with their defaults; those that start at random, ten times.

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -97,8 +98,9 @@ def load(dataset: str, duplicates: Duplicates, data: Path | None) -> tuple[cw.La
 
 
 def _fit(method: Method, labels: cw.Labels, truth: pl.DataFrame, repeat: bool) -> tuple[dict[str, Any], float | None]:
-    try:
+    with suppress(cw.DataError):  # a few items can be too few for a method that takes all of them
         method.fit(labels.slice(0, min(labels.n_items, _WARM_UP_ITEMS)))
+    try:
         taken, result = _timed(method, labels)
         times = next((count for bound, count in _REPEATS.items() if taken < bound), 1) if repeat else 1
         for _ in range(times - 1):

@@ -77,6 +77,7 @@ def _facts(evidence: Evidence) -> dict[str, Any]:
         "paper_accuracies": tables.accuracy_matrix(evidence, datasets, [row.method for row in rows]),
         "since_accuracies": tables.accuracy_matrix(evidence, datasets, since) if since else "",
         "extra_accuracies": tables.accuracy_matrix(evidence, extra, evidence.methods(extra)) if extra else "",
+        "elsewhere": tables.elsewhere(evidence),
         "released": tables.released_comparison(evidence),
         "paper_test": tables.as_the_paper_did(rows),
         "right_test": tables.as_it_should_be(rows),

@@ -88,6 +88,19 @@ def released_comparison(evidence: Evidence) -> str:
     return markdown(["method", "datasets", "equal", "within its tolerance", "largest difference, points"], rows)
 
 
+def elsewhere(evidence: Evidence) -> str:
+    """Return the table of accuracies beside those that other papers print, of methods that the paper does not have."""
+    means = {row[:2]: row[2] for row in evidence.means.iter_rows()}
+    rows = []
+    for method, dataset, theirs, source in published("elsewhere").iter_rows():
+        ours = means.get((method, dataset))
+        if ours is not None:
+            difference = round(100 * (ours - theirs), 2) + 0.0  # no minus before zero
+            cells = f"{100 * ours:.2f}", f"{100 * theirs:g}", f"{difference:+.2f}"
+            rows.append([method, f"`{dataset}`", *cells, source])
+    return markdown(["method", "dataset", "here", "published", "difference", "by"], rows) if rows else ""
+
+
 def as_the_paper_did(rows: Sequence[Row]) -> str:
     """Return Table 3 beside the paper's, with the smaller rank sum and the normal approximation, as in the paper."""
     marks = {"measured": "", "published": "", "implied": "≈"}

@@ -21,6 +21,8 @@ CASES: Final[Mapping[str, Any]] = {
     "mace": cw.MACE(),
     "kos": cw.KOS(),
     "mmsr": cw.MMSR(),
+    "vi_mf": cw.MeanField(),
+    "vi_bp": cw.BeliefPropagation(),
     "ds": cw.DawidSkene(),
     "lfc": cw.LearningFromCrowds(),
     "ibcc": cw.IBCC(),
@@ -31,12 +33,16 @@ CASES: Final[Mapping[str, Any]] = {
     "hierarchical": cw.Hierarchical(),
     "ptbcc": cw.PTBCC(),
     "bwa": cw.BWA(),
+    "adjudicator": cw.Adjudicator(),
 }
 
 # Methods with other parameters that change what the method does; the key is the method's key and the difference.
 VARIANTS: Final[Mapping[str, Any]] = {
+    "adjudicator latent": cw.Adjudicator("latent"),
     "la one pass": cw.LightweightAggregation(passes=1),
     "zc released": cw.ZenCrowd.released(),
+    "vi_mf one coin": cw.MeanField("one"),
+    "vi_bp one coin": cw.BeliefPropagation("one"),
     "ibcc variational": cw.IBCC("variational"),
     "hierarchical full": cw.Hierarchical("full"),
     "hierarchical one coin": cw.Hierarchical("one_coin"),

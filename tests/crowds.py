@@ -21,3 +21,12 @@ def fitting(method: Any, rows: Rows) -> Rows:
     """Merge classes, so that there are no more than the method can take."""
     most = method.most_classes or 1000
     return [(i, j, f"c{int(k[1:]) % most}") for i, j, k in rows]
+
+
+def votes(labels: Any) -> list[tuple[Any, Any, Any]]:
+    """The labels of a crowd in memory, as rows."""
+    names = labels.names
+    return [
+        (names.items[int(item)], names.workers[int(worker)], names.classes[int(label)])
+        for item, worker, label in zip(labels.item_of, labels.workers, labels.labels, strict=True)
+    ]

@@ -120,6 +120,7 @@ def weights(errors: Array, votes: Array, prior_strength: float, prior_errors: fl
         votes=votes,
         items=1,
         set_valued=False,
+        disagreement=np.zeros(1),
         running=np.ones(1, bool),
         objective=np.zeros(1),
     )

@@ -39,7 +39,14 @@ def test_simulate_writes_labels_truth_and_workers(crowd: Path) -> None:
 def test_aggregate_shows_tables(crowd: Path) -> None:
     done = run("aggregate", crowd / "labels.csv", "--truth", crowd / "truth.csv")
     assert done.returncode == 0, done.stderr
-    for text in ("500", "2,500 (5.00 per item)", "accuracy of mv", "accuracy of bwa", "Best workers", "Most disputed"):
+    for text in (
+        "500",
+        "2,500 (5.00 per item)",
+        "accuracy of mv",
+        "accuracy of adjudicator",
+        "Best workers",
+        "Most disputed",
+    ):
         assert text in done.stdout
     assert "Read 2,500 rows: item = 'item', worker = 'worker', label = 'label'." in done.stderr
 
@@ -48,13 +55,13 @@ def test_aggregate_writes_what_python_computes(crowd: Path, tmp_path: Path) -> N
     truth, workers = tmp_path / "truth.parquet", tmp_path / "workers.csv"
     done = run("aggregate", crowd / "labels.csv", "-o", truth, "--workers", workers, "--scores", "--quiet")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    result = cw.BWA().fit(cw.read_labels(crowd / "labels.csv"))
+    result = cw.aggregate(crowd / "labels.csv")
     assert pl.read_parquet(truth).equals(result.to_frame(scores=True))
     assert pl.read_parquet(truth).columns == [
-        *("item", "label", "score", "runner_up", "runner_up_score", "votes"),
+        *("item", "label", "confidence", "score", "runner_up", "runner_up_score", "votes", "difficulty"),
         *("score_c1", "score_c2", "score_c3"),
     ]
-    columns = ["worker", "labels", "quality", "quality_low", "quality_high", "agreement"]
+    columns = ["worker", "labels", "quality", "quality_low", "quality_high", "agreement", "reasons"]
     assert pl.read_csv(workers).columns == columns
 
 
@@ -62,7 +69,7 @@ def test_aggregate_takes_columns_methods_parameters_and_standard_input(crowd: Pa
     renamed = pl.read_csv(crowd / "labels.csv").rename({"item": "q", "worker": "who", "label": "said"})
     named = ("--item", "q", "--worker", "who", "--label", "said")
     done = run(
-        *("aggregate", "-", *named, "-m", "bwa", "--set", "prior_strength=30", "--set", "prior_correction=false"),
+        *("aggregate", "-", *named, "-mbwa", "--set", "prior_strength=30", "--set", "prior_correction=false"),
         *("-o", tmp_path / "truth.csv", "-q"),
         stdin=renamed.write_csv().encode(),
     )
@@ -74,16 +81,38 @@ def test_aggregate_takes_columns_methods_parameters_and_standard_input(crowd: Pa
 
 def test_json_is_one_object(crowd: Path, tmp_path: Path) -> None:
     told = json.loads(run("aggregate", crowd / "labels.csv", "--json").stdout)
-    assert (told["items"], told["workers"], told["converged"]) == (500, 30, True)
-    assert len(told["truth"]) == 500
-    assert len(told["quality"]) == 30
+    assert (told["crowd"]["items"], told["crowd"]["workers"], told["converged"]) == (500, 30, True)
+    assert len(told["labels"]) == 500
+    assert len(told["workers"]) == 30
     told = json.loads(run("aggregate", crowd / "labels.csv", "--json", "-o", tmp_path / "t.csv").stdout)
     assert told["written"] == [str(tmp_path / "t.csv")]
     assert "truth" not in told
 
 
+def _refused(rows: list[dict[str, object]]) -> int:
+    """How many pairs of methods there are in which one refused the labels."""
+    ran = sum(row["seconds"] is not None for row in rows)
+    return len(rows) * (len(rows) - 1) // 2 - ran * (ran - 1) // 2
+
+
+def test_methods_are_compared_with_each_other_without_a_truth(crowd: Path) -> None:
+    labels = cw.read_labels(crowd / "labels.csv")
+    found = cw.compare(labels, ["mv", "bwa", "ds"])
+    answers = {key: cw.METHODS[key]().fit(labels).labels for key in ("mv", "bwa", "ds")}
+    counts = {(row["method"], row["other"]): row["items"] for row in found.disagreements().iter_rows(named=True)}
+    assert counts[("mv", "ds")] == (answers["mv"] != answers["ds"]).sum() > 0
+    disputed = found.disputed()
+    assert set(disputed.columns) == {"item", "answers", "mv", "bwa", "ds"}
+    assert disputed.height == ((answers["mv"] != answers["ds"]) | (answers["mv"] != answers["bwa"])).sum()
+    said = run("compare", crowd / "labels.csv", "--methods", "mv,bwa,ds").stdout
+    assert "Answers on which two methods differ" in said
+    assert "Items on which methods differ most" in said
+
+
 def test_compare_and_methods(crowd: Path) -> None:
-    rows = json.loads(run("compare", crowd / "labels.csv", "--truth", crowd / "truth.csv", "--json").stdout)
+    told = json.loads(run("compare", crowd / "labels.csv", "--truth", crowd / "truth.csv", "--json").stdout)
+    rows = told["methods"]
+    assert len(told["disagreements"]) == len(cw.METHODS) * (len(cw.METHODS) - 1) / 2 - _refused(rows)
     assert [row["method"] for row in rows] == list(cw.METHODS)
     expected = cw.accuracy(cw.BWA().fit(cw.read_labels(crowd / "labels.csv")), crowd / "truth.csv")
     assert {row["method"]: row["accuracy"] for row in rows}["bwa"] == expected
@@ -107,7 +136,7 @@ def test_report_writes_a_page_that_says_how_to_make_it_again(crowd: Path, tmp_pa
 
 def test_explain_says_what_python_says(crowd: Path) -> None:
     labels = cw.read_labels(crowd / "labels.csv")
-    why = cw.explain(cw.BWA().fit(labels), labels, "i123")
+    why = cw.explain(cw.aggregate(labels), labels, "i123")
     done = run("explain", crowd / "labels.csv", "--item", "i123")
     assert done.returncode == 0, done.stderr
     for text in (f"Item i123: {why.label}, not {why.runner_up}", f"{why.score:.4f}", why.remedy, *why.steps()["text"]):
@@ -120,7 +149,8 @@ def test_explain_says_what_python_says(crowd: Path) -> None:
 def test_running_out_of_iterations_is_said(crowd: Path) -> None:
     done = run("aggregate", crowd / "labels.csv", "--set", "max_iterations=2")
     assert done.returncode == 0
-    assert "bwa ran out of iterations after 2 iterations" in done.stderr
+    assert "adjudicator ran out of iterations after 2 iterations" in done.stderr
+    assert "another reading" not in done.stderr  # readings that have not settled cannot be compared
 
 
 def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
@@ -142,16 +172,28 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
         (["aggregate", "nowhere.csv"], 1, "There is no file nowhere.csv"),
         (["aggregate", "{labels}", "--item", "itm"], 1, "Did you mean 'item'?"),
         (["aggregate", "{labels}", "--truth", "{other}"], 1, "shares no item"),
-        (["aggregate", "{labels}", "-m", "bwaa"], 2, "there are bwa, "),
-        (["aggregate", "{labels}", "--set", "a=1"], 2, "bwa takes name=value with one of these names: prior_strength"),
-        (["aggregate", "{labels}", "--set", "restarts=x"], 2, "--set restarts=x is not a whole number from 0 on"),
+        (["aggregate", "{labels}", "-m", "bwaa"], 2, "there are adjudicator, bwa, "),
+        (
+            ["aggregate", "{labels}", "-mbwa", "--set", "a=1"],
+            2,
+            "bwa takes name=value with one of these names: prior",
+        ),
+        (
+            ["aggregate", "{labels}", "-mbwa", "--set", "restarts=x"],
+            2,
+            "--set restarts=x is not a whole number from 0 on",
+        ),
         (["aggregate", "{labels}", "--duplicates", "no"], 2, "duplicates='no' is not one of"),
         (["aggregate", "{labels}", "-o", "truth.xyz"], 2, "does not say a format to write"),
         (["aggregate", "{labels}", "-o", "no/such/folder/truth.csv"], 2, "There is no folder"),
         (["aggregate", "{labels}", "-o", "{labels}"], 2, "is an input; write to another file"),
         (["aggregate", "{labels}", "--truth", "{other}", "-o", "{other}"], 2, "is an input; write to another file"),
         (["aggregate", "{labels}", "-o", "t.csv", "--workers", "t.csv"], 2, "cannot hold both"),
-        (["aggregate", "{labels}", "--set", "prior_strength=inf"], 2, "prior_strength=inf is not a number above 0"),
+        (
+            ["aggregate", "{labels}", "-mbwa", "--set", "prior_strength=inf"],
+            2,
+            "prior_strength=inf is not a number above 0",
+        ),
         (["aggregate", "{labels}", "--engine", "dsk"], 2, "not one of 'memory', 'disk', 'auto', 'spark'"),
         (
             ["aggregate", "{labels}", "--engine", "memory", "--workdir", "."],
@@ -169,8 +211,12 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
         ),
         (["aggregate", "{labels}", "-m", "ds", "--set", "start_from=majorty"], 2, "Did you mean 'majority'?"),
         (["aggregate", "{labels}", "-m", "DawidSkene"], 2, "Did you mean 'ds'?"),
-        (["aggregate", "{labels}", "--set", "seed=1", "--set", "seed=2"], 2, "--set seed was given more than once"),
-        (["aggregate", "{labels}", "--set", f"seed={'9' * 50}"], 2, "It must have at most 18 digits."),
+        (
+            ["aggregate", "{labels}", "-mbwa", "--set", "seed=1", "--set", "seed=2"],
+            2,
+            "--set seed was given more than once",
+        ),
+        (["aggregate", "{labels}", "-mbwa", "--set", f"seed={'9' * 50}"], 2, "It must have at most 18 digits."),
         (["aggregate", "{labels}", "--engine", "disk", "--memory", "9" * 400], 2, "is no size; write it as 4GB"),
         (["aggregate", "{labels}", "--engine", "disk", "--memory", "²GB"], 2, "memory='²GB' is no size"),
         (["aggregate", "{labels}", "--item", b"caf\xe9"], 2, r"error: 'caf\udce9' is not text in UTF-8"),
@@ -236,7 +282,7 @@ def on_a_terminal(*arguments: object) -> bytes:
 def test_a_bar_is_drawn_on_a_terminal_once_the_work_takes_a_moment(tmp_path: Path) -> None:
     labels = tmp_path / "labels.parquet"
     cw.simulate(200_000, 500, 5, seed=1).rows.write_parquet(labels)
-    settings = ["--set", "tolerance=1e-12", "--set", "max_iterations=400", "-o", tmp_path / "truth.parquet"]
+    settings = ["-mbwa", "--set", "tolerance=1e-12", "--set", "max_iterations=400", "-o", tmp_path / "truth.parquet"]
     assert re.search(rb"iteration \d+, change \d", on_a_terminal("aggregate", labels, *settings))
 
 
@@ -261,3 +307,44 @@ def test_public_names_exist_and_are_the_stubs() -> None:
         public.nothing  # noqa: B018  # must raise
     with pytest.raises(AttributeError, match="has no attribute 'Nothing'"):
         public.Nothing  # noqa: B018  # must raise too: it looks like a method
+
+
+def test_strict_ends_with_1_if_a_method_does_not_converge(crowd: Path) -> None:
+    few = ("--set", "max_iterations=1", "-m", "bwa", "--json")
+    told = run("aggregate", crowd / "labels.csv", *few)
+    assert (told.returncode, json.loads(told.stdout)["converged"]) == (0, False)
+    strict = run("aggregate", crowd / "labels.csv", *few, "--strict")
+    assert (strict.returncode, json.loads(strict.stdout)["converged"]) == (1, False)
+    assert strict.stderr.strip().endswith("--strict takes no such answer.")
+
+
+def test_simulate_replaces_nothing_unless_told(tmp_path: Path) -> None:
+    assert run("simulate", "--items", "20", "-o", tmp_path).returncode == 0
+    refused = run("simulate", "--items", "30", "-o", tmp_path)
+    assert refused.returncode == 2
+    assert "labels.csv is there already; --force replaces it" in refused.stderr
+    assert run("simulate", "--items", "30", "-o", tmp_path, "--force").returncode == 0
+    assert pl.read_csv(tmp_path / "truth.csv").height == 30
+
+
+def test_a_method_has_a_page() -> None:
+    said = run("methods", "bwa").stdout
+    assert "Bayesian Weighted Average" in said
+    assert "prior_strength" in said
+    about = json.loads(run("methods", "ds", "--json").stdout)
+    assert about["key"] == "ds"
+    assert {"name", "default", "allowed", "meaning"} == set(about["parameters"][0])
+    assert "Did you mean 'ds'?" in run("methods", "dawid-skene").stderr
+
+
+def test_truths_have_the_names_that_labels_have(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("id,judge,verdict\n1,a,yes\n1,b,yes\n2,a,no\n2,b,no\n")
+    (tmp_path / "truth.csv").write_text("id,verdict\n1,yes\n2,yes\n")
+    named = ("--item", "id", "--label", "verdict", "--truth", tmp_path / "truth.csv", "--json")
+    told = json.loads(run("aggregate", tmp_path / "labels.csv", *named).stdout)
+    assert told["accuracy"]["adjudicator"] == 0.5
+    (tmp_path / "truth.csv").write_text("thing,verdict\n1,yes\n2,yes\n")
+    refused = run("aggregate", tmp_path / "labels.csv", *named)
+    assert "--truth-item on the command line" in refused.stderr
+    told = json.loads(run("aggregate", tmp_path / "labels.csv", *named, "--truth-item", "thing").stdout)
+    assert told["accuracy"]["adjudicator"] == 0.5

@@ -1,4 +1,4 @@
-"""The three examples of CONTRIBUTING.md: a method, a file format and a section, put where the page says."""
+"""The four examples of CONTRIBUTING.md: a method, a file format, an importer and a section, put where the page says."""
 
 import re
 import shutil
@@ -11,7 +11,9 @@ import pytest
 import crowdwise as cw
 
 PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
-METHOD, CHECK, FORMAT, SECTION = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+METHOD, CHECK, FORMAT, IMPORTER, SECTION = re.findall(
+    r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
+)
 
 
 @pytest.fixture
@@ -63,21 +65,41 @@ def test_a_method_is_a_file(package: Path) -> None:
 
 def test_a_file_format_is_a_row(package: Path) -> None:
     append(
-        package / "data" / "formats.py", r"FORMATS: (.*) = \((.*)\)\n", rf"{FORMAT}\nFORMATS: \1 = (\2, JSON_ARRAY)\n"
+        package / "data" / "formats.py",
+        r"FORMATS: (.*) = \(\n",
+        rf"{FORMAT}\nFORMATS: \1 = (\n    PROPERTY_LIST,\n",
     )
     run(
         package,
         "import crowdwise as cw\n"
         "rows = cw.simulate(30, 6, 3, seed=1).rows\n"
-        "cw.write({'votes.json': rows})\n"
+        "cw.write({'votes.plist': rows})\n"
         "for engine in ('memory', 'auto', 'disk'):\n"
-        "    labels = cw.read_labels('votes.json', engine=engine)\n"
+        "    labels = cw.read_labels('votes.plist', engine=engine)\n"
         "    assert labels.n_labels == rows.height\n"
-        "assert cw.read_labels(open('votes.json', 'rb')).n_labels == rows.height\n"
-        "result = cw.BWA().fit(cw.read_labels('votes.json'))\n"
-        "result.write('truth.json')\n"
-        "assert cw.accuracy(result, 'truth.json') == 1.0\n",
+        "assert cw.read_labels(open('votes.plist', 'rb')).n_labels == rows.height\n"
+        "result = cw.BWA().fit(cw.read_labels('votes.plist'))\n"
+        "result.write('truth.plist')\n"
+        "assert cw.accuracy(result, 'truth.plist') == 1.0\n",
     )
+
+
+def test_an_importer_is_a_file_and_a_row(package: Path) -> None:
+    importers = package / "data" / "importers"
+    (importers / "thumbs.py").write_text(IMPORTER)
+    append(importers / "__init__.py", r"from \.toloka", "from .thumbs import THUMBS\nfrom .toloka")
+    append(importers / "__init__.py", r"IMPORTERS: (.*) = \(\n", r"IMPORTERS: \1 = (\n    THUMBS,\n")
+    lines = ['{"picture": 1, "viewer": "ann", "thumb": "up"}', '{"picture": 1, "viewer": "bob", "thumb": null}']
+    (package.parent.parent / "thumbs.jsonl").write_text("\n".join(lines))
+    said = run(
+        package,
+        "import crowdwise as cw\n"
+        "labels = cw.read_labels('thumbs.jsonl')\n"
+        "assert labels.n_labels == 1 and labels.report.rows == 2\n"
+        "print(*labels.report.understood, *labels.report.repairs)\n",
+    )
+    assert "thumbs.jsonl is a Thumbs export; labels are the answers to the question 'thumb'." in said
+    assert "1 pictures were looked at without a word." in said
 
 
 def test_a_section_of_the_report_is_a_file_and_a_row(package: Path) -> None:
@@ -90,7 +112,7 @@ def test_a_section_of_the_report_is_a_file_and_a_row(package: Path) -> None:
         package,
         "import crowdwise as cw\n"
         "crowd = cw.simulate(30, 6, 3, seed=1)\n"
-        "cw.report(crowd.labels, cw.BWA().fit(crowd.labels), path='report.html')\n",
+        "cw.report(cw.BWA().fit(crowd.labels), crowd.labels, path='report.html')\n",
     )
     page = (package.parent.parent / "report.html").read_text(encoding="utf-8")
     assert '<a href="#busiest">Busiest</a>' in page

@@ -168,12 +168,16 @@ def test_the_command_line_chooses_the_disk_by_itself_and_says_so(tmp_path: Path,
         truth, workers = tmp_path / f"{engine}.parquet", tmp_path / f"{engine}.csv"
         files = (tmp_path / "votes.csv", "--truth", tmp_path / "gold.csv", "-o", truth, "--workers", workers)
         limit = () if engine == "memory" else ("--memory", "50KB")
-        done = run("aggregate", *files, "--engine", engine, *limit)
+        done = run("aggregate", *files, "-m", "bwa", "--engine", engine, *limit)
         assert done.returncode == 0, done.stderr
         assert ("The labels may not fit in memory" in done.stderr) == (engine == "auto")
         assert ("Working on disk: " in done.stderr) == (engine != "memory")
         table = pl.read_parquet(truth).sort("item").with_columns(pl.selectors.float().round(9))
-        shown = [line for line in done.stdout.splitlines() if "Wrote" not in line]
+        # Workers are looked at in memory only.
+        before, _, disputed = done.stdout.partition("Most disputed items")
+        before, looked_at, _ = before.partition("Workers worth a look")
+        assert bool(looked_at) == (engine == "memory")
+        shown = [before, disputed]
         outputs[engine] = table.rows(), pl.read_csv(workers).select("worker", "labels", "agreement").rows(), shown
         assert not list(workdir.iterdir())
     assert outputs["auto"] == outputs["memory"] == outputs["disk"]

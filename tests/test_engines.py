@@ -4,6 +4,7 @@
 """
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
+from crowdwise.analysis import cautions
 from crowdwise.testing import require_same_found
 
 from .cases import EVERY
@@ -118,12 +120,25 @@ def test_a_result_answers_the_same_questions(engine: Engine, tmp_path: Path) -> 
     assert found.lazy().head(3).collect().columns == memory.to_frame().columns
     assert found.confusion("w03").columns == memory.confusion("w03").columns
     assert found.convergence.iterations == memory.convergence.iterations
-    found.write(tmp_path / "truth.parquet", tmp_path / "workers.csv", scores=True)
+    found.write(tmp_path / "truth.parquet", tmp_path / "workers.csv", scores=True, probabilities=True)
     written = pl.read_parquet(_file(tmp_path / "truth.parquet")).sort("item")
     assert written["label"].equals(memory.to_frame().sort("item")["label"])
     assert [name for name in written.columns if name.startswith("score_")] == ["score_c1", "score_c2", "score_c3"]
+    of_classes = written.select("probability_c1", "probability_c2", "probability_c3")
+    assert of_classes.sum_horizontal().to_numpy() == pytest.approx(1)
+    assert of_classes.max_horizontal().to_numpy() == pytest.approx(written["confidence"].to_numpy())
+    for measure in (cw.log_loss, cw.brier, cw.overconfidence):
+        assert measure(found, known) == pytest.approx(measure(memory, known))
+    assert cautions(memory, crowd.labels) == []
+    assert cautions(found, labels) == _unseen(engine)
     assert pl.read_csv(_file(tmp_path / "workers.csv")).height == 10
     labels.close()
+
+
+def _unseen(engine: Engine) -> list[str]:
+    """Return what is said about confidence because workers are compared with each other in memory only."""
+    sentence = "Whether workers are independent was not looked at; `crowdwise blocks` does."
+    return [] if engine.name == "memory" else [sentence]
 
 
 def _file(path: Path) -> str:
@@ -149,10 +164,12 @@ def test_the_command_line_goes_one_way_for_all(engine: Engine, tmp_path: Path) -
         "mv": cw.accuracy(cw.MajorityVote().fit(cw.Labels.from_frame(rows)), truth),
     }
     assert told["iterations"] == 2
+    assert told["expected_accuracy"] == pytest.approx(asdict(expected.expected_accuracy))
+    assert told["cautions"] == _unseen(engine)
     assert not told["converged"]
     written = pl.read_parquet(_file(tmp_path / "truth.parquet")).sort("item")
-    assert written.drop("score", "runner_up_score").equals(
-        expected.to_frame().sort("item").drop("score", "runner_up_score")
+    assert written.drop("confidence", "score", "runner_up_score").equals(
+        expected.to_frame().sort("item").drop("confidence", "score", "runner_up_score")
     )
     assert pl.read_csv(_file(tmp_path / "workers.csv")).height == 8
     assert not [path for path in tmp_path.iterdir() if path.name.endswith(".part")]

@@ -55,8 +55,8 @@ def test_items_and_classes_match_across_types() -> None:
         pl.DataFrame({"item": ["2"], "truth": ["x"]}),
         pl.DataFrame({"item": pl.Series([2], dtype=pl.UInt8), "truth": pl.Series(["x"], dtype=pl.Categorical)}),
     ):
-        assert cw.accuracy(result, truth) == 1
-    assert cw.accuracy(result, {2: "x", 99: "y"}) == 1
+        assert cw.accuracy(result, truth) == 1.0
+    assert cw.accuracy(result, {2: "x", 99: "y"}) == 1.0
 
 
 def test_a_truth_of_something_else_is_said() -> None:

@@ -62,7 +62,7 @@ def test_the_gradient_is_that_of_the_objective() -> None:
     labels = cw.simulate(20, 6, 3, labels_per_item=4, accuracy=0.6, seed=2).labels
     place = np.random.default_rng(1).normal(0.5, 1, labels.n_workers + labels.n_items)
     by_worker, by_item = np.zeros((2, labels.n_workers)), np.zeros((2, labels.n_items))
-    given = (labels.item_starts, labels.workers, labels.labels)
+    given = (labels.item_starts, labels.workers, labels.labels, np.full(labels.n_items, -1))
     halves = (place[: labels.n_workers], place[labels.n_workers :])
     kernels.marginal_objective(0, labels.n_items, *given, labels.n_classes, *halves, by_worker, by_item)
     gradient = np.concatenate([by_worker[0], by_item[0]]) + place - 1

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
@@ -75,3 +76,15 @@ def test_matrices_take_no_more_than_is_counted(key: str) -> None:
     log_linear = isinstance(method, LogLinearMethod)
     needed = TiedMatrices.size(labels) if log_linear else method.bytes_needed(labels)
     assert 0.5 * needed < allocated < 1.3 * needed
+
+
+def test_trust_needs_no_room_for_the_matrices_of_all_workers() -> None:
+    learned = cw.LogLinear().fit(cw.simulate(40, 6, 3, seed=1).labels).workers
+    trust = learned.trust()
+    assert trust is not None
+    with patch("crowdwise.errors._MOST_BYTES", 1):
+        with pytest.raises(cw.DataError, match=r"The confusion matrices of all workers would take .*trust\(\) instead"):
+            assert learned.confusion is None
+        again = learned.trust()
+        assert again is not None
+        assert (again.value == trust.value).all()

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("workdir")
     [
         (["-m", "glad"], "GLAD needs all labels in memory, because it keeps something"),
         (["-m", "ibcc"], "IBCC needs all labels in memory, .* (inference=variational does not)"),
-        (["--set", "restarts=3"], "BWA needs all labels in memory, because of restarts=3"),
+        (["-m", "bwa", "--set", "restarts=3"], "BWA needs all labels in memory, because of restarts=3"),
     ],
 )
 def test_what_cannot_run_on_disk_is_refused_before_reading(

@@ -13,21 +13,22 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis import charts
 from crowdwise.analysis.comparison import compare
+from crowdwise.analysis.unusual_workers import unusual_workers
 from crowdwise.inference.parameters import parameters_of
 from crowdwise.reporting import blocks, comparison_page, sections
 from crowdwise.reporting.rendering import render
 from crowdwise.reporting.report_data import ReportData
 from crowdwise.reporting.report_page import gather, report_text
-from crowdwise.reporting.sections.unusual_workers import habits, reasons_in_words, unusual_workers
 from crowdwise.testing import table
 
 from .cases import CASES, EVERY, each_method
+from .test_deciders import panel
 
 Kind = TypeVar("Kind", bound=blocks.Block)
 
 
-def about(labels: cw.Labels, result: cw.Result, truth: Any = None) -> ReportData:
-    return ReportData(labels, result, None if truth is None else cw.read_truth(truth), "the command")
+def about(result: cw.Result, labels: cw.Labels, truth: Any = None) -> ReportData:
+    return ReportData(result, labels, None if truth is None else cw.read_truth(truth), "the command")
 
 
 def found(kind: type[Kind], shown: blocks.Blocks) -> list[Kind]:
@@ -64,12 +65,12 @@ def test_every_method_makes_every_section(key: str, crowd: Any) -> None:
     if EVERY[key].most_classes is not None:
         crowd = cw.simulate(300, 20, EVERY[key].most_classes, labels_per_item=4.5, accuracy=0.6, seed=1)
     result = EVERY[key].fit(crowd.labels)
-    gathered = gather(about(crowd.labels, result, crowd.truth))
+    gathered = gather(about(result, crowd.labels, crowd.truth))
     assert all(spec for spec in specs(gathered))
     shown = {section.id: section.blocks for section in gathered}
-    assert list(shown) == ["glance", "classes", "workers", "items", "truth", "made"]
+    assert list(shown) == ["summary", "glance", "classes", "workers", "items", "truth", "made"]
     titles = [figure.title for figure in found(blocks.Figure, shown["truth"])]
-    assert ("Do probabilities keep their word?" in titles) == (result.scale == "probability")
+    assert "Does confidence keep its word?" in titles
     explained = [figure for figure in found(blocks.Figure, shown["items"]) if figure.title.startswith("Item ")]
     refusals = [one for one in found(blocks.Paragraph, shown["items"]) if one.style == "note"]
     assert len(explained) + len(refusals) == 1
@@ -83,7 +84,7 @@ def test_every_method_makes_every_section(key: str, crowd: Any) -> None:
 def test_the_method_tells_what_it_is(key: str, crowd: Any) -> None:
     method: Any = EVERY[key]
     result = replace(cw.MajorityVote().fit(crowd.labels), method=method)
-    shown = sections.provenance.gather(about(crowd.labels, result))
+    shown = sections.provenance.gather(about(result, crowd.labels))
     texts = [paragraph.text for paragraph in found(blocks.Paragraph, shown)]
     assert texts[:2] == [method.summary, f"{method.paper}."]
     rows = [row for table in found(blocks.Parameters, shown) for row in table.rows]
@@ -103,10 +104,10 @@ def test_a_section_is_a_function_and_a_row(crowd: Any, tmp_path: Path, monkeypat
         sections.SectionRow("nothing", "Nothing", "About nothing", lambda data: None),
     ]
     monkeypatch.setattr(sections, "SECTIONS", (*sections.SECTIONS, *rows))
-    cw.report(crowd.labels, cw.MajorityVote().fit(crowd.labels), path=tmp_path / "report.html")
+    cw.report(cw.MajorityVote().fit(crowd.labels), crowd.labels, path=tmp_path / "report.html")
     written = (tmp_path / "report.html").read_text(encoding="utf-8")
     navigation = re.findall(r'<a href="#(\w+)">(.*?)</a>', written.partition("<nav")[2].partition("</nav>")[0])
-    assert [name for name, _ in navigation] == ["glance", "classes", "workers", "items", "made", "toy"]
+    assert [name for name, _ in navigation] == ["summary", "glance", "classes", "workers", "items", "made", "toy"]
     assert navigation[-1] == ("toy", "Toys")
     assert re.findall(r'<section id="(\w+)">', written) == [name for name, _ in navigation]
     section = written.partition('<section id="toy">')[2].partition("</section>")[0]
@@ -141,17 +142,58 @@ def test_a_paragraph_links_addresses_only_where_told() -> None:
     assert render("", "", "", [blocks.Section("one", "", shown)]).count(f'<a href="{address}"') == 1
 
 
-@pytest.mark.parametrize("key", ["bwa", "iwmv"])
-def test_a_method_without_probabilities_shows_none(key: str, crowd: Any, tmp_path: Path) -> None:
-    cw.report(crowd.labels, CASES[key].fit(crowd.labels), crowd.truth, tmp_path / "report.html")
-    shown, _, made = (tmp_path / "report.html").read_text(encoding="utf-8").partition('<section id="made">')
-    assert made  # this section is left out, because the meaning of a parameter may contain the word
-    assert "probab" not in visible(shown).lower()
+@pytest.mark.parametrize(("key", "sources"), [("ds", 2), ("bwa", 2), ("iwmv", 1), ("adjudicator", 1)])
+def test_reliability_is_drawn_of_confidence_and_scores_but_not_of_margins(key: str, sources: int, crowd: Any) -> None:
+    result = CASES[key].fit(crowd.labels)
+    shown = {section.id: section.blocks for section in gather(about(result, crowd.labels, crowd.truth))}
+    reliability = next(one for one in found(blocks.Figure, shown["truth"]) if one.title.startswith("Does confidence"))
+    drawn = [row for rows in reliability.chart.to_dict()["datasets"].values() for row in rows if "source" in row]
+    assert {row["source"] for row in drawn} == set(["confidence", "score"][:sources])
+    assert sum(row["items"] for row in drawn) == sources * 300
+    sure = sum(row["sure"] * row["items"] for row in drawn if row["source"] == "confidence") / 300
+    right = sum(row["accuracy"] * row["items"] for row in drawn if row["source"] == "confidence") / 300
+    assert sure - right == pytest.approx(cw.overconfidence(result, crowd.truth))
+    assert f"log loss {cw.log_loss(result, crowd.truth):.3f}" in reliability.caption
+
+
+def test_the_page_says_the_expected_accuracy_and_why_not_to_trust_it(tmp_path: Path) -> None:
+    labels = cw.simulate(30, 6, 2, seed=1).labels
+    result = cw.BWA().fit(labels)
+    cw.report(result, labels, None, tmp_path / "report.html")
+    text = visible((tmp_path / "report.html").read_text(encoding="utf-8"))
+    assert "Expected accuracy" in text
+    assert f"{100 * result.expected_accuracy.value:.1f}%" in text
+    assert "Confidence is rough: there are 30 items" in text
+
+
+def test_the_summary_says_who_decides_and_who_spams(tmp_path: Path) -> None:
+    crowd = cw.simulate(300, 12, 3, accuracy=0.8, seed=1)
+    spam = crowd.truth.head(200).select("item", worker=pl.lit("spammer"), label=pl.lit("c2"))
+    labels = cw.Labels.from_frame(pl.concat([crowd.rows, spam]))
+    shown = gather(about(cw.BWA().fit(labels), labels, None))
+    (bullets,) = found(blocks.Bullets, shown[0].blocks)
+    told = " ".join(map(str, bullets.sentences))
+    assert 3 <= len(bullets.sentences) <= 5
+    assert "worker spammer. Nearly always the same answer: said 'c2' 200 of 200 times" in told
+    rows, _ = panel([0.8] * 3, 1000, 1)
+    labels = cw.Labels.from_frame(rows)
+    cw.report(cw.BWA().fit(labels), labels, None, tmp_path / "report.html")
+    text = visible((tmp_path / "report.html").read_text(encoding="utf-8"))
+    said = "The answers follow worker w1 nearly always"
+    assert text.count(said) == 1
+    assert text.index(said) < text.index("The crowd at a glance")
+
+
+def test_reasons_are_whole(crowd: Any) -> None:
+    spam = crowd.truth.head(200).select("item", worker=pl.lit("spammer"), label=pl.lit("c2"))
+    labels = cw.Labels.from_frame(pl.concat([crowd.rows, spam]))
+    text = visible(report_text(about(cw.BWA().fit(labels), labels, None)))
+    assert "other workers do that" in text.split("Worth a look")[1]
 
 
 def test_numbers_are_those_of_the_library(crowd: Any, tmp_path: Path) -> None:
     result = cw.BWA().fit(crowd.labels)
-    cw.report(crowd.labels, result, crowd.truth, tmp_path / "report.html")
+    cw.report(result, crowd.labels, crowd.truth, tmp_path / "report.html")
     text = visible((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert f"{100 * cw.accuracy(result, crowd.truth):.1f}%" in text
     assert f"{crowd.labels.n_labels:,}" in text
@@ -162,7 +204,7 @@ def test_numbers_are_those_of_the_library(crowd: Any, tmp_path: Path) -> None:
 
 def test_the_same_data_give_the_same_page(crowd: Any, tmp_path: Path) -> None:
     for name in ("one.html", "two.html"):
-        cw.report(crowd.labels, cw.BWA().fit(crowd.labels), crowd.truth, tmp_path / name)
+        cw.report(cw.BWA().fit(crowd.labels), crowd.labels, crowd.truth, tmp_path / name)
     assert (tmp_path / "one.html").read_bytes() == (tmp_path / "two.html").read_bytes()
 
 
@@ -182,21 +224,21 @@ def test_the_same_data_give_the_same_page(crowd: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize("key", ["ds", "bwa"])
 def test_odd_crowds_have_a_page(rows: Any, key: str) -> None:
     labels = cw.Labels.from_frame(table(rows))
-    data = about(labels, CASES[key].fit(labels), {"i0": "c0"})
+    data = about(CASES[key].fit(labels), labels, {"i0": "c0"})
     assert specs(gather(data))
-    assert report_text(data).count("<section") == 6
+    assert report_text(data).count("<section") == 7
 
 
 def test_votes_for_several_classes_have_a_page() -> None:
     rows = [("i0", "w0", "c0"), ("i0", "w0", "c1"), ("i0", "w1", "c0"), ("i1", "w1", "c1"), ("i1", "w0", "c1")]
     labels = cw.Labels.from_frame(table(rows), duplicates="set")
-    assert specs(gather(about(labels, cw.BWA().fit(labels), {"i0": "c0"})))
+    assert specs(gather(about(cw.BWA().fit(labels), labels, {"i0": "c0"})))
 
 
 def test_what_was_repaired_and_what_did_not_converge_is_said(tmp_path: Path) -> None:
     rows = table([("i0", "w0", "c0"), ("i0", "w0", "c0"), ("i0", "w1", "c1"), ("i1", "w0", "c1"), ("i1", "w1", "c1")])
     labels = cw.Labels.from_frame(rows)
-    cw.report(labels, cw.BWA(max_iterations=1).fit(labels), path=tmp_path / "report.html", command="crowdwise report x")
+    cw.report(cw.BWA(max_iterations=1).fit(labels), labels, path=tmp_path / "report.html", command="crowdwise report x")
     text = visible((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "1 row that repeats an earlier one exactly was dropped." in text
     assert "ran out of iterations after 1 iteration" in text
@@ -219,10 +261,9 @@ def test_unusual_workers_have_a_reason_in_words() -> None:
     rows += [(f"i{i}", "newcomer", truth[i]) for i in range(3)]
     labels = cw.Labels.from_frame(table(rows))
     for method in (cw.MajorityVote(), cw.BWA(), cw.DawidSkene()):
-        unusual = unusual_workers(habits(labels, method.fit(labels)), labels.names.classes)
-        told = {row["worker"]: " ".join(reasons_in_words(row, "a")) for row in unusual.iter_rows(named=True)}
+        told = dict(unusual_workers(method.fit(labels), labels).rows())
         assert set(told) == {"same", "guesser", "contrary", "newcomer"}
-        assert "Always the same answer: said a all 100 times" in told["same"]
+        assert "Nearly always the same answer: said 'a' 100 of 100 times" in told["same"]
         assert "No better than chance" in told["guesser"]
         assert "Disagrees with everyone" in told["contrary"]
         assert told["newcomer"] == "Very few labels: 3, too few to judge."
@@ -230,7 +271,7 @@ def test_unusual_workers_have_a_reason_in_words() -> None:
 
 def test_large_crowds_are_binned_and_cut_and_say_so(tmp_path: Path) -> None:
     crowd = cw.simulate(3000, 2500, 30, labels_per_item=3, seed=1)
-    cw.report(crowd.labels, cw.BWA().fit(crowd.labels), crowd.truth, tmp_path / "report.html")
+    cw.report(cw.BWA().fit(crowd.labels), crowd.labels, crowd.truth, tmp_path / "report.html")
     written = (tmp_path / "report.html").read_text(encoding="utf-8")
     text = visible(written)
     workers = crowd.rows["worker"].n_unique()
@@ -244,16 +285,16 @@ def test_large_crowds_are_binned_and_cut_and_say_so(tmp_path: Path) -> None:
 def test_mistakes_leave_nothing_behind(crowd: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = cw.MajorityVote().fit(crowd.labels)
     with pytest.raises(cw.CallError, match=r"end it in \.html"):
-        cw.report(crowd.labels, result, path=tmp_path / "report.csv")
+        cw.report(result, crowd.labels, path=tmp_path / "report.csv")
     with pytest.raises(cw.CallError, match="There is no folder"):
-        cw.report(crowd.labels, result, path=tmp_path / "no" / "report.html")
+        cw.report(result, crowd.labels, path=tmp_path / "no" / "report.html")
     with pytest.raises(cw.DataError, match="shares no item"):
-        cw.report(crowd.labels, result, {"nobody": "c1"}, tmp_path / "report.html")
+        cw.report(result, crowd.labels, {"nobody": "c1"}, tmp_path / "report.html")
     with pytest.raises(cw.CallError, match="These labels are not those of the result: their items differ"):
-        cw.report(cw.simulate(99, 20, 3, seed=1).labels, result, path=tmp_path / "report.html")
+        cw.report(result, cw.simulate(99, 20, 3, seed=1).labels, path=tmp_path / "report.html")
     monkeypatch.setattr("crowdwise.errors.find_spec", lambda name: None if name == "altair" else name)
     with pytest.raises(cw.CallError, match=r"A report needs altair: pip install 'crowdwise\[report\]'"):
-        cw.report(crowd.labels, result, path=tmp_path / "report.html")
+        cw.report(result, crowd.labels, path=tmp_path / "report.html")
     with pytest.raises(cw.CallError, match="A chart needs altair"):
         cw.explain(result, crowd.labels, "i001").chart()
     assert not list(tmp_path.iterdir())
@@ -277,5 +318,5 @@ def test_every_real_crowd_has_a_page(data: Path, tmp_path: Path) -> None:
     for folder in folders:
         labels = cw.read_labels(folder / "label.csv", duplicates="set")
         target = tmp_path / f"{folder.name}.html"
-        cw.report(labels, cw.BWA().fit(labels), folder / "truth.csv", target)
+        cw.report(cw.BWA().fit(labels), labels, folder / "truth.csv", target)
         assert target.stat().st_size < 4e6

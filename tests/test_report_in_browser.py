@@ -49,7 +49,7 @@ class Opened:
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     labels, truth = crowd()
     target = tmp_path_factory.mktemp("report") / "report.html"
-    cw.report(labels, cw.DawidSkene().fit(labels), truth, target, command=f"crowdwise report {HOSTILE}")
+    cw.report(cw.DawidSkene().fit(labels), labels, truth, target, command=f"crowdwise report {HOSTILE}")
     return target
 
 
@@ -154,7 +154,16 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser: Any, path: Path) -
         "[...document.querySelectorAll('.chart svg')].map(e => e.getBoundingClientRect().right)"
     )
     assert max(charts) <= 360
+    narrow = "[...document.querySelectorAll('td.sentences')].map(e => e.getBoundingClientRect().width)"
+    assert min(seen.page.evaluate(narrow)) > 250  # reasons in words can be read
     assert seen.complaints == []
+    seen.page.close()
+
+
+def test_no_column_of_precision_and_recall_is_cut_off(browser: Any, path: Path) -> None:
+    seen = opened(browser, path, width=1280)
+    place = seen.page.locator("#truth .columns .scroll").first
+    assert place.evaluate("e => e.scrollWidth <= e.clientWidth")
     seen.page.close()
 
 
@@ -177,7 +186,7 @@ def test_the_comparison_is_drawn(browser: Any, tmp_path: Path) -> None:
 
 def test_a_large_page_sorts_at_once(browser: Any, tmp_path: Path) -> None:
     large = cw.simulate(20_000, 3_000, 12, labels_per_item=3, seed=1)
-    cw.report(large.labels, cw.BWA().fit(large.labels), large.truth, tmp_path / "large.html")
+    cw.report(cw.BWA().fit(large.labels), large.labels, large.truth, tmp_path / "large.html")
     seen = opened(browser, tmp_path / "large.html")
     table = seen.page.locator("#workers [data-table]").last
     table.locator("th button", has_text="Quality").click()

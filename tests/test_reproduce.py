@@ -136,7 +136,8 @@ def test_all_methods_on_three_datasets(data: Path, tmp_path: Path) -> None:
     assert set(measured["method"]) == set(CONTESTANTS)
     assert set(measured["dataset"]) == set(SMALL)
     refused = measured.filter(pl.col("accuracy").is_null())
-    assert set(refused["method"]) <= {"KOS"}  # KOS needs two classes
+    # Three take two classes alone, and the moments of a small crowd with many classes determine no spectral start.
+    assert set(refused["method"]) <= {"KOS", "VI-MF", "VI-BP", "DS(spectral)"}
     text = (tmp_path / "reproduce.md").read_text(encoding="utf-8")
     assert "1 of the 19 datasets" in text
     assert (tmp_path / "reproduce" / "figure_4.png").read_bytes().startswith(b"\x89PNG")

@@ -1,11 +1,14 @@
-"""Tests of Spark alone: DataFrames, tasks that fail, executors that die, interrupted writing.
+"""Tests of Spark alone: DataFrames, tasks that fail, files that are lost, executors that die, interrupted writing.
 
-The tests of all engines are in test_engines.py. `make test-spark` runs both files.
+The tests of all engines are in test_engines.py, those of a cluster of several processes in test_spark_cluster.py.
+`make test-spark` runs them all.
 """
 
 import os
+import shutil
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -20,6 +23,7 @@ from .engines import on_spark, run, start_spark
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 
+import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
@@ -35,7 +39,7 @@ def test_data_frames_go_in_and_come_out(spark_session: SparkSession) -> None:
         rows.rename({"item": "task", "worker": "annotator", "label": "answer"}).to_arrow()
     )
     truth, workers = spark.fit(cw.MajorityVote(), votes, label="answer")
-    assert truth.columns == ["item", "label", "score", "runner_up", "runner_up_score", "votes"]
+    assert truth.columns == ["item", "label", "confidence", "score", "runner_up", "runner_up_score", "votes"]
     assert workers.columns == ["worker", "labels", "quality", "quality_low", "quality_high", "agreement"]
     assert truth.count() == 60
 
@@ -62,6 +66,67 @@ def test_a_task_that_fails_once_changes_nothing(spark_session: SparkSession, tmp
     assert Path(Stumbling.marker).exists()
     plain = cw.BWA(max_iterations=3)
     require_same_found(result.credited_to(plain), plain.fit(cw.Labels.from_frame(rows)))
+
+
+@pytest.fixture
+def kept_parts(spark_session: SparkSession) -> Callable[[], set[Path]]:
+    """Returns the folders in which the executor of this process keeps parts now."""
+
+    def name_places(batches: Any) -> Any:
+        for _ in batches:
+            yield pa.RecordBatch.from_pydict({"places": [os.environ["SPARK_LOCAL_DIRS"]]})
+
+    (row,) = spark_session.range(1).coalesce(1).mapInArrow(name_places, "places string").collect()
+    places = [Path(name) for name in row["places"].split(",")]
+    return lambda: {path for place in places for path in place.glob("crowdwise-*/*")}
+
+
+@pytest.mark.parametrize("partitions", [3, 20])  # the counts of 20 parts are first added up in groups on the executors
+@pytest.mark.parametrize("duplicates", ["error", "set"])
+def test_lost_files_are_made_again_and_change_no_bit(
+    duplicates: Any, partitions: int, spark_session: SparkSession, kept_parts: Callable[[], set[Path]]
+) -> None:
+    rows = cw.simulate(200, 10, 3, seed=8).rows
+    if duplicates == "set":
+        rows = pl.concat([rows, rows.head(5).with_columns(rows["label"].tail(5))])
+    before = kept_parts()
+    labels = on_spark(spark_session).read(rows, partitions, duplicates=duplicates)
+    parts = kept_parts() - before
+    assert len(parts) == partitions
+    method = cw.BWA(max_iterations=6, tolerance=1e-12)
+    undisturbed = method.fit(labels).to_frame(scores=True)
+    (crowd,) = {path.parent for path in parts}
+
+    def lose(iteration: int, _: float) -> None:
+        assert kept_parts() - before == parts  # those of the iteration before are there again
+        assert all(len(list(path.iterdir())) == (4 if duplicates == "error" else 5) for path in parts)
+        if iteration == 1:
+            shutil.rmtree(crowd)  # all parts
+        if iteration == 2:
+            for number, path in enumerate(sorted(parts)):  # one file of every part; names of items are not read here
+                files = [file for file in sorted(path.iterdir()) if file.name != "0000.items"]
+                files[number % len(files)].unlink()
+
+    disturbed = method.fit(labels, progress=lose).to_frame(scores=True)
+    assert disturbed.equals(undisturbed)
+    labels.close()
+    assert kept_parts() <= before
+
+
+def test_parts_that_cannot_be_kept_are_worked_on_nevertheless(
+    spark_session: SparkSession, kept_parts: Callable[[], set[Path]]
+) -> None:
+    rows = cw.simulate(50, 10, 3, seed=8).rows
+    before = kept_parts()
+    labels = on_spark(spark_session).read(rows)
+    (crowd,) = {path.parent for path in kept_parts() - before}
+    shutil.rmtree(crowd)
+    crowd.touch()  # a file in the place of the folder
+    method = cw.BWA(max_iterations=3)
+    require_same_found(method.fit(labels), method.fit(cw.Labels.from_frame(rows)))
+    assert crowd.is_file()
+    crowd.unlink()
+    labels.close()
 
 
 class StoppedError(Exception):
@@ -151,3 +216,9 @@ def test_text_is_looked_at_as_by_the_other_engines(spark_session: SparkSession, 
     for bad, message in ((short, "line 3 has 2 fields"), (mixed, "mixed types")):
         with pytest.raises(cw.DataError, match=message):
             cw.read_labels(bad, engine="spark")
+
+
+def test_what_java_says_is_in_the_message(spark_session: SparkSession) -> None:
+    assert spark_session.sparkContext.master.startswith("local")
+    with pytest.raises(cw.DataError, match=r"does not read as Parquet: .*S3AFileSystem not found"):
+        cw.read_labels("s3a://crowd/votes.parquet", engine="spark")  # Spark as it is from PyPI knows no s3a://

@@ -13,8 +13,10 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import crowdwise as cw
+from crowdwise.cli.app import app
 from crowdwise.data import unpacking
 from crowdwise.data.sources import scan
 
@@ -261,7 +263,7 @@ def test_json_ids_by_hand(lines: list[str], expected: Any) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b'[\n{"item":1,"worker":1,"label":1}\n]', "it is a JSON array; write one object a line"),
+        (b'[\n{"item":1,"worker":1,"label":1}\n,]', "element 2 is not one JSON object"),
         (b'{\n"item":1,"worker":1,"label":1}\n', "line 1 is not one JSON object"),
         (b'\xef\xbb\xbf{"item":1,"worker":1,"label":1}\n', "it starts with a byte order mark"),
         (b'{"item":1,"worker":1,"label":1,"i\\u0074em":1}\n', "the key 'item' is spelt in several ways"),
@@ -327,3 +329,53 @@ def test_the_engine_is_chosen_by_what_a_file_unpacks_to(tmp_path: Path, workdir:
     assert (labels.place, labels.n_labels) == ("disk", 1000)
     labels.close()
     assert cw.read_labels(path, engine="auto", memory="20MB").place == "memory"
+
+
+@pytest.mark.parametrize(("encoding", "engine"), [("cp1252", "memory"), ("utf-16", "memory"), ("cp1252", "disk")])
+def test_text_in_other_encodings_is_refused_with_what_to_give_and_then_read(
+    encoding: str, engine: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes("item,worker,label\n1,René,oui\n1,Zoë,non\n".encode(encoding))
+    with pytest.raises(cw.DataError, match=f"--encoding {encoding}"):
+        cw.read_labels(path)
+    labels = cw.read_labels(path, encoding=encoding, engine=engine, workdir=tmp_path if engine == "disk" else None)
+    assert sorted(labels.names.workers.to_list()) == ["René", "Zoë"]
+    labels.close()
+
+
+def test_an_encoding_that_is_none_or_wrong_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    path.write_bytes(b"item,worker,label\n1,Ren\xe9,oui\n")
+    with pytest.raises(cw.CallError, match="There is no encoding 'typo'"):
+        cw.read_labels(path, encoding="typo")
+    with pytest.raises(cw.DataError, match="it is not text in utf-8"):
+        cw.read_labels(path, encoding="utf-8")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8", "utf-8-sig"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress], ids=["plain", "gzip"])
+def test_a_truth_is_in_utf_8_or_as_the_user_says(encoding: str, pack: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    """One encoding is given for all files, and the truth may be stored in another way than the labels."""
+    truth = tmp_path / "truth.csv"
+    truth.write_bytes(pack("item,truth\n1,größe\n".encode(encoding)))
+    other = encoding if not encoding.startswith("utf-8") else "cp1252"
+    assert cw.read_truth(truth, encoding=other).rows() == [("1", "größe")]
+    pl.DataFrame({"item": ["1"], "truth": ["größe"]}).write_parquet(tmp_path / "truth.parquet")
+    assert cw.read_truth(tmp_path / "truth.parquet", encoding=other).rows() == [("1", "größe")]
+
+
+def test_the_encoding_of_the_command_is_for_truth_and_gold_too(tmp_path: Path) -> None:
+    rows = [f"{item},{worker},{'größe' if item % 2 else 'klein'}" for item in range(6) for worker in "abc"]
+    truth = [f"{item},{'größe' if item % 2 else 'klein'}" for item in range(6)]
+    for name, head, lines in (("labels", "item,worker,label", rows), ("truth", "item,truth", truth)):
+        (tmp_path / f"{name}.csv").write_text("\n".join([head, *lines]), encoding="cp1252")
+    labels, known = str(tmp_path / "labels.csv"), str(tmp_path / "truth.csv")
+    command = ["aggregate", labels, "-m", "mv", "--encoding", "cp1252", "--json"]
+    said = CliRunner().invoke(app, [*command, "--truth", known])
+    assert json.loads(said.stdout)["accuracy"]["mv"] == 1.0
+    said = CliRunner().invoke(app, [*command, "--gold", known])
+    assert {row["label"] for row in json.loads(said.stdout)["labels"]} == {"größe", "klein"}
+    refused = CliRunner().invoke(app, ["aggregate", labels, "--truth", known])
+    assert isinstance(refused.exception, cw.DataError)
+    assert "--encoding cp1252" in str(refused.exception)

@@ -1,5 +1,6 @@
 """Files out: every format, whole or not at all, and never over an input."""
 
+import gzip
 import os
 import subprocess
 import sys
@@ -292,3 +293,30 @@ def test_folders_that_were_made_for_nothing_are_removed(wrong: list[str], tmp_pa
     done = CliRunner().invoke(app, ["simulate", "-o", str(tmp_path / "mine" / "a" / "b"), *wrong])
     assert isinstance(done.exception, cw.CallError)
     assert [path.name for path in tmp_path.rglob("*")] == ["mine"]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz"])
+def test_the_mark_of_utf_8_is_written_and_read_again(name: str, tmp_path: Path) -> None:
+    table = pl.DataFrame({"item": ["1"], "label": ["größe"]})
+    cw.write({tmp_path / name: table, tmp_path / "t.jsonl": table}, bom=True)
+    content = (tmp_path / name).read_bytes()
+    text = gzip.decompress(content) if name.endswith("gz") else content
+    assert text.startswith(b"\xef\xbb\xbfitem")
+    assert (tmp_path / "t.jsonl").read_bytes().startswith(b"{")
+    assert cw.read_truth(tmp_path / name, truth="label").rows() == [("1", "größe")]
+
+
+@pytest.mark.parametrize("command", ["aggregate", "blocks", "next"])
+def test_every_csv_of_a_command_has_the_mark(command: str, tmp_path: Path) -> None:
+    crowd = cw.simulate(60, 6, labels_per_item=6, seed=1)
+    cw.write({tmp_path / "labels.csv": crowd.rows})
+    given = [command, str(tmp_path / "labels.csv"), "--bom", *(("--budget", "5") if command == "next" else ())]
+    names = ["out.csv", "workers.csv", "review.csv"] if command == "aggregate" else ["out.csv"]
+    options = ["-o", "--workers", "--review"][: len(names)]
+    outputs = [part for option, name in zip(options, names, strict=True) for part in (option, str(tmp_path / name))]
+    said = CliRunner().invoke(app, [*given, *outputs])
+    assert said.exit_code == 0, said.stderr
+    assert all((tmp_path / name).read_bytes().startswith(b"\xef\xbb\xbf") for name in names)
+    refused = CliRunner().invoke(app, given)
+    assert isinstance(refused.exception, cw.CallError)
+    assert "--bom) does nothing here" in str(refused.exception)

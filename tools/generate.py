@@ -6,13 +6,15 @@
 """
 
 import ast
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import crowdwise as cw
 from crowdwise import _HOMES
+from crowdwise.inference.method import Method
 from crowdwise.inference.parameters import parameters_of
-from crowdwise.methods import METHODS
+from crowdwise.methods import METHODS, NUMERIC_METHODS
 
 _ROOT: Final = Path(__file__).parent.parent
 _PACKAGE: Final = _ROOT / "src" / "crowdwise"
@@ -32,7 +34,8 @@ def generated() -> dict[Path, str]:
 def _stub() -> str:
     """The public names with their homes."""
     homes = {name: f".{home}" for name, home in _HOMES.items() if home != name}
-    homes |= {method.__name__: f".{_home(method)}" for method in METHODS.values()}
+    every = (*METHODS.values(), *NUMERIC_METHODS.values())
+    homes |= {method.__name__: f".{_home(method)}" for method in every}
     lines = ["# The public names, for editors and type checkers; written by tools/generate.py.", ""]
     lines += ["from . import " + ", ".join(f"{name} as {name}" for name, home in _HOMES.items() if home == name)]
     lines += [f"from {home} import {name} as {name}" for name, home in sorted(homes.items(), key=lambda one: one[::-1])]
@@ -41,7 +44,8 @@ def _stub() -> str:
 
 def _home(method: type) -> str:
     """The module that a method is to be imported from: its file, or its package."""
-    return ".".join(method.__module__.removeprefix("crowdwise.").split(".")[:2])
+    parts = method.__module__.removeprefix("crowdwise.").split(".")
+    return ".".join(parts[: 3 if parts[1] == "numeric" else 2])
 
 
 def _table_of_methods() -> str:
@@ -54,18 +58,36 @@ def _table_of_methods() -> str:
         "| key | class | what it does | engines | paper |",
         "|---|---|---|---|---|",
     ]
-    for key, method in METHODS.items():
-        engines = ", ".join(method().places())
-        paper = f"[{method.paper.title}]({method.paper.address}), {method.paper.published}"
-        lines.append(f"| `{key}` | `{method.__name__}` | {method.summary} | {engines} | {paper} |")
+    lines += _rows(METHODS)
+    lines += ["", "## Methods for numbers", "", "With `--numeric`; [numeric.md](numeric.md) says which to take when."]
+    lines += ["", "| key | class | what it does | engines | paper |", "|---|---|---|---|---|", *_rows(NUMERIC_METHODS)]
     lines += ["", "## Parameters", "", "On the command line: `--set name=value`. In Python: `cw.BWA(name=value)`."]
-    for key, method in METHODS.items():
+    lines += _parameters(METHODS, "")
+    lines += _parameters(NUMERIC_METHODS, " for numbers")
+    return "\n".join([*lines, ""])
+
+
+def _rows(methods: Mapping[str, type[Method]]) -> list[str]:
+    """One row of the table per method."""
+    lines = []
+    for key, method in methods.items():
+        engines = ", ".join(method().places())
+        address = method.paper.address.removeprefix("docs/")  # this page is in the same folder
+        paper = f"[{method.paper.title}]({address}), {method.paper.published}"
+        lines.append(f"| `{key}` | `{method.__name__}` | {method.summary} | {engines} | {paper} |")
+    return lines
+
+
+def _parameters(methods: Mapping[str, type[Method]], kind: str) -> list[str]:
+    """One table of parameters per method that has some; `kind` is added to the headings."""
+    lines = []
+    for key, method in methods.items():
         declared = parameters_of(method)
         if not declared:
             continue
-        lines += ["", f"### `{key}`", "", "| name | default | allowed | meaning |", "|---|---|---|---|"]
+        lines += ["", f"### `{key}`{kind}", "", "| name | default | allowed | meaning |", "|---|---|---|---|"]
         lines += [f"| `{one.name}` | {one.default} | {one.allowed} | {one.meaning} |" for one in declared.values()]
-    return "\n".join([*lines, ""])
+    return lines
 
 
 def _with_listing(page: str) -> str:

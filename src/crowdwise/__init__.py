@@ -2,7 +2,7 @@
 
 >>> import crowdwise as cw
 >>> crowd = cw.simulate(200, 20, classes=3, seed=1)
->>> result = cw.BWA().fit(crowd.labels)
+>>> result = cw.aggregate(crowd.labels)
 >>> cw.accuracy(result, crowd.truth) > 0.85
 True
 """
@@ -19,17 +19,43 @@ __version__ = "0.1.0"
 _HOMES = {
     "CallError": "errors",
     "DataError": "errors",
+    "History": "results.history",
     "Labels": "data.labels",
     "METHODS": "methods",
+    "NUMERIC_METHODS": "methods",
+    "Numbers": "data.numbers",
+    "NumericResult": "results.numeric_result",
     "Result": "results.result",
     "accuracy": "analysis",
+    "aggregate": "analysis.aggregation",
+    "alpha": "analysis",
+    "blocks": "analysis.blocks",
+    "brier": "analysis",
+    "cautions": "analysis",
+    "compare": "analysis",
     "datasets": "datasets",
+    "decide": "analysis.decisions",
     "explain": "analysis",
+    "log_loss": "analysis",
+    "numeric_errors": "analysis.numeric_evaluation",
+    "next_labels": "analysis.planning.asking",
+    "ordinal_errors": "analysis.ordinal_errors",
+    "overconfidence": "analysis",
+    "plan": "analysis.planning.plan",
+    "plot": "analysis.plot",
+    "questions": "data.exports",
+    "read_answers": "data.exports",
     "read_labels": "data.reading",
-    "read_truth": "data.reading",
+    "read_numbers": "data.reading_numbers",
+    "read_truth": "data.truths",
     "report": "reporting",
+    "review": "analysis.review",
+    "rivals": "analysis.rivals",
     "simulate": "data.simulation",
+    "simulate_numbers": "data.numeric_simulation",
+    "unusual_workers": "analysis.unusual_workers",
     "write": "data.writing",
+    "write_predictions": "data.importers.label_studio_predictions",
 }
 
 
@@ -53,6 +79,6 @@ def __dir__() -> list[str]:
 
 def _method_names() -> dict[str, type]:
     """The classes of all methods by their own names."""
-    from .methods import METHODS
+    from .methods import METHODS, NUMERIC_METHODS
 
-    return {method.__name__: method for method in METHODS.values()}
+    return {method.__name__: method for table in (METHODS, NUMERIC_METHODS) for method in table.values()}

@@ -15,7 +15,14 @@ from typing import Final
 # The largest size that is allowed: what a laptop has room for in addition to the labels.
 _MOST_BYTES: Final = 8 * 2**30
 # The packages that each extra installs.
-_EXTRAS: Final = {"report": ("altair", "jinja2", "vl_convert"), "spark": ("pyspark", "pyarrow")}
+_EXTRAS: Final = {
+    "report": ("altair", "jinja2", "vl_convert"),
+    "spark": ("pyspark", "pyarrow"),
+    "crowdkit": ("pandas",),
+    "sql": ("adbc_driver_manager", "adbc_driver_postgresql", "pyarrow"),
+    "duckdb": ("duckdb", "pyarrow"),
+    "excel": ("fastexcel", "xlsxwriter"),
+}
 
 
 # The most characters of a message.
@@ -56,18 +63,32 @@ def shown(value: object) -> str:
         return f"an {type(value).__name__}"
 
 
-class DataError(ValueError):
+class _ShortError(ValueError):
+    """An error whose message is short, whatever names it has in it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(shortened(message))
+
+
+class DataError(_ShortError):
     """The data cannot be used as they are (exit code 1 on the command line)."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(shortened(message))
 
-
-class CallError(ValueError):
+class CallError(_ShortError):
     """The arguments of a call are not allowed (exit code 2 on the command line)."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(shortened(message))
+
+def is_utf_8(text: str) -> bool:
+    r"""Return whether a text can be written in UTF-8. Bytes of the system that are no text cannot: Python escapes them.
+
+    >>> is_utf_8("caf\u00e9"), is_utf_8("caf\udce9")
+    (True, False)
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
@@ -95,7 +116,8 @@ def require_kind(name: str, value: object, kinds: type | UnionType, what: str) -
         what: What the argument has to be, in words.
     """
     if not isinstance(value, kinds):
-        raise CallError(f"{name} is a {type(value).__name__}, and has to be {what}.")
+        given = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
+        raise CallError(f"{name} is {given}, and has to be {what}.")
 
 
 def require_room(size: int, needs: str, instead: str) -> None:

@@ -24,7 +24,7 @@ Done = TypeVar("Done")
 _SLICE: Final = 1 << 16
 
 
-def slices(starts: Array, count_size: int) -> list[tuple[int, int]]:
+def slices(starts: Array, count_size: int, work: int = 1) -> list[tuple[int, int]]:
     """Split the items into slices, one for each task of a thread.
 
     A slice has about eight labels or more for each value that is counted. So creating and adding the counts of slices
@@ -33,11 +33,12 @@ def slices(starts: Array, count_size: int) -> list[tuple[int, int]]:
     Args:
         starts: Where the labels of each item start; one entry more than there are items.
         count_size: The number of values that are counted in each slice.
+        work: How many times as long as usual a label takes; then slices of fewer labels are worth a thread.
 
     Returns:
         The first item of each slice, and the item after its last one.
     """
-    return list(runs(starts, max(_SLICE, 8 * count_size)))
+    return list(runs(starts, max(_SLICE // work, 8 * count_size)))
 
 
 def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:

@@ -13,7 +13,7 @@ import pickle
 import random
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, astuple, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 from unittest.mock import patch
@@ -24,7 +24,10 @@ import polars as pl
 from .analysis import accuracy
 from .data.crowd import Crowd
 from .data.labels import Labels
+from .data.numbers import Numbers
+from .data.numeric_simulation import simulate_numbers
 from .data.reading import read_labels
+from .data.reading_numbers import read_numbers
 from .data.simulation import simulate
 from .errors import CallError, DataError
 from .inference.method import Method, Reference
@@ -41,7 +44,7 @@ _CROWDS: Final = 15
 
 
 def check_method(method: Any) -> None:
-    """Run every check in `CHECKS` on a method.
+    """Run every check in `CHECKS` on a method; on a method for numbers, every check in `NUMERIC_CHECKS`.
 
     Args:
         method: An instance of a method, with the parameters that it is to be checked with.
@@ -52,7 +55,7 @@ def check_method(method: Any) -> None:
     >>> import crowdwise as cw
     >>> check_method(cw.MajorityVote())
     """
-    for name, check in CHECKS.items():
+    for name, check in (NUMERIC_CHECKS if getattr(method, "numeric", False) else CHECKS).items():
         try:
             check(method)
         except Exception as problem:  # a broken method may raise anything
@@ -270,6 +273,183 @@ CHECKS: Final[Mapping[str, Callable[[Any], None]]] = {
 }
 
 
+def ignores_the_order_of_numbers(method: Any) -> None:
+    """The same rows of numbers in another order give the same tables, to the last bit."""
+    for number, rows in enumerate(_numeric_crowds()):
+        shuffled = rows.sample(fraction=1, shuffle=True, seed=number)
+        require_same_numbers(method.fit(Numbers.from_frame(rows)), method.fit(Numbers.from_frame(shuffled)), 0.0)
+
+
+def follows_units(method: Any) -> None:
+    """Numbers in another unit give values, intervals and workers in that unit.
+
+    The unit is a quarter, by which computers divide without rounding: medians may jump where rounding decides.
+    """
+    for rows in _numeric_crowds():
+        moved = method.fit(Numbers.from_frame(rows.with_columns(label=0.25 * pl.col("label"))))
+        expected = method.fit(Numbers.from_frame(rows))
+        for one, other, what in (
+            (4 * moved.values, expected.values, "values do not follow the unit"),
+            (16 * moved.variance, expected.variance, "intervals do not follow the unit"),
+            (4 * moved.errors.bias, expected.errors.bias, "biases do not follow the unit"),
+            (4 * moved.errors.spread, expected.errors.spread, "spreads do not follow the unit"),
+            (moved.errors.quality, expected.errors.quality, "quality depends on the unit"),
+        ):
+            _require_close(one, other, 1e-6, what)
+
+
+def gives_finite_values_and_whole_tables(method: Any) -> None:
+    """Values are finite and inside their intervals; tables have all items and workers, in order of appearance."""
+    for rows in _numeric_crowds():
+        result = method.fit(Numbers.from_frame(rows))
+        items, workers = result.to_frame(), result.workers_frame()
+        _require(items.columns == ["item", "value", "low", "high", "votes"], f"the columns are {items.columns}")
+        _require(items["item"].equals(rows["item"].unique(maintain_order=True)), "items are not all there, in order")
+        _require(workers["worker"].equals(rows["worker"].unique(maintain_order=True)), "workers are not all there")
+        _require(items["votes"].sum() == workers["labels"].sum() == rows.height, "labels are not all counted")
+        _require(bool(items["value"].is_finite().all()), "a value is not finite")
+        if rows.height == items.height:
+            _require(items["low"].null_count() == items.height, "there is an interval, but no item has two labels")
+            continue
+        for table, name, low, high in (
+            (items, "value", "low", "high"),
+            *((workers, name, f"{name}_low", f"{name}_high") for name in ("bias", "spread", "quality")),
+        ):
+            inside = (table[low] <= table[name]) & (table[name] <= table[high])
+            _require(inside.null_count() == 0 and bool(inside.all()), f"a {name} is outside its own interval")
+        _require(bool(workers["quality"].is_between(0, 1).all()), "a quality is not between 0 and 1")
+
+
+def believes_numbers_that_all_say(method: Any) -> None:
+    """Where all workers say the same number, that is the value, and all workers are of the best quality."""
+    result = method.fit(Numbers.from_arrays(*zip(*((i, j, i * 1.5) for i in range(9) for j in range(4)), strict=True)))
+    _require_close(result.values, np.arange(9) * 1.5, 1e-6, "a value is not what all said")
+    _require(bool((result.errors.quality > 1 - 1e-6).all()), "a worker who agrees with all is not of the best quality")
+
+
+def sees_who_is_off(method: Any) -> None:
+    """A worker who answers too high has the largest bias, and one who guesses has the lowest quality."""
+    crowd = simulate_numbers(300, 10, bias=0.0, likeness=1e6, workload=0.0, seed=1).rows
+    noise = pl.Series(np.random.default_rng(1).normal(0.0, 30.0, crowd.height))
+    high, guesses = pl.col("worker") == "w01", pl.col("worker") == "w02"
+    said = pl.col("label") + pl.when(high).then(6.0).otherwise(0.0) + pl.when(guesses).then(noise).otherwise(0.0)
+    workers = method.fit(Numbers.from_frame(crowd.with_columns(label=said))).workers_frame()
+    biased = workers.filter(pl.col("worker") != "w02").sort("bias")["worker"][-1]
+    _require(biased == "w01", f"{biased} has the largest bias, and not the worker who answers too high")
+    _require(workers.sort("quality")["worker"][0] == "w02", "the worker who guesses is not of the lowest quality")
+
+
+def takes_numbers_only(method: Any) -> None:
+    """Classes and gold are refused in a sentence."""
+    numbers = Numbers.from_arrays([1, 1], ["a", "b"], [1.0, 2.0])
+    for labels, more, words in (
+        (Labels.from_arrays([1], ["a"], [1]), {}, "takes numbers"),
+        (numbers, {"gold": {1: 1.0}}, "gold is for classes"),
+        (numbers, {"history": "state"}, "history is for classes"),
+    ):
+        try:
+            method.fit(labels, **more)
+        except CallError as refusal:
+            _require(words in str(refusal), f"a refusal does not say {words!r}: {refusal}")
+            continue
+        raise AssertionError(f"accepted, and should be refused with the words {words!r}")
+
+
+def gives_the_same_numbers_on_any_number_of_threads(method: Any) -> None:
+    """Values and workers are the same to the last bit, however many threads there are."""
+    numbers = simulate_numbers(5000, 40, seed=3).numbers
+    results = []
+    with patch("crowdwise.parallel._SLICE", 1000):
+        for threads in ("1", "2", "7"):
+            with patch.dict(os.environ, {"CROWDWISE_THREADS": threads}):
+                results.append(method.fit(numbers))
+    for result in results[1:]:
+        require_same_numbers(result, results[0], 0.0)
+
+
+def gives_the_same_numbers_on_disk(method: Any) -> None:
+    """A method that can run on disk gives the same values and workers there as in memory."""
+    if "disk" not in method.places():
+        return
+    rows = simulate_numbers(400, 20, wild=0.02, seed=2).rows.sample(fraction=1, shuffle=True, seed=1)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "numbers.parquet"
+        rows.write_parquet(path)
+        numbers: Crowd = read_numbers(path, engine="disk", memory="60KB", workdir=folder)
+        try:
+            require_same_numbers(method.fit(numbers), method.fit(Numbers.from_frame(rows)), 1e-9)
+        finally:
+            numbers.close()
+
+
+def reports_every_iteration_on_numbers(method: Any) -> None:
+    """`progress` is called once after every iteration, and results can be pickled."""
+    seen: list[int] = []
+    result = method.fit(simulate_numbers(100, 10, seed=1).numbers, progress=lambda number, _: seen.append(number))
+    _require(seen == list(range(1, result.convergence.iterations + 1)), f"progress was called with {seen}")
+    copy = pickle.loads(pickle.dumps(result))
+    _require(copy.to_frame().equals(result.to_frame()), "a pickled copy of a result has another table")
+
+
+# All checks of methods for numbers, by name.
+NUMERIC_CHECKS: Final[Mapping[str, Callable[[Any], None]]] = {
+    check.__name__: check
+    for check in (
+        is_a_value,
+        refuses_parameters_that_make_no_sense,
+        ignores_the_order_of_numbers,
+        follows_units,
+        gives_finite_values_and_whole_tables,
+        believes_numbers_that_all_say,
+        sees_who_is_off,
+        takes_numbers_only,
+        gives_the_same_numbers_on_any_number_of_threads,
+        gives_the_same_numbers_on_disk,
+        reports_every_iteration_on_numbers,
+    )
+}
+
+
+def require_same_numbers(one: Any, other: Any, tolerance: float) -> None:
+    """Refuse two results of numeric methods on the same labels if they differ by more than the tolerance."""
+    for first, second, name in (
+        (one.to_frame(), other.to_frame(), "item"),
+        (one.workers_frame(), other.workers_frame(), "worker"),
+    ):
+        first, second = first.sort(name), second.sort(name)
+        _require(first.schema == second.schema, f"the columns are {first.schema} and {second.schema}")
+        if tolerance == 0:
+            _require(first.equals(second), f"numbers differ:\n{first}\n{second}")
+            continue
+        _require(first[name].equals(second[name]), f"the {name}s differ")
+        numbers = [column for column in first.columns if column != name]
+        # Differences of nearly equal numbers, such as small biases, keep few digits: the others say what is small.
+        close = np.allclose(first.select(numbers), second.select(numbers), tolerance, tolerance, equal_nan=True)
+        _require(close, f"numbers differ:\n{first}\n{second}")
+    _require(one.convergence.iterations == other.convergence.iterations, "the number of iterations differs")
+
+
+def _numeric_crowds() -> list[pl.DataFrame]:
+    """Small and odd crowds of numbers, and one that is not small."""
+    drawn = random.Random(7)
+    crowds = [
+        [(0, 0, 2.5)],
+        [(i, 0, float(i)) for i in range(5)],
+        [(0, j, float(j * j)) for j in range(5)],
+        [(0, j, 3.0) for j in range(4)],
+        [(i, j, 3.0) for i in range(3) for j in range(3)],
+        [(i, j, i + 0.1 * j) for i in range(4) for j in range(3)] + [(0, 9, 1e6)],
+        [(i, j, float(100 * j)) for i in range(3) for j in range(2)],
+    ]
+    for _ in range(_CROWDS):
+        pairs = [(i, j) for i in range(drawn.randint(1, 8)) for j in range(drawn.randint(1, 6))]
+        chosen = drawn.sample(pairs, drawn.randint(1, len(pairs)))
+        crowds.append([(i, j, round(drawn.gauss(10.0 * i, 3.0), 1)) for i, j in chosen])
+    named = [[(f"i{i}", f"w{j}", value) for i, j, value in crowd] for crowd in crowds]
+    tables = [pl.DataFrame(crowd, ["item", "worker", "label"], orient="row") for crowd in named]
+    return [*tables, simulate_numbers(200, 15, wild=0.03, seed=8).rows]
+
+
 def table(rows: Rows) -> pl.DataFrame:
     """The rows as a table with the columns item, worker and label."""
     return pl.DataFrame(list(rows), schema=["item", "worker", "label"], orient="row")
@@ -289,6 +469,7 @@ def require_whole(rows: Rows, result: Result) -> None:
         _require(bool(within), f"a score is not between 0 and 1 for {list(rows)}")
     if result.scale == "probability":
         _require_close(result.scores.sum(axis=1), np.ones(len(result.votes)), 1e-9, "probabilities do not add up to 1")
+    _require_calibrated(result)
     items = result.to_frame(scores=True)
     _require(items["item"].to_list() == list(dict.fromkeys(i for i, _, _ in rows)), "items are not all there, in order")
     _require(items["votes"].sum() == len(rows), "votes are not all counted")
@@ -300,11 +481,24 @@ def require_whole(rows: Rows, result: Result) -> None:
         _require(bool(inside.all()), "a quality is outside its own interval")
 
 
+def _require_calibrated(result: Result) -> None:
+    """Refuse probabilities that do not add up to one or name another label, and an expected accuracy without bounds."""
+    sums = result.probabilities.sum(axis=1)
+    _require_close(sums, np.ones(len(sums)), 1e-9, "calibrated probabilities do not add up to 1")
+    within = (result.confidence >= 0).all() and (result.confidence <= 1).all()
+    _require(bool(within), "a confidence is not between 0 and 1")
+    largest = result.probabilities.max(axis=1)
+    _require_close(result.confidence, largest, 1e-6, "a label is not the class with the largest probability")
+    expected = result.expected_accuracy
+    _require(0 <= expected.low <= expected.value <= expected.high <= 1, f"the interval is out of order: {expected}")
+
+
 def require_same_bits(one: Result, other: Result) -> None:
-    """Refuse two results of the same labels in any order if any number in them differs, even by rounding."""
+    """Refuse two results of the same labels, in any order and on any threads, if a number differs, even by rounding."""
     for first, second in zip(_tables_by_name(one), _tables_by_name(other), strict=True):
-        _require(first.equals(second), f"numbers depend on the order of the rows:\n{first}\n{second}")
-    _require(asdict(one.convergence) == asdict(other.convergence), "the convergence depends on the order of the rows")
+        _require(first.equals(second), f"numbers differ:\n{first}\n{second}")
+    _require(asdict(one.convergence) == asdict(other.convergence), "the convergence differs")
+    _require(one.expected_accuracy == other.expected_accuracy, "the expected accuracy differs")
 
 
 def _tables_by_name(result: Result) -> list[pl.DataFrame]:
@@ -315,7 +509,7 @@ def _tables_by_name(result: Result) -> list[pl.DataFrame]:
         workers = workers.with_columns(trust=trust.value)
     if confusion is not None:
         workers = workers.with_columns(confusion=confusion.reshape(len(confusion), -1))
-    return [result.to_frame(scores=True).sort("item"), workers.sort("worker")]
+    return [result.to_frame(scores=True, probabilities=True).sort("item"), workers.sort("worker")]
 
 
 def require_same(one: Result, other: Result) -> None:
@@ -343,17 +537,19 @@ def require_same(one: Result, other: Result) -> None:
 
 def require_same_found(found: Inferred, memory: Result) -> None:
     """Refuse a result from disk or a cluster if it differs from the result in memory; scores may differ by 1e-9."""
-    one, other = found.to_frame(scores=True).sort("item"), memory.to_frame(scores=True).sort("item")
+    one, other = (result.to_frame(scores=True, probabilities=True).sort("item") for result in (found, memory))
     _require(one.schema == other.schema, f"the table has {one.schema} and in memory {other.schema}")
     same = one.select("item", "label", "votes").equals(other.select("item", "label", "votes"))
     _require(same, "items, answers or votes differ")
     tied = memory.names.items.filter(pl.Series(memory.ties))
     untied = ~one["item"].is_in(tied.implode())
     _require(one.filter(untied)["runner_up"].equals(other.filter(untied)["runner_up"]), "runners-up differ")
-    numbers = [name for name in one.columns if name.startswith("score")]
+    numbers = [name for name in one.columns if name.startswith(("score", "confidence", "probability"))]
     _require_close(one.select(numbers).to_numpy(), other.select(numbers).to_numpy(), 1e-9, "scores differ")
     _require(found.tie_count == memory.tie_count, "the number of ties differs")
     _require(found.scale == memory.scale, "the scale of the scores differs")
+    first, second = (np.array(astuple(result.expected_accuracy)) for result in (found, memory))
+    _require_close(first, second, 1e-9, "the expected accuracy differs")
     _require(found.method == memory.method, "the method differs")
     _require(found.convergence.iterations == memory.convergence.iterations, "the number of iterations differs")
     workers, expected = found.workers_frame(), memory.workers_frame()

@@ -88,8 +88,10 @@ def compare(
     for row, right in zip(table, expected.items, strict=True):
         for name, value in zip(_ITEM_COLUMNS, right, strict=True):
             _require(f"{name} of item {right[0]!r}", row[name], value)
+        if not 0 < float(row["confidence"]) <= 1:
+            raise Failure(f"wrong answer: the confidence of item {right[0]!r} is {row['confidence']!r}")
     if scores:
-        columns = [name for name in table[0] if name not in _ITEM_COLUMNS]
+        columns = [name for name in table[0] if name not in (*_ITEM_COLUMNS, "confidence")]
         for row, share in zip(table, expected.scores, strict=True):
             for name, value in zip(columns, share, strict=True):
                 _require(f"{name!r} of item {row['item']!r}", row[name], value)

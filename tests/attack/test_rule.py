@@ -65,11 +65,12 @@ def test_majority_vote_by_hand() -> None:
 
 
 @pytest.mark.parametrize(
-    ("right", "wrong"), [("2,y", "2,x"), ("0.5,y,0.5,2", "0.6,y,0.5,2"), ("2,y,0.66", "02,y,0.66")]
+    ("right", "wrong"),
+    [("2,y", "2,x"), ("0.5,y,0.5,2", "0.6,y,0.5,2"), ("2,y,0.6,0.66", "02,y,0.6,0.66"), ("2,y,0.6,", "2,y,1.6,")],
 )
 def test_a_wrong_answer_is_noticed(right: str, wrong: str, tmp_path: Path) -> None:
-    table = "item,label,score,runner_up,runner_up_score,votes\n1,x,0.5,y,0.5,2\n"
-    table += "2,y,0.6666666666666666,x,0.3333333333333333,3\n"
+    table = "item,label,confidence,score,runner_up,runner_up_score,votes\n1,x,0.5,0.5,y,0.5,2\n"
+    table += "2,y,0.6,0.6666666666666666,x,0.3333333333333333,3\n"
     path = tmp_path / "truth.csv"
     path.write_text(table)
     compare(majority(ROWS, Rules(), is_text=True), path)

@@ -62,7 +62,7 @@ def histogram(bins: pl.DataFrame, across: str, up: str, style: Style) -> Any:
             ],
         )
     )
-    return _finish(chart, style, 180)
+    return finish(chart, style, 180)
 
 
 def bars(counts: pl.DataFrame, across: str, up: str, style: Style) -> Any:
@@ -82,7 +82,7 @@ def bars(counts: pl.DataFrame, across: str, up: str, style: Style) -> Any:
             ],
         )
     )
-    return _finish(chart, style, 180)
+    return finish(chart, style, 180)
 
 
 def class_shares(shares: pl.DataFrame, style: Style) -> Any:
@@ -113,22 +113,34 @@ def class_shares(shares: pl.DataFrame, style: Style) -> Any:
     marks = base.transform_filter(alt.datum.source != sources[0]).mark_tick(
         thickness=3, height={"band": 0.75}, opacity=1
     )
-    return _finish(alt.layer(bar, marks), style, max(90, 30 * len(order)))
+    return finish(alt.layer(bar, marks), style, max(90, 30 * len(order)))
 
 
-def heat_map(cells: pl.DataFrame, style: Style) -> Any:
-    """Draw which classes are said for which answer; columns truth (the answer), said, share (of the row) and count."""
-    order = cells["truth"].unique(maintain_order=True).to_list()
+@dataclass(frozen=True)
+class Axes:
+    """What the rows, the columns and the cases of a heat map are."""
+
+    row: str
+    column: str
+    cases: str = ""
+
+
+def heat_map(cells: pl.DataFrame, axes: Axes, style: Style) -> Any:
+    """Draw which classes are taken for which; columns row and column (two classes), share (of the row).
+
+    There may be a column count, the number of cases.
+    """
+    order = cells["row"].unique(maintain_order=True).to_list()
     # Names that are too long to fit side by side on a phone are turned by 90 degrees.
-    angle = 0 if sum(map(len, order)) <= 40 else -90
+    across = alt.Axis(orient="top", labelAngle=0 if sum(map(len, order)) <= 40 else -90, labelLimit=80)
     base = alt.Chart(cells).encode(
-        x=alt.X("said:N", sort=order, title="Said", axis=alt.Axis(orient="top", labelAngle=angle, labelLimit=80)),
-        y=alt.Y("truth:N", sort=order, title="Answer", axis=alt.Axis(labelLimit=100)),
+        x=alt.X("column:N", sort=order, title=axes.column, axis=across),
+        y=alt.Y("row:N", sort=order, title=axes.row, axis=alt.Axis(labelLimit=100)),
         tooltip=[
-            alt.Tooltip("truth:N", title="answer"),
-            alt.Tooltip("said:N"),
+            alt.Tooltip("row:N", title=axes.row.lower()),
+            alt.Tooltip("column:N", title=axes.column.lower()),
             alt.Tooltip("share:Q", format=".1%"),
-            alt.Tooltip("count:Q", title="labels", format=","),
+            *([alt.Tooltip("count:Q", title=axes.cases, format=",")] if "count" in cells.columns else []),
         ],
     )
     shade = alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.04, 1]), legend=None)
@@ -136,7 +148,7 @@ def heat_map(cells: pl.DataFrame, style: Style) -> Any:
     if len(order) <= 10:
         on_cell = alt.condition(alt.datum.share > 0.7, alt.value(style.panel), alt.value(style.ink))
         layers.append(base.mark_text(fontSize=11).encode(text=alt.Text("share:Q", format=".0%"), color=on_cell))
-    return _finish(alt.layer(*layers), style, max(120, min(36 * len(order), 480)))
+    return finish(alt.layer(*layers), style, max(120, min(36 * len(order), 480)))
 
 
 def workers(points: pl.DataFrame, style: Style) -> Any:
@@ -145,7 +157,7 @@ def workers(points: pl.DataFrame, style: Style) -> Any:
     low and high are the ends of an interval; they are null if the method has no interval.
     """
     base = alt.Chart(points).encode(
-        x=alt.X("labels:Q", scale=alt.Scale(type="log", nice=False, padding=12), title="Labels", axis=_counts()),
+        x=alt.X("labels:Q", scale=alt.Scale(type="log", nice=False, padding=12), title="Labels", axis=counts_axis()),
         tooltip=[
             alt.Tooltip("worker:N"),
             alt.Tooltip("labels:Q", format=","),
@@ -157,11 +169,11 @@ def workers(points: pl.DataFrame, style: Style) -> Any:
     y = alt.Y("quality:Q", scale=alt.Scale(domain=[0, 1]), title="Quality")
     point = base.mark_circle(color=style.accent, size=40, opacity=0.85).encode(y=y)
     if points["low"].is_null().all():
-        return _finish(point, style, 300)
+        return finish(point, style, 300)
     interval = base.mark_rule(color=style.accent, opacity=0.3).encode(
         y=alt.Y("low:Q", scale=alt.Scale(domain=[0, 1]), title="Quality"), y2="high:Q"
     )
-    return _finish(alt.layer(interval, point), style, 300)
+    return finish(alt.layer(interval, point), style, 300)
 
 
 def worker_density(cells: pl.DataFrame, style: Style) -> Any:
@@ -173,7 +185,7 @@ def worker_density(cells: pl.DataFrame, style: Style) -> Any:
         alt.Chart(cells)
         .mark_rect(color=style.accent)
         .encode(
-            x=alt.X("labels_from:Q", scale=alt.Scale(type="log", nice=False), title="Labels", axis=_counts()),
+            x=alt.X("labels_from:Q", scale=alt.Scale(type="log", nice=False), title="Labels", axis=counts_axis()),
             x2="labels_to:Q",
             y=alt.Y("quality_from:Q", scale=alt.Scale(domain=[0, 1]), title="Quality"),
             y2="quality_to:Q",
@@ -187,49 +199,59 @@ def worker_density(cells: pl.DataFrame, style: Style) -> Any:
             ],
         )
     )
-    return _finish(chart, style, 300)
+    return finish(chart, style, 300)
 
 
-def reliability(bins: pl.DataFrame, style: Style) -> Any:
-    """Draw how often answers are right against how probable the method says they are.
+def reliability(groups: pl.DataFrame, style: Style) -> Any:
+    """Draw how often answers are right against how sure they are, in one colour for confidence and one for scores.
 
-    Each row is a group of answers; columns score (the mean probability), accuracy, low, high (an interval) and items.
+    Each row is a group of answers; columns source ("confidence" or "score"), sure (its mean over the group), accuracy,
+    low, high (an interval) and items.
     """
     ends = alt.Scale(domain=[0, 1])
-    line = alt.Chart(pl.DataFrame({"score": [0.0, 1.0], "accuracy": [0.0, 1.0]}))
-    diagonal = line.mark_line(color=style.muted, strokeDash=[4, 4], strokeWidth=1).encode(x="score:Q", y="accuracy:Q")
-    base = alt.Chart(bins).encode(
-        x=alt.X("score:Q", scale=ends, title="Probability of the answer"),
+    line = alt.Chart(pl.DataFrame({"sure": [0.0, 1.0], "accuracy": [0.0, 1.0]}))
+    diagonal = line.mark_line(color=style.muted, strokeDash=[4, 4], strokeWidth=1).encode(x="sure:Q", y="accuracy:Q")
+    sources = groups["source"].unique(maintain_order=True).to_list()
+    colour = alt.Color(
+        "source:N",
+        scale=alt.Scale(domain=sources, range=[style.accent, style.warm][: len(sources)]),
+        title=None,
+        legend=alt.Legend(orient="top", symbolOpacity=1) if len(sources) > 1 else None,
+    )
+    base = alt.Chart(groups).encode(
+        x=alt.X("sure:Q", scale=ends, title="How sure the answer is"),
+        color=colour,
         tooltip=[
-            alt.Tooltip("score:Q", title="probability", format=".3f"),
+            alt.Tooltip("source:N", title="by"),
+            alt.Tooltip("sure:Q", title="mean", format=".3f"),
             alt.Tooltip("accuracy:Q", title="share right", format=".3f"),
             alt.Tooltip("items:Q", format=","),
         ],
     )
-    interval = base.mark_rule(color=style.accent, opacity=0.5).encode(
-        y=alt.Y("low:Q", scale=ends, title="Share right"), y2="high:Q"
-    )
-    point = base.mark_circle(color=style.accent, size=70, opacity=1).encode(
-        y=alt.Y("accuracy:Q", scale=ends, title="Share right")
-    )
-    return _finish(alt.layer(diagonal, interval, point), style, 300)
+    interval = base.mark_rule(opacity=0.5).encode(y=alt.Y("low:Q", scale=ends, title="Share right"), y2="high:Q")
+    point = base.mark_circle(size=70, opacity=1).encode(y=alt.Y("accuracy:Q", scale=ends, title="Share right"))
+    return finish(alt.layer(diagonal, interval, point), style, 300)
 
 
-def accuracies(rows: pl.DataFrame, style: Style) -> Any:
-    """Draw the accuracy of each method with its interval; columns method, accuracy, low and high."""
-    order = rows["method"].to_list()
+def intervals(rows: pl.DataFrame, across: str, style: Style) -> Any:
+    """Draw a number with its interval for each row, such as the accuracy of each method.
+
+    Columns a name, the number, low and high. `across` is the title of the horizontal axis.
+    """
+    name, value = rows.columns[:2]
+    order = rows[name].to_list()
     base = alt.Chart(rows).encode(
-        y=alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=140)),
-        tooltip=[alt.Tooltip("method:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in rows.columns[1:4])],
+        y=alt.Y(f"{name}:N", sort=order, title=None, axis=alt.Axis(labelLimit=140)),
+        tooltip=[alt.Tooltip(f"{name}:N"), *(alt.Tooltip(f"{one}:Q", format=".4f") for one in (value, "low", "high"))],
     )
     x = alt.Scale(zero=False, padding=12)
     interval = base.mark_rule(color=style.accent, strokeWidth=2, opacity=0.5).encode(
-        x=alt.X("low:Q", scale=x, title="Accuracy"), x2="high:Q"
+        x=alt.X("low:Q", scale=x, title=across), x2="high:Q"
     )
     point = base.mark_circle(color=style.accent, size=70, opacity=1).encode(
-        x=alt.X("accuracy:Q", scale=x, title="Accuracy", axis=alt.Axis(tickCount=6))
+        x=alt.X(f"{value}:Q", scale=x, title=across, axis=alt.Axis(tickCount=6))
     )
-    return _finish(alt.layer(interval, point), style, max(70, 26 * len(order)))
+    return finish(alt.layer(interval, point), style, max(70, 26 * len(order)))
 
 
 def times(rows: pl.DataFrame, style: Style) -> Any:
@@ -249,7 +271,22 @@ def times(rows: pl.DataFrame, style: Style) -> Any:
             tooltip=[alt.Tooltip("method:N"), alt.Tooltip("seconds:Q", format=".4f")],
         )
     )
-    return _finish(chart, style, max(70, 26 * len(order)))
+    return finish(chart, style, max(70, 26 * len(order)))
+
+
+def dots(rows: pl.DataFrame, title: str, style: Style) -> Any:
+    """Draw a number for each method, such as its error; columns method and the number, which `title` names."""
+    name, order = rows.columns[1], rows["method"].to_list()
+    chart = (
+        alt.Chart(rows)
+        .mark_circle(color=style.accent, size=70, opacity=1)
+        .encode(
+            y=alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelLimit=140, grid=True)),
+            x=alt.X(f"{name}:Q", scale=alt.Scale(zero=False, padding=12), title=title, axis=alt.Axis(tickCount=6)),
+            tooltip=[alt.Tooltip("method:N"), alt.Tooltip(f"{name}:Q", format=".4~g")],
+        )
+    )
+    return finish(chart, style, max(70, 26 * len(order)))
 
 
 def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
@@ -286,15 +323,15 @@ def waterfall(steps: pl.DataFrame, axis: str, style: Style) -> Any:
         .encode(x="right:Q", text="text:N")
     )
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=style.muted).encode(x="zero:Q")
-    return _finish(alt.layer(zero, bar, text_mark), style, 24 * table.height)
+    return finish(alt.layer(zero, bar, text_mark), style, 24 * table.height)
 
 
-def _counts() -> Any:
+def counts_axis() -> Any:
     """Return an axis for counts, which may be large."""
     return alt.Axis(format="~s", tickCount=6, grid=False)
 
 
-def _finish(chart: Any, style: Style, height: int) -> Any:
+def finish(chart: Any, style: Style, height: int) -> Any:
     """Set the size of a chart and the style that all charts have in common."""
     return (
         chart.properties(width=style.width, height=height, background="transparent")

@@ -1,5 +1,6 @@
 """`smallest_flip`: the fewest votes that would have to change so that an item gets another answer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +36,9 @@ def smallest_flip(
     """Find the fewest votes to change so that another class has the best score and is not tied.
 
     The votes add up independently. Therefore, for each rival, the votes whose change helps it most are changed first,
-    until it leads. The rival that needs the fewest changes is chosen; if several need as few, the runner-up.
+    until it leads. The rival that needs the fewest changes is chosen; if several need as few, the runner-up. Where what
+    a vote adds depends on the other votes, the scores are computed again for every change; the order in which votes
+    are changed is the same, so fewer changes might do in rare cases.
 
     Args:
         added: The contributions of prior and votes to the scores of the item.
@@ -54,7 +57,7 @@ def smallest_flip(
     # The best change so far: the number of votes to change, whether the rival is not the runner-up, the winner's lead
     # after it, the numbers of these votes, and the classes that they would say instead.
     best: tuple[int, bool, float, Array, Array] | None = None
-    for rival in range(len(added.prior)):
+    for rival in range(len(added.prior)) if added.rescore is None else np.union1d(said, [runner_up]).tolist():
         prior = added.prior[winner] - added.prior[rival]
         if rival == winner or prior == np.inf:
             continue
@@ -75,7 +78,10 @@ def smallest_flip(
                 break
             if np.inf in now[kept]:
                 continue
-            total = prior + then[changed].sum() + now[kept].sum()
+            if added.rescore is None:
+                total = prior + then[changed].sum() + now[kept].sum()
+            else:
+                total = _lead_after(added.rescore, said, changed, instead, winner)
             if total < -tie:
                 if best is None or (count, rival != runner_up, total) < best[:3]:
                     best = (count, rival != runner_up, float(total), changed, instead[changed])
@@ -83,8 +89,21 @@ def smallest_flip(
     if best is None:
         return None
     *_, changed, instead = best
+    changes = votes[changed].select("worker", "said").with_columns(classes.gather(instead).alias("instead"))
+    if added.rescore is not None:
+        said = said.copy()
+        said[changed] = instead
+        return Flip(changes, classes[int(added.rescore(said).argmax())])
     after = np.delete(np.arange(len(said)), np.flatnonzero(np.isin(vote_of, changed)))
     final = Contributions(added.prior, added.evidence[np.concatenate([after, first_rows[changed]])], added.logarithmic)
     answer = int(final.scores(np.concatenate([said[after], instead])).argmax())
-    changes = votes[changed].select("worker", "said").with_columns(classes.gather(instead).alias("instead"))
     return Flip(changes, classes[answer])
+
+
+def _lead_after(rescore: Callable[[Array], Array], said: Array, changed: Array, instead: Array, winner: int) -> float:
+    """By how much the winner leads all others after votes were changed, relative to the best score."""
+    after = said.copy()
+    after[changed] = instead[changed]
+    scores = rescore(after)
+    others = np.delete(scores, winner).max()
+    return float((scores[winner] - others) / max(scores[winner], others))

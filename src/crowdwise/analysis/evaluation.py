@@ -1,20 +1,19 @@
 """`accuracy`: the share of items whose inferred label is the true one, given a known truth."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
-import polars as pl
 
-from ..data.ids import comparable
-from ..data.reading import read_truth
-from ..errors import CallError, DataError
+from ..data.ids import codes_of
+from ..data.reading_report import several
+from ..data.truths import read_truth
+from ..errors import DataError
 from ..kernels import Array
+from ..results.gold import Share
 from ..results.inferred import Inferred
-from ..results.result import TIE, Result
-
-# The quantile of the normal distribution that gives a 95 % interval.
-NORMAL: Final = 1.959963984540054
+from ..results.result import Result
+from .pairing import require_result
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,22 +24,71 @@ class Matched:
         items: The codes of the items whose truth is known and that have an answer.
         truths: The codes of their true classes; -1 if no label in the whole crowd names that class.
         unanswered: The number of items whose truth is known but that have no answer, because they have no label.
+        gold: The number of items that are left out because their class was given to the method as gold.
     """
 
     items: Array
     truths: Array
     unanswered: int
+    gold: int = 0
 
 
-def accuracy(result: Inferred, truth: Any) -> float:
-    """Return the share of items whose inferred label is the true one.
+class Accuracy(float):
+    """A share of right labels: a number that also has an interval, which a notebook shows.
+
+    Attributes:
+        low: The lower end of the 95 % interval.
+        high: The upper end.
+        items: The number of items that were compared.
+
+    >>> found = Accuracy.of(np.array([1.0, 1.0, 0.5, 0.0]))
+    >>> found
+    0.6250 (95% interval 0.2194 to 0.9081, 4 items)
+    >>> print(found, found > 0.6)
+    0.625 True
+    """
+
+    low: float
+    high: float
+    items: int
+
+    def __new__(cls, value: float, low: float, high: float, items: int) -> "Accuracy":
+        """Make one of the share, the ends of its interval, and the number of items."""
+        made = super().__new__(cls, value)
+        made.low, made.high, made.items = low, high, items
+        return made
+
+    @classmethod
+    def of(cls, right: Array) -> "Accuracy":
+        """Return the share of right labels; (items), 1 or 0 for each, or a fraction where classes are tied."""
+        share = Share.of(right)
+        return cls(share.value, share.low, share.high, len(right))
+
+    def __getnewargs__(self) -> tuple[float, float, float, int]:  # type: ignore[override]  # for copies and pickles
+        return float(self), self.low, self.high, self.items
+
+    def __repr__(self) -> str:
+        compared = several(self.items, "item", "items")
+        return f"{float(self):.4f} (95% interval {self.low:.4f} to {self.high:.4f}, {compared})"
+
+    __str__ = float.__repr__  # so that it is written to files as a number
+
+
+def accuracy(result: Inferred, truth: Any) -> Accuracy:
+    """Return the share of items whose inferred label is the true one, with an interval.
 
     If m classes are tied and the true class is one of them, the item counts as 1/m. Only items that have a label and a
-    known truth count. If no worker ever named the true class, the answer is wrong.
+    known truth count, except those whose class was given to the method as gold. If no worker ever named the true class,
+    the answer is wrong.
 
     Args:
         result: The result of a method.
         truth: The true labels: a path, a table, or a mapping from item to class.
+
+    Returns:
+        A number with the ends of its 95 % interval as `low` and `high`: how often labels of other items like these
+        would be right (Wilson, 1927). An item that counts as a fraction varies less than one that is right or wrong, so
+        that with many ties the interval is rather too wide than too narrow.
 
     Raises:
         DataError: The truth has no item or no class in common with the labels.
@@ -48,13 +96,12 @@ def accuracy(result: Inferred, truth: Any) -> float:
     >>> import crowdwise as cw
     >>> labels = cw.Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
     >>> accuracy(cw.MajorityVote().fit(labels), {1: "dog", 2: "cat"})
-    0.75
+    0.7500 (95% interval 0.1979 to 0.9733, 2 items)
     """
-    if not hasattr(result, "about"):
-        raise CallError(f"result is a {type(result).__name__}, and has to be what fit returns.")
+    require_result(result)
     known = read_truth(truth)
     measured = result.about(known["item"])
-    return float(hits(measured, match(measured, known)).mean())
+    return Accuracy.of(hits(measured, match(measured, known)))
 
 
 def hits(result: Result, matched: Matched) -> Array:
@@ -62,26 +109,7 @@ def hits(result: Result, matched: Matched) -> Array:
 
     If m classes are tied and the true class is one of them, the value is 1/m.
     """
-    best = result.confidence[matched.items, None]
-    scores = result.scores[matched.items]
-    winners = scores >= best - TIE * np.abs(best)
-    true = winners[np.arange(len(winners)), matched.truths] & (matched.truths >= 0)
-    return np.asarray(true / winners.sum(axis=1))
-
-
-def wilson(right: Any, count: Any) -> tuple[Any, Any, Any]:
-    """Return the share right / count and the two ends of its 95 % interval; the arguments may be arrays.
-
-    Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953.
-
-    >>> [round(float(value), 3) for value in wilson(8, 10)]
-    [0.8, 0.49, 0.943]
-    """
-    share, unit = right / np.maximum(count, 1), NORMAL**2 / np.maximum(count, 1)
-    middle = (share + unit / 2) / (1 + unit)
-    half = np.sqrt(unit * share * (1 - share) + unit**2 / 4) / (1 + unit)
-    # Without this, rounding errors could make the lower end larger than the share, or the upper end smaller.
-    return share, np.minimum(share, middle - half), np.maximum(share, middle + half)
+    return result.wins(matched.items, matched.truths)
 
 
 def match(result: Result, truth: Any) -> Matched:
@@ -95,25 +123,24 @@ def match(result: Result, truth: Any) -> Matched:
         DataError: The truth has no item or no class in common with the labels.
     """
     table = read_truth(truth)
-    items = _codes(table["item"], result.names.items)
+    items = codes_of(table["item"], result.names.items)
     if (items < 0).all():
         raise DataError(
             f"The truth shares no item with the labels: it has {table['item'][0]!r}, for example, the labels have "
             f"{result.names.items[0]!r}."
         )
-    truths = _codes(table["truth"], result.names.classes)
+    truths = codes_of(table["truth"], result.names.classes)
     answered = items >= 0
+    given = answered & (result.gold[items] >= 0) if result.gold is not None else np.zeros(len(items), bool)
+    answered &= ~given
+    if not answered.any():
+        raise DataError(
+            f"All {given.sum():,} items of the truth that have labels were given to the method as gold, and so are "
+            "left out of the evaluation: name other items in the truth."
+        )
     if (truths[answered] < 0).all():
         raise DataError(
             f"The truth shares no class with the labels: it has {table['truth'][0]!r}, for example, the labels have "
             f"{result.names.classes[0]!r}."
         )
-    return Matched(items[answered], truths[answered], int((~answered).sum()))
-
-
-def _codes(values: pl.Series, names: pl.Series) -> Array:
-    """Return the position of every value among the names, or -1; they may be of different data types."""
-    values, names = comparable(values, names)
-    table = pl.DataFrame({"value": names}).with_row_index("code")
-    codes = pl.DataFrame({"value": values}).join(table, on="value", how="left", maintain_order="left")["code"]
-    return codes.cast(pl.Int64).fill_null(-1).to_numpy()
+    return Matched(items[answered], truths[answered], int((items < 0).sum()), int(given.sum()))

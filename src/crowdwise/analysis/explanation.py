@@ -1,6 +1,7 @@
 """`explain`: why an item has its label: what every vote adds, and what would change the answer."""
 
 from dataclasses import dataclass, fields
+from html import escape
 from typing import Any, Final
 
 import numpy as np
@@ -9,12 +10,13 @@ import polars as pl
 from ..data.ids import comparable
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..errors import CallError, require_extra, require_kind, shortened
+from ..errors import CallError, require_extra, shortened, shown
 from ..kernels import Array
 from ..results.contributions import Contributions
+from ..results.intervals import NORMAL
 from ..results.result import Result
 from .counterfactual import Flip, smallest_flip
-from .evaluation import NORMAL
+from .pairing import same_labels
 
 # The most characters of a name in a sentence or a chart.
 _LONGEST_NAME: Final = 100
@@ -39,6 +41,7 @@ class Explanation:
         prior: The contribution of what is known before any vote.
         difference: The lead of the answer over the runner-up.
         flip: The smallest change of votes that would change the answer; None if no change of these votes does.
+        gold: Whether the answer was given as gold; then the votes only say what they would have made of it.
     """
 
     item: Any
@@ -53,6 +56,7 @@ class Explanation:
     prior: float
     difference: float
     flip: Flip | None
+    gold: bool = False
 
     def chart(self) -> Any:
         """Return `steps` as an Altair chart; needs the extra `report`."""
@@ -105,6 +109,13 @@ class Explanation:
         shown = added.map_elements(_shown, return_dtype=pl.String)
         return steps.vstack(last).with_columns(shown.alias("text"))
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer, what every vote added, and what would change it."""
+        what = f"Item {self.item!r}: {self.label!r}" + (
+            f", not {self.runner_up!r}" if self.runner_up is not None else ""
+        )
+        return f"<p>{escape(what)}</p>{self.votes._repr_html_()}<p>{escape(self.remedy)}</p>"
+
     def to_dict(self) -> dict[str, Any]:
         """Return all attributes as plain values for JSON; an infinite contribution becomes None."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -119,6 +130,8 @@ class Explanation:
     @property
     def remedy(self) -> str:
         """A sentence that says which change of votes would change the answer."""
+        if self.gold:
+            return "The answer was given as gold, so no votes would change it."
         if self.flip is None:
             return "No change of these votes alone would change the answer."
         changes = [
@@ -153,7 +166,7 @@ def explain(result: Result, labels: Labels, item: Any) -> Explanation:
     >>> why.remedy
     'The answer would be dog if ann had said dog instead of cat.'
     """
-    require_same(result, labels)
+    labels = same_labels(result, labels)
     refuse_unexplained(result)
     return explain_code(result, labels, find_item(result, item))
 
@@ -170,7 +183,7 @@ def refuse_unexplained(result: Result) -> None:
 def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
     """Explain the item with the code `i`.
 
-    The caller must have called `refuse_unexplained` and `require_same`.
+    The caller must have called `refuse_unexplained`, and `same_labels` for the labels.
 
     Raises:
         CallError: All classes of this item are impossible.
@@ -178,8 +191,12 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
     one = labels.slice(i, i + 1)
     added: Contributions = result.method.contributions(one, i, result.workers)
     winner, rival = int(result.ranking[0][i]), int(result.ranking[1][i])
+    gold = result.gold is not None and bool(result.gold[i] >= 0)
+    if gold:  # scores say nothing about the other classes, but votes do
+        others = np.delete(np.arange(len(result.names.classes)), winner)
+        rival = int(others[added.sums(one.labels.astype(np.int64))[others].argmax()])
     said = one.labels.astype(np.int64)
-    if added.sums(said)[winner] == -np.inf:
+    if added.sums(said)[winner] == -np.inf and not gold:
         raise CallError(
             f"{type(result.method).__name__} finds every class of item {result.names.items[i]!r} impossible and so "
             "calls them equally likely: there is nothing to add up."
@@ -193,7 +210,7 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
     voters = names.workers.gather(one.workers[np.flatnonzero(np.diff(vote_of, prepend=-1))])
     words = _said(names.classes, said, vote_of)
     votes = pl.DataFrame({"worker": voters, "said": words, "contribution": contributions})
-    spread = None if result.variance is None else NORMAL * float(np.sqrt(result.variance[i, winner]))
+    spread = None if gold or result.variance is None else NORMAL * float(np.sqrt(result.variance[i, winner]))
     score = float(result.scores[i, winner])
     return Explanation(
         item=names.items[i],
@@ -202,12 +219,14 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
         tied=bool(result.ties[i]),
         score=score,
         runner_up_score=float(result.scores[i, rival]),
-        interval=None if spread is None else (score - spread, score + spread),
+        # A score lies between 0 and 1, and so does what it may be.
+        interval=None if spread is None else (max(score - spread, 0.0), min(score + spread, 1.0)),
         scale="log odds" if added.logarithmic else "score",
         votes=votes.sort("contribution", descending=True, maintain_order=True),
         prior=prior,
         difference=prior + float(contributions.sum()),
-        flip=smallest_flip(added, said, vote_of, (winner, rival), names.classes, votes),
+        flip=None if gold else smallest_flip(added, said, vote_of, (winner, rival), names.classes, votes),
+        gold=gold,
     )
 
 
@@ -217,14 +236,28 @@ def find_item(result: Result, item: Any) -> int:
     Raises:
         CallError: There is no such item.
     """
-    names, place = result.names.items, None
+    return find_name(result.names.items, item, "item")
+
+
+def find_name(names: pl.Series, name: Any, what: str) -> int:
+    """Return the place of a name among names; a number may be given as text.
+
+    Args:
+        names: The names.
+        name: The name that is looked for.
+        what: What the names are of, for the message.
+
+    Raises:
+        CallError: There is no such name.
+    """
+    place = None
     try:
-        wanted, names = comparable(pl.Series([item]), names) if isinstance(item, str) else (pl.Series([item]), names)
-        place = names.index_of(wanted[0])
-    except (Exception, pl.exceptions.PanicException):  # the item may be anything
+        wanted, ours = comparable(pl.Series([name]), names) if isinstance(name, str) else (pl.Series([name]), names)
+        place = ours.index_of(wanted[0])
+    except (Exception, pl.exceptions.PanicException):  # the name may be anything
         place = None
     if place is None:
-        raise CallError(f"There is no item {item!r}; the first one is {result.names.items[0]!r}.")
+        raise CallError(f"There is no {what} {shown(name)}; the first one is {names[0]!r}.")
     return int(place)
 
 
@@ -242,16 +275,6 @@ def _name(value: Any) -> str:
 
 def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
-
-
-def require_same(result: Result, labels: Labels) -> None:
-    """Raise a CallError if the names of items, workers or classes of the labels are not those of the result."""
-    require_kind("result", result, Result, "a result of labels in memory, as fit returns it")
-    require_kind("labels", labels, Labels, "labels in memory")
-    for role in ("items", "workers", "classes"):
-        ours, theirs = getattr(result.names, role), getattr(labels.names, role)
-        if ours is not theirs and not (ours.dtype == theirs.dtype and ours.equals(theirs)):
-            raise CallError(f"These labels are not those of the result: their {role} differ.")
 
 
 def _said(classes: pl.Series, said: Array, vote_of: Array) -> pl.Series:

@@ -11,19 +11,38 @@ from .streams import say
 
 
 def aggregate(
-    files: options.Files,
-    item: options.Item = None,
-    worker: options.Worker = None,
-    label: options.Label = None,
-    method: options.MethodKey = "bwa",
+    context: typer.Context,
+    reading: options.Reading,
+    method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="Write the inferred labels here.")] = None,
     workers: Annotated[str | None, typer.Option(help="Write the workers' quality here.")] = None,
     scores: Annotated[bool, typer.Option("--scores", help="Write a column of scores for every class.")] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Write a column of calibrated probabilities for every class.")
+    ] = False,
+    columns: Annotated[
+        str, typer.Option(help="The names of columns to write: crowdwise, or cleanlab for those of cleanlab.")
+    ] = "crowdwise",
+    review: Annotated[
+        str | None, typer.Option(help="Write the items to look at again here, the worst first, and why.")
+    ] = None,
+    bom: options.Bom = False,
+    numeric: options.Numeric = False,
     truth: options.Truth = None,
-    duplicates: options.Duplicates = "error",
-    missing: options.Missing = None,
-    strict: options.Strict = False,
+    gold: options.Gold = None,
+    gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
+    history: Annotated[
+        str | None, typer.Option(help="A state that --save-state wrote: workers known from there are known.")
+    ] = None,
+    decay: Annotated[float, typer.Option(help="What the counts of --history are multiplied by.")] = 1.0,
+    save_state: Annotated[
+        str | None, typer.Option("--save-state", help="Write what was learned about the workers here.")
+    ] = None,
+    costs: options.Costs = None,
+    ordinal: options.Ordinal = False,
+    order: options.Order = None,
+    distance: options.Distance = None,
     engine: options.Engine = "auto",
     memory: options.Memory = None,
     workdir: options.Workdir = None,
@@ -33,36 +52,109 @@ def aggregate(
 ) -> None:
     """Infer the label of every item and the quality of every worker."""
     from ..analysis import accuracy
-    from ..data.targets import check_targets
+    from ..analysis.cautions import is_quick_to_compare
+    from ..analysis.decisions import decide
+    from ..analysis.findings import Findings
+    from ..analysis.ordinal_errors import errors_of
+    from ..analysis.planning.needs import require_in_memory
+    from ..analysis.review import review as items_to_review
+    from ..data.labels import Labels
+    from ..data.targets import check_state, check_targets
+    from ..data.writing import has_sheets, write
+    from ..errors import CallError, DataError
     from ..methods import METHODS
-    from . import session, summary
+    from . import numbers, predictions, session, summary
     from .terminal import Terminal
 
     where = session.EngineOptions(engine, memory, workdir, master)
     where.check()
+    looks = as_json or not quiet  # otherwise nobody would see what is found
+    if numeric:
+        numbers.refuse_options({"--gold": gold, "--history": history, "--save-state": save_state, "--costs": costs})
+        numbers.refuse_options({"--scores": scores, "--probabilities": probabilities, "--review": review})
+        numbers.refuse_options({"--ordinal": ordinal, "--order": order, "--distance": distance})
+        chosen_one = numbers.choose(context, method, set_)
+        numbers.aggregate(reading, where, chosen_one, (output, workers, truth), quiet, as_json, bom)
+        return
     chosen = session.choose_method(method, set_)
-    targets = [path for path in (output, workers) if path is not None]
-    check_targets(targets, [*files, truth], folders=engine == "spark")
+    back = predictions.goes_back(output, reading, engine)
+    targets = [path for path in (None if back else output, workers, review) if path is not None]
+    check_targets(targets, [*reading.files, truth, gold, history, costs], folders=engine == "spark", bom=bom)
     terminal = Terminal(quiet)
-    known = session.read_known(truth)
-    request = session.Request(files, item, worker, label, duplicates, missing, strict)
+    given = session.read_gold(gold, gold_weight, reading)._replace(history=history, decay=decay)
+    if history is None and decay != 1:
+        raise CallError("--decay does nothing without --history.")
+    if save_state is not None:
+        chosen.require_history()
+        check_state(save_state, [*reading.files, truth, gold, costs, *targets])
+    if back and output is not None:
+        check_state(
+            output, [*reading.files, truth, gold, history, costs, save_state, *targets], "a file of predictions"
+        )
+    known = given.held_out(terminal, session.read_known(truth, reading))
+    known_costs = session.read_given_costs(costs, reading.files, engine)
+    asked = session.read_order(ordinal, order, distance, costs, engine)
     with terminal.compiling():
-        labels = session.read(terminal, request, where, chosen)
+        labels = session.read(terminal, reading, where, chosen, ordered=asked is not None)
         with closing(labels):
-            result = session.fit(terminal, method, chosen, labels)
-            accuracies = {}
+            if asked is not None:
+                asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
+            if review is not None:
+                require_in_memory(labels, "--review")
+            result = session.fit(terminal, method, chosen, labels, given)
+            accuracies, distances = {}, None
             if known is not None:
                 accuracies[method] = accuracy(result, known)
                 if method != "mv" and not labels.set_valued:
                     accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), known)
-            result.write(output, workers, scores=scores)
+                distances = None if asked is None else errors_of(result, known, asked)
+            decisions = None
+            if known_costs is not None or asked is not None:
+                decisions = decide(result, known_costs, ordinal=asked or False)
+            found, about = decisions or result, Findings(result, labels)
+            sheets = output is not None and not back and has_sheets(output)
+            unusual = about.unusual if workers or sheets or looks else None
+            can_be_reviewed = isinstance(labels, Labels) and not labels.set_valued
+            again = items_to_review(result, labels) if review or (sheets and can_be_reviewed) else None
+            found.write(
+                None if back else output,
+                workers,
+                scores=scores,
+                probabilities=probabilities,
+                reasons=unusual,
+                review=again,
+                columns=columns,
+                storage=reading.storage_options(),
+                bom=bom,
+            )
+            if review is not None and again is not None:
+                write({review: again}, bom=bom)
+            written = list(targets)
+            if back and output is not None:
+                predictions.write(terminal, found, labels, method, reading, output)
+                written.insert(0, output)
+            if save_state is not None:
+                session.write_state(terminal, result, save_state)
+                written.append(save_state)
             for path in targets:
                 terminal.remark(f"Wrote {path}{', a folder of files' if engine == 'spark' else ''}")
+            doubts = about.cautions if looks else []
+            for sentence in doubts:
+                terminal.remark(sentence)
+            rival = about.rivals if looks and is_quick_to_compare(labels) else None
+            if rival is not None:
+                terminal.remark(str(rival))
             if as_json:
                 tables = {
-                    "truth": None if output else result.to_frame(scores),
-                    "quality": None if workers else result.workers_frame(),
+                    "labels": None if output else found.to_frame(scores, probabilities),
+                    "workers": None if workers else found.workers_frame(),
                 }
-                say(json.dumps(summary.json_values(labels, result, accuracies, targets, tables)))
+                if unusual is not None:
+                    tables["unusual"] = unusual
+                values = summary.json_values(result, labels, accuracies, doubts, rival, written, tables)
+                say(json.dumps(values | summary.cost_values(decisions) | summary.distance_values(distances)))
             elif not quiet:
-                summary.show(terminal, labels, result, accuracies, with_answers=output is None)
+                answers = output is None
+                summary.show(terminal, result, labels, accuracies, decisions, distances, unusual, with_answers=answers)
+            if reading.strict and not result.convergence.converged:
+                raise DataError(f"{method} {result.convergence}, and --strict takes no such answer.")

@@ -3,31 +3,39 @@
 Modules that are slow to import are imported only inside the commands, so that `--help` answers at once.
 """
 
+import gc
 import sys
 from typing import Annotated
 
 import typer
 
 from ..errors import CallError, DataError, shortened
-from . import datasets
+from . import datasets, state
 from .aggregate import aggregate
+from .blocks import blocks
 from .compare import compare
+from .convert import convert
 from .explain import explain
+from .groups import with_groups
 from .methods import methods
+from .next import next_
+from .plan import plan
+from .questions import questions
 from .report import report
 from .signals import EXIT_CODES
 from .simulate import simulate
 from .streams import prepare_streams, say
 from .text import printable
+from .warm_up import warm_up
 
 app = typer.Typer(
     help="Infer the truth from what many workers said.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.add_typer(datasets.app, name="datasets")
+app.add_typer(state.app, name="state")
 
 
 @app.callback(invoke_without_command=True)
@@ -39,8 +47,10 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
         raise typer.Exit
 
 
-for command in (aggregate, compare, report, explain, simulate, methods):
-    app.command()(command)
+for command in (aggregate, compare, report, explain, blocks, plan, questions, convert, simulate, methods):
+    app.command()(with_groups(command))
+app.command("next")(with_groups(next_))
+app.command("warm-up")(warm_up)
 
 
 def run() -> None:
@@ -67,6 +77,9 @@ def run() -> None:
         code = ending.code if isinstance(ending.code, int) else 1
     if code in EXIT_CODES:
         say("Interrupted; no file was left half-written.", sys.stderr)
+    # The interpreter would look through all objects for garbage before it ends. DuckDB complains if nobody does.
+    if "duckdb" not in sys.modules:
+        gc.freeze()
     sys.exit(code)
 
 

@@ -10,16 +10,12 @@ from .streams import say
 
 
 def explain(
-    files: options.Files,
+    reading: options.Reading,
     item: Annotated[str, typer.Option(help="The item to explain, by its own name.", callback=options.in_utf8)],
-    item_column: options.Item = None,
-    worker: options.Worker = None,
-    label: options.Label = None,
-    method: options.MethodKey = "bwa",
+    method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
-    duplicates: options.Duplicates = "error",
-    missing: options.Missing = None,
-    strict: options.Strict = False,
+    gold: options.Gold = None,
+    gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -30,10 +26,10 @@ def explain(
 
     chosen = session.choose_method(method, set_)
     terminal = Terminal(quiet)
+    given = session.read_gold(gold, gold_weight, reading)
     with terminal.compiling():
-        request = session.Request(files, item_column, worker, label, duplicates, missing, strict)
-        labels = session.read(terminal, request)
-        why = explain_item(session.fit(terminal, method, chosen, labels), labels, item)
+        labels = session.read(terminal, reading)
+        why = explain_item(session.fit(terminal, method, chosen, labels, given), labels, item)
     if as_json:
         say(json.dumps(why.to_dict(), default=str))
     else:

@@ -1,18 +1,54 @@
-"""`crowdwise methods`: list the methods."""
+"""`crowdwise methods`: list the methods, or say what one of them does and takes."""
 
 import json
+from typing import Annotated, Any, Final
+
+import typer
 
 from . import options
 from .streams import say
 
+_COLUMNS: Final = ("name", "default", "allowed", "meaning")
 
-def methods(as_json: options.Json = False) -> None:
-    """List the methods there are, one line each."""
-    from ..methods import METHODS
 
-    rows = [(key, method.summary) for key, method in METHODS.items()]
-    if as_json:
-        say(json.dumps(dict(rows)))
+def methods(
+    key: Annotated[str | None, typer.Argument(help="A method, to read about it.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """List the methods there are, one line each; or say what one of them does, and which parameters it has."""
+    from ..methods import METHODS, NUMERIC_METHODS, choose
+
+    if key is not None:
+        is_numeric = key in NUMERIC_METHODS and key not in METHODS
+        _about(key, type(choose(key, numbers=is_numeric)), as_json)
         return
-    for key, sentence in rows:
-        say(f"{key:<18}{sentence}")
+    classes = {key: method.summary for key, method in METHODS.items()}
+    numbers = {key: method.summary for key, method in NUMERIC_METHODS.items()}
+    if as_json:
+        say(json.dumps(classes | {"numeric": numbers}))
+        return
+    for name, sentence in classes.items():
+        say(f"{name:<18}{sentence}")
+    say("\nFor numbers, with --numeric:")
+    for name, sentence in numbers.items():
+        say(f"{name:<18}{sentence}")
+
+
+def _about(key: str, method: Any, as_json: bool) -> None:
+    """Print what a method does, where it is from, where it runs, and its parameters."""
+    from dataclasses import asdict
+
+    from ..inference.parameters import parameters_of
+    from .terminal import Terminal
+
+    parameters = [(one.name, repr(one.default), one.allowed, one.meaning) for one in parameters_of(method).values()]
+    if as_json:
+        about = {"key": key, "summary": method.summary, "paper": asdict(method.paper)}
+        rows = [dict(zip(_COLUMNS, row, strict=True)) for row in parameters]
+        say(json.dumps({**about, "parameters": rows}))
+        return
+    say(f"{key} ({method.__name__} in Python)\n\n{method.summary}\n")
+    say(f"{method.paper}\n")
+    terminal = Terminal(False)
+    if parameters:
+        terminal.table("Parameters, for --set name=value", _COLUMNS, parameters)

@@ -9,31 +9,44 @@ from . import options
 
 
 def report(
-    files: options.Files,
+    context: typer.Context,
+    reading: options.Reading,
     output: Annotated[str, typer.Option("--output", "-o", help="Where to write the page; ends in .html.")],
-    item: options.Item = None,
-    worker: options.Worker = None,
-    label: options.Label = None,
-    method: options.MethodKey = "bwa",
+    method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
+    numeric: options.Numeric = False,
     truth: options.Truth = None,
-    duplicates: options.Duplicates = "error",
-    missing: options.Missing = None,
-    strict: options.Strict = False,
+    gold: options.Gold = None,
+    gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
+    costs: options.Costs = None,
+    ordinal: options.Ordinal = False,
+    order: options.Order = None,
+    distance: options.Distance = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a page about the crowd, the answers and the workers: one file that opens in any browser."""
     from ..data.targets import check_targets
     from ..reporting import report as write_report
-    from . import session
+    from . import numbers, session
     from .terminal import Terminal
 
+    if numeric:
+        numbers.refuse_options({"--gold": gold, "--costs": costs})
+        numbers.refuse_options({"--ordinal": ordinal, "--order": order, "--distance": distance})
+        numbers.report(reading, numbers.choose(context, method, set_), truth, output, quiet)
+        return
     chosen = session.choose_method(method, set_)
-    check_targets([output], [*files, truth], page=True)
+    check_targets([output], [*reading.files, truth, gold, costs], page=True)
     terminal = Terminal(quiet)
-    known = session.read_known(truth)
+    given = session.read_gold(gold, gold_weight, reading)
+    known = given.held_out(terminal, session.read_known(truth, reading))
+    known_costs = session.read_given_costs(costs, reading.files)
+    asked = session.read_order(ordinal, order, distance, costs)
     with terminal.compiling():
-        labels = session.read(terminal, session.Request(files, item, worker, label, duplicates, missing, strict))
-        result = session.fit(terminal, method, chosen, labels)
-        write_report(labels, result, known, output, command=session.command_line())
+        labels = session.read(terminal, reading, ordered=asked is not None)
+        if asked is not None:
+            asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
+        result = session.fit(terminal, method, chosen, labels, given)
+        command = session.command_line()
+        write_report(result, labels, known, output, command=command, costs=known_costs, ordinal=asked or False)
     terminal.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")

@@ -5,12 +5,18 @@ Modules that are slow to import are imported only where they are used, so that `
 
 import shlex
 import sys
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from .options import DEFAULT_GOLD_WEIGHT, Reading
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from ..analysis.costs import CostTable
+    from ..analysis.ordinal import Ordinal
     from ..data.crowd import Crowd
     from ..inference.method import Method
     from ..results.inferred import Inferred
@@ -18,28 +24,6 @@ if TYPE_CHECKING:
 
 # The options that only some engines use, and these engines.
 _USED_BY: Final = {"--memory": ("disk", "auto"), "--workdir": ("disk", "auto"), "--master": ("spark",)}
-
-
-class Request(NamedTuple):
-    """Which labels a command reads, and how, as given by its options.
-
-    Attributes:
-        files: The files.
-        item: The column of items; None to recognise it.
-        worker: The column of workers; None to recognise it.
-        label: The column of labels; None to recognise it.
-        duplicates: What to do where one worker gave one item several labels.
-        missing: Values that mean "no label".
-        strict: Whether to refuse rows that would otherwise be dropped silently.
-    """
-
-    files: list[str]
-    item: str | None
-    worker: str | None
-    label: str | None
-    duplicates: Any
-    missing: list[str] | None
-    strict: bool
 
 
 class EngineOptions(NamedTuple):
@@ -69,64 +53,124 @@ class EngineOptions(NamedTuple):
                 raise CallError(f"{option} does nothing with --engine {self.name}: it is for {' or '.join(engines)}.")
 
 
-def choose_method(key: str, settings: list[str] | None) -> "Method":
+def choose_method(key: str, settings: list[str] | None, *, numbers: bool = False) -> "Method":
     """Return the method with its parameters. Also starts to load slow libraries in the background.
 
     Args:
         key: The key of the method, as listed by `crowdwise methods`.
         settings: Parameters as text, such as "tolerance=1e-6".
+        numbers: Whether it is a method for numeric labels.
     """
     from ..methods import choose
 
     _warm_up()
-    return choose(key, settings or [])
+    return choose(key, settings or [], numbers=numbers)
 
 
 def _warm_up() -> None:
-    """Load Numba and SciPy in a thread, which takes half a second, while polars reads the labels."""
+    """Load a first kernel in a thread, with what Numba needs for it, while polars reads the labels."""
     from threading import Thread
 
     import numpy as np
 
     from .. import kernels
 
-    def work() -> None:
-        import scipy.special  # noqa: F401  # only to have it loaded
-
-        kernels.votes_per_item(np.zeros(1, np.int64), None)
-
-    Thread(target=work, daemon=True).start()
+    Thread(target=kernels.votes_per_item, args=(np.zeros(1, np.int64), None), daemon=True).start()
 
 
-def read_known(truth: str | None) -> "pl.DataFrame | None":
-    """Read the known truths; returns None if the user gave no file."""
-    from ..data.reading import read_truth
+def read_known(truth: str | None, reading: Reading) -> "pl.DataFrame | None":
+    """Read the known truths; returns None if the user gave no file.
 
-    return None if truth is None else read_truth(truth)
+    If the file is an export, they are those of the question that labels are read of.
+    """
+    return None if truth is None else _read_truth(truth, reading)
+
+
+def _read_truth(path: str, reading: Reading) -> "pl.DataFrame":
+    """Read known truths; from an export they are read as the labels are."""
+    from ..data.exports import is_export
+    from ..data.truths import read_truth
+
+    named = reading.format if path in reading.files else "auto"
+    if named == "table" or (named == "auto" and not is_export(path)):
+        return read_truth(path, **reading.truth_columns())
+    asked: Any = {"item": reading.item, "question": reading.question, **reading.imports()}
+    return read_truth(path, format=named, encoding=reading.encoding, **asked)
+
+
+def read_given_costs(costs: str | None, files: list[str], engine: str = "memory") -> "CostTable | None":
+    """Read the costs; returns None if the user gave no file. Refuses a file that also holds the labels, and Spark."""
+    if costs is None:
+        return None
+    from ..analysis.costs import read_costs
+    from ..data.targets import check_other_file
+    from ..errors import CallError
+
+    if engine == "spark":
+        raise CallError(
+            "--costs does not go with --engine spark: let it write --probabilities, and decide by these columns."
+        )
+    check_other_file("--costs", costs, files)
+    return read_costs(costs)
+
+
+def read_order(
+    ordinal: bool, order: str | None, distance: str | None, costs: str | None = None, engine: str = "memory"
+) -> "Ordinal | None":
+    """Return how classes are ordered; None if the user said nothing of that. Refuses costs beside it, and Spark."""
+    if not ordinal and order is None and distance is None:
+        return None
+    from ..analysis.decisions import one_of
+    from ..analysis.ordinal import ordinal as ordinal_of
+    from ..errors import CallError
+
+    classes = None if order is None else [one.strip() for one in order.split(",")]
+    asked = one_of(costs, ordinal_of(ordinal, classes, distance))
+    if asked is not None and engine == "spark":
+        raise CallError(
+            "Ordered classes do not go with --engine spark: let it write --probabilities, and decide by these columns."
+        )
+    return asked
 
 
 def read(
-    terminal: "Terminal", request: Request, engine: EngineOptions | None = None, method: "Method | None" = None
+    terminal: "Terminal",
+    reading: Reading,
+    engine: EngineOptions | None = None,
+    method: "Method | None" = None,
+    *,
+    numeric: bool = False,
+    ordered: bool = False,
 ) -> Any:
     """Read the labels, and tell the user which columns were recognised, what was repaired, and where the labels are.
 
     Args:
         terminal: Where to tell the user.
-        request: Which labels to read.
+        reading: Which labels to read.
         engine: Where to work on the labels; None for memory.
         method: The method that will be fitted. If it cannot run on the engine, this is refused before anything is read.
+        numeric: Whether labels are numbers.
+        ordered: Whether the user said that classes have an order.
     """
+    from ..data.numbers import what_numbers_may_mean
     from ..data.reading import read_labels
 
     name, memory, workdir, master = engine or EngineOptions()
     labels: Crowd = read_labels(
-        request.files,
-        item=request.item,
-        worker=request.worker,
-        label=request.label,
-        duplicates=request.duplicates,
-        missing=request.missing or (),
-        strict=request.strict,
+        reading.files,
+        numeric=numeric,
+        item=reading.item,
+        worker=reading.worker,
+        label=reading.label,
+        duplicates=reading.duplicates,
+        missing=reading.missing or (),
+        strict=reading.strict,
+        strip=reading.strip,
+        fold_case=reading.fold_case,
+        format=reading.format,
+        question=reading.question,
+        **reading.opening(),
+        **reading.imports(),
         engine=name,
         memory=memory,
         workdir=workdir,
@@ -134,9 +178,13 @@ def read(
         method=method,
         phases=terminal.phases(),
     )
+    for sentence in labels.report.understood:
+        terminal.remark(sentence)
     recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())
     terminal.remark(f"Read {labels.report.rows:,} rows: {recognised}.")
     for sentence in labels.report.repairs:
+        terminal.remark(sentence)
+    if not numeric and not ordered and (sentence := what_numbers_may_mean(labels.names.classes)):
         terminal.remark(sentence)
     if name == "auto" and labels.place == "disk":
         terminal.remark("The labels may not fit in memory (--engine memory tries).")
@@ -145,15 +193,96 @@ def read(
     return labels
 
 
-def fit(terminal: "Terminal", key: str, method: "Method", labels: "Crowd") -> Any:
-    """Fit a method while showing a progress bar, and tell the user if it did not converge."""
-    with terminal.progress(method.last_change()) as progress:
-        result: Inferred = method.fit(labels, progress=progress)
+class Given(NamedTuple):
+    """What is known besides the labels, as given by the options of a command.
+
+    Attributes:
+        gold: The known classes of items (columns item and truth); None if there are none.
+        gold_weight: How many items each of these counts as.
+        history: The file with what was counted in earlier labels; None if there is none.
+        decay: What these counts are multiplied by.
+    """
+
+    gold: "pl.DataFrame | None" = None
+    gold_weight: float = DEFAULT_GOLD_WEIGHT
+    history: str | None = None
+    decay: float = 1.0
+
+    def held_out(self, terminal: "Terminal", known: "pl.DataFrame | None") -> "pl.DataFrame | None":
+        """Return the truths of items that are not gold; the user is told how many are left out."""
+        from ..data.ids import codes_of
+        from ..errors import DataError
+
+        if known is None or self.gold is None:
+            return known
+        given = codes_of(known["item"], self.gold["item"]) >= 0
+        if given.all():
+            raise DataError("Every item of --truth is in --gold too, so none is left to evaluate by.")
+        if given.any():
+            terminal.remark(f"{given.sum():,} items of the truth are gold, and so left out of the evaluation.")
+        return known.filter(~given)
+
+
+def read_gold(gold: str | None, gold_weight: float, reading: Reading) -> Given:
+    """Read the known classes of items, if the user gave a file with them.
+
+    Raises `CallError` if it is a table that is also read as labels, or if there is a weight for no file. An export may
+    have both in it.
+    """
+    from ..data.exports import is_export
+    from ..data.targets import check_other_file
+    from ..errors import CallError
+
+    if gold is None:
+        if gold_weight != DEFAULT_GOLD_WEIGHT:
+            raise CallError("--gold-weight does nothing without --gold.")
+        return Given(None, gold_weight)
+    if not is_export(gold):
+        check_other_file("--gold", gold, reading.files)
+    return Given(_read_truth(gold, reading), gold_weight)
+
+
+@contextmanager
+def warnings_said(terminal: "Terminal") -> Iterator[None]:
+    """Tell the user what is warned of, each sentence once, when the work is done."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for sentence in dict.fromkeys(str(one.message) for one in caught):
+        terminal.remark(sentence)
+
+
+def fit(terminal: "Terminal", key: str, method: "Method", labels: "Crowd", given: Given | None = None) -> Any:
+    """Fit a method while showing a progress bar; tell the user if it did not converge, and what gold says about it."""
+    known: Any = {} if given is None else given._asdict()
+    with terminal.progress(method.last_change()) as progress, warnings_said(terminal):
+        result: Any = method.fit(labels, **known, progress=progress)
     if not result.convergence.converged:
         terminal.remark(f"{key} {result.convergence}. Raise max_iterations (--set max_iterations=...).")
+    if given is not None and given.gold is not None:
+        what = "With one gold item, the method cannot be checked, and confidence stays as it is without gold."
+        terminal.remark(what if result.gold_check is None else str(result.gold_check))
     return result
 
 
+def write_state(terminal: "Terminal", result: "Inferred", path: str) -> None:
+    """Write what was counted to a file, and tell the user."""
+    from ..errors import DataError
+
+    if result.history is None:
+        raise DataError(
+            f"{type(result.method).__name__} has no counts to save for these labels, because there are too many "
+            "classes, or votes that name several."
+        )
+    result.history.write(path)
+    terminal.remark(f"Wrote {path}: what was learned about {len(result.history.workers):,} workers.")
+
+
 def command_line() -> str:
-    """Return the command that the user typed, in a form that can be pasted into a shell."""
-    return shlex.join(["crowdwise", *sys.argv[1:]])
+    """Return the command that the user typed, in a form that can be pasted into a shell, without secrets.
+
+    The passwords of addresses and the values of --storage, which may be keys, are left out.
+    """
+    from ..data.addresses import without_secrets
+
+    return shlex.join(["crowdwise", *without_secrets(sys.argv[1:])])

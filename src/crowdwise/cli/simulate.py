@@ -1,7 +1,7 @@
 """`crowdwise simulate`: write a simulated crowd whose truth and workers are known."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,30 +16,38 @@ def simulate(
     labels_per_item: Annotated[float, typer.Option(help="Labels per item, on average.")] = 5.0,
     accuracy: Annotated[float, typer.Option(help="The mean accuracy of the workers.")] = 0.7,
     concentration: Annotated[float, typer.Option(help="The larger, the more alike the workers.")] = 10.0,
+    numeric: Annotated[bool, typer.Option("--numeric", help="Labels are numbers; for this are the next four.")] = False,
+    deviation: Annotated[float, typer.Option(help="The standard deviation of the true values.")] = 10.0,
+    spread: Annotated[float, typer.Option(help="The spread of a typical worker's errors.")] = 5.0,
+    bias: Annotated[float, typer.Option(help="The standard deviation of the workers' biases.")] = 2.0,
+    wild: Annotated[float, typer.Option(help="The share of answers that are wild.")] = 0.0,
     workload: Annotated[float, typer.Option(help="0: all work the same; 1: a few do most of it.")] = 0.5,
     seed: Annotated[int, typer.Option(help="The same seed gives the same crowd.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
     extension: Annotated[str, typer.Option("--format", help="csv, parquet, jsonl, ...")] = "csv",
     quiet: options.Quiet = False,
 ) -> None:
     """Simulate a crowd: labels, truth and workers."""
+    from ..data.numeric_simulation import SimulatedNumbers, simulate_numbers
     from ..data.replacing import made_folder
+    from ..data.simulation import SimulatedCrowd
     from ..data.simulation import simulate as simulate_crowd
     from ..data.writing import check_outputs, write
+    from ..errors import CallError
     from .terminal import Terminal
 
     paths = [output / f"{name}.{extension}" for name in ("labels", "truth", "workers")]
+    there = next((path for path in paths if path.exists()), None)
+    if there is not None and not force:
+        raise CallError(f"{there} is there already; --force replaces it, or name another folder.")
     with made_folder(output):
         check_outputs(paths)
-        crowd = simulate_crowd(
-            items,
-            workers,
-            classes,
-            labels_per_item=labels_per_item,
-            accuracy=accuracy,
-            concentration=concentration,
-            workload=workload,
-            seed=seed,
-        )
+        shared: Any = {"labels_per_item": labels_per_item, "workload": workload, "seed": seed}
+        crowd: SimulatedCrowd | SimulatedNumbers
+        if numeric:
+            crowd = simulate_numbers(items, workers, deviation=deviation, spread=spread, bias=bias, wild=wild, **shared)
+        else:
+            crowd = simulate_crowd(items, workers, classes, accuracy=accuracy, concentration=concentration, **shared)
         tables = dict(zip(paths, (crowd.rows, crowd.truth, crowd.workers), strict=True))
         write(tables)
     terminal = Terminal(quiet)

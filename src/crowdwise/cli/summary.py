@@ -1,50 +1,76 @@
 """Summarise a crowd and a fitted method: as tables for the terminal, or as values for JSON."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
 
+from ..analysis.decisions import Decisions
+from ..analysis.ordinal_errors import OrdinalErrors
+from ..analysis.rivals import Rivals
 from ..data.crowd import Crowd
+from ..results.expected_accuracy import ExpectedAccuracy
+from ..results.gold import Share
 from ..results.inferred import Inferred
 from .terminal import Terminal
 
 
-def _crowd_rows(labels: Crowd, result: Inferred, accuracies: dict[str, float]) -> list[tuple[str, str]]:
+def _crowd_rows(result: Inferred, labels: Crowd, accuracies: Mapping[str, float]) -> list[tuple[str, str]]:
     """Return the main numbers about the crowd and the fit, as rows of a table: a name and its value."""
     rows = [
         ("items", f"{labels.n_items:,}"),
         ("workers", f"{labels.n_workers:,}"),
-        ("classes", f"{labels.n_classes:,}"),
+        ("classes", f"{len(result.names.classes):,}"),
         ("labels", f"{labels.n_labels:,} ({labels.n_labels / labels.n_items:.2f} per item)"),
         ("method", repr(result.method)),
         ("ending", str(result.convergence)),
         ("ties", f"{result.tie_count:,}"),
+        ("expected accuracy", _expected_accuracy(result)),
     ]
+    if result.gold_check is not None:
+        rows.append(("accuracy on gold", _share(result.gold_check.accuracy)))
+        rows.append(("majority on gold", _share(result.gold_check.majority)))
     return rows + [(f"accuracy of {name}", f"{value:.4f}") for name, value in accuracies.items()]
 
 
+def _expected_accuracy(result: Inferred) -> str:
+    return _share(result.expected_accuracy)
+
+
+def _share(share: ExpectedAccuracy | Share) -> str:
+    """Return a share with its interval, in words."""
+    return f"{share.value:.3f} (95% interval {share.low:.3f} to {share.high:.3f})"
+
+
 def json_values(
-    labels: Crowd,
     result: Inferred,
-    accuracies: dict[str, float],
+    labels: Crowd,
+    accuracies: Mapping[str, float],
+    cautions: list[str],
+    rivals: Rivals | None,
     written: list[str],
     tables: dict[str, pl.DataFrame | None],
 ) -> dict[str, Any]:
     """Return the main numbers about the crowd and the fit as values that can be written as JSON.
 
     Args:
-        labels: The crowd.
         result: The fitted result.
+        labels: The crowd.
         accuracies: The accuracy of each method that was evaluated.
+        cautions: Sentences that say why confidence cannot be trusted.
+        rivals: Other readings of the labels; None if there are none.
         written: The files that were written.
         tables: Tables to include, by name; those that are None are left out.
     """
     values: dict[str, Any] = {
-        "items": labels.n_items,
-        "workers": labels.n_workers,
-        "classes": labels.n_classes,
-        "labels": labels.n_labels,
+        "crowd": {
+            "items": labels.n_items,
+            "workers": labels.n_workers,
+            "classes": len(result.names.classes),
+            "labels": labels.n_labels,
+        },
         "columns": labels.report.columns,
         "repairs": labels.report.repairs,
         "method": repr(result.method),
@@ -52,36 +78,105 @@ def json_values(
         "iterations": result.convergence.iterations,
         "change": result.convergence.change,
         "ties": result.tie_count,
+        "expected_accuracy": asdict(result.expected_accuracy),
+        "gold": None if result.gold_check is None else asdict(result.gold_check),
+        "cautions": cautions,
+        "rivals": None if rivals is None else {"sentence": str(rivals), **rivals.to_dict()},
         "accuracy": accuracies,
         "written": written,
     }
     return values | {name: json.loads(table.write_json()) for name, table in tables.items() if table is not None}
 
 
+def _cost_rows(decisions: Decisions | None) -> list[tuple[str, str]]:
+    """Return what the decisions are expected to cost as rows of a table; none if there are no costs."""
+    if decisions is None:
+        return []
+    cost = decisions.expected_cost
+
+    def both(total: float) -> str:
+        return f"{total:,.2f} ({total / cost.items:.4g} per item)"
+
+    rows = [
+        (f"expected {decisions.measured_in}", both(cost.total)),
+        (f"{decisions.measured_in} of most probable labels", both(cost.most_probable)),
+        (f"{decisions.measured_in} of always {cost.single_decision}", both(cost.single)),
+        ("not most probable", f"{cost.changed:,}"),
+    ]
+    return rows + ([("abstained", f"{cost.abstained:,}")] if decisions.costs.can_abstain else [])
+
+
+def cost_values(decisions: Decisions | None) -> dict[str, Any]:
+    """Return what the decisions are expected to cost as values that can be written as JSON; {} without costs."""
+    if decisions is None:
+        return {}
+    cost = asdict(decisions.expected_cost)
+    label = cost["single_decision"]
+    cost["single_decision"] = label if isinstance(label, int | float | str) else str(label)
+    return {f"expected_{decisions.measure}": cost}
+
+
+def _distance_rows(distances: OrdinalErrors | None) -> list[tuple[str, str]]:
+    """Return how far labels of ordered classes are from the truth as rows of a table; none if that is not known."""
+    if distances is None:
+        return []
+    decided, probable = distances.decided, distances.most_probable
+    rows = {
+        "mean absolute error": (decided.mae, probable.mae),
+        "root mean square error": (decided.rmse, probable.rmse),
+        "quadratic kappa": (decided.quadratic_kappa, probable.quadratic_kappa),
+    }
+    shown = {name: ["none" if one is None else f"{one:.4f}" for one in both] for name, both in rows.items()}
+    return [
+        (name, f"{of_decided} ({of_probable} of most probable labels)")
+        for name, (of_decided, of_probable) in shown.items()
+    ]
+
+
+def distance_values(distances: OrdinalErrors | None) -> dict[str, Any]:
+    """Return how far labels of ordered classes are from the truth, as values that can be written as JSON."""
+    return {} if distances is None else {"errors": asdict(distances)}
+
+
 def show(
-    terminal: Terminal, labels: Crowd, result: Inferred, accuracies: dict[str, float], *, with_answers: bool
+    terminal: Terminal,
+    result: Inferred,
+    labels: Crowd,
+    accuracies: Mapping[str, float],
+    decisions: Decisions | None = None,
+    distances: OrdinalErrors | None = None,
+    unusual: pl.DataFrame | None = None,
+    *,
+    with_answers: bool,
 ) -> None:
     """Print tables: the crowd, the best and the worst workers, and the most disputed items.
 
     Args:
         terminal: Where to print them.
-        labels: The crowd.
         result: The fitted result.
+        labels: The crowd.
         accuracies: The accuracy of each method that was evaluated.
+        decisions: What was decided by costs, or for ordered classes; None if there are none.
+        distances: How far labels of ordered classes are from the truth; None if that is not known.
+        unusual: The workers who are worth a look, and why; None if nobody looked.
         with_answers: Whether to print the first inferred labels too.
     """
-    terminal.table("The crowd", None, _crowd_rows(labels, result, accuracies))
+    found = decisions or result
+    rows = _crowd_rows(result, labels, accuracies) + _distance_rows(distances) + _cost_rows(decisions)
+    terminal.table("The crowd", None, rows)
     if with_answers:
-        terminal.head("Inferred labels", result.lazy(), 10, labels.n_items)
-    workers = result.workers_frame()
-    best, worst = _ranked_workers(workers, 5)
+        terminal.head("Inferred labels", found.lazy(), 10, labels.n_items)
+    workers = found.workers_frame()
+    best, worst = ranked_workers(workers, 5)
     terminal.table("Best workers", workers.columns, best)
     terminal.table("Worst workers", workers.columns, worst)
-    disputed = result.disputed(5)
+    if unusual is not None and unusual.height:
+        terminal.head("Workers worth a look", unusual.lazy(), 5, unusual.height)
+    disputed = found.disputed(5)
     terminal.table("Most disputed items", disputed.columns, disputed.rows())
 
 
-def _ranked_workers(workers: pl.DataFrame, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+def ranked_workers(workers: pl.DataFrame, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
     """Return the `count` best and the `count` worst workers by quality. No worker is in both lists."""
     table = workers.filter(pl.col("labels") > 0).sort("quality", descending=True, maintain_order=True)
     best = min(count, (table.height + 1) // 2)

@@ -135,7 +135,7 @@ class Terminal:
             for row in steps.iter_rows(named=True)
         ]
         self.table("What each vote added", header, rows)
-        self._out.print(Text(printable(f"{why.remedy} The workers' parameters are held fixed.")))
+        self._out.print(Text(printable(f"{why.remedy} This assumes that our trust in each worker stays the same.")))
 
     @contextmanager
     def progress(self, tolerance: float) -> Iterator[Any]:

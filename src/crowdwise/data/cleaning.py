@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..errors import CallError, DataError, require_kind
+from ..errors import CallError, DataError, is_utf_8, require_kind
 from .encoding import Duplicates
 from .ids import equals, require_values
 
@@ -20,20 +20,42 @@ class Rules:
         duplicates: What to do where one worker gave one item several different labels.
         missing: Values that mean "no label", besides null, NaN and empty text; or one such value.
         strict: Whether to refuse rows that would otherwise be dropped silently.
+        strip: Whether spaces around a label that is text are left out.
+        fold_case: Whether the letters of a label that is text become small ones.
+        numeric: Whether labels are numbers instead of the names of classes.
     """
 
     duplicates: Duplicates = "error"
     missing: Sequence[Any] = ()
     strict: bool = False
+    strip: bool = False
+    fold_case: bool = False
+    numeric: bool = False
 
     def __post_init__(self) -> None:
         # One text is one value, not the letters of it.
         if isinstance(self.missing, str) or not isinstance(self.missing, Iterable):
             object.__setattr__(self, "missing", (self.missing,))
-        require_kind("strict", self.strict, bool | np.bool_, "True or False")
+        for name in ("strict", "strip", "fold_case"):
+            require_kind(name, getattr(self, name), bool | np.bool_, "True or False")
+        if self.numeric and self.duplicates == "set":
+            raise CallError('duplicates="set" is for classes; for numbers use "first", "last", "all" or "drop".')
         for value in self.missing:
-            if isinstance(value, str) and not value.isascii() and value != value.encode(errors="replace").decode():
+            if isinstance(value, str) and not is_utf_8(value):
                 raise CallError(f"missing has {value!r}, which is not text in UTF-8.")
+        # Labels are tidied before they are compared with these values.
+        texts = [value for value in self.missing if isinstance(value, str)]
+        tidied = [value.strip() if self.strip else value for value in texts]
+        tidied = [value.lower() if self.fold_case else value for value in tidied]
+        object.__setattr__(self, "missing", tuple(dict.fromkeys([*self.missing, *tidied])))
+
+    def tidied(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Return a table whose labels are stripped and folded, if they are text and that is wished."""
+        if not (self.strip or self.fold_case) or table.collect_schema()["label"] != pl.String:
+            return table
+        label = pl.col("label")
+        label = label.str.strip_chars() if self.strip else label
+        return table.with_columns(label.str.to_lowercase() if self.fold_case else label)
 
 
 class Cleaning:
@@ -42,14 +64,16 @@ class Cleaning:
     Args:
         found: The name of the column for each role: item, worker and label.
         missing: Values that mean "no label", besides null, NaN and empty text.
+        numeric: Whether labels are numbers, which are checked when they are read as such.
 
     Attributes:
         rows: The number of rows so far.
         unlabelled: The number of rows so far that have no label.
     """
 
-    def __init__(self, found: Mapping[str, str], missing: Sequence[Any]) -> None:
+    def __init__(self, found: Mapping[str, str], missing: Sequence[Any], numeric: bool = False) -> None:
         self._found = found
+        self._checked = ("item", "worker") if numeric else ("item", "worker", "label")
         self._missing = missing
         self._absent = {"item": 0, "worker": 0}
         self._first: dict[str, str] = {}
@@ -63,8 +87,8 @@ class Cleaning:
         The batch has the columns item, worker and label. Raises `DataError` if one has values that cannot be
         stored in every format.
         """
-        for column in table:
-            require_values(column, self._found.get(column.name, column.name))
+        for role in self._checked:
+            require_values(table[role], self._found.get(role, role))
         present = _has_value(table["label"])
         self._without_value += int((~present).sum())
         for value in self._missing:

@@ -13,20 +13,55 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "label": ("label", "answer", "response", "value", "vote"),
     "truth": ("truth", "gold", "label", "answer", "response", "value"),
 }
+# Names that other columns often have too. One is taken only if no other column of the table may have the same role.
+_WEAKER: Final[Mapping[str, tuple[str, ...]]] = {
+    "item": ("id", "sample", "unit", "case", "document", "doc", "prompt", "image", "record"),
+    "worker": ("judge", "model", "coder", "labeler", "labeller", "reviewer", "evaluator", "grader", "assessor"),
+    "label": (
+        "verdict",
+        "rating",
+        "class",
+        "category",
+        "choice",
+        "judgment",
+        "judgement",
+        "grade",
+        "decision",
+        "score",
+    ),
+    "truth": (
+        "ground_truth",
+        "true_label",
+        "gold_label",
+        "correct",
+        "expected",
+        "target",
+        "verdict",
+        "rating",
+        "class",
+    ),
+}
 
+_NO_OPTIONS: Final[Mapping[str, str]] = {}
 # An error message lists at most this many columns.
 _MOST_LISTED: Final = 20
 # Longer names are not compared with what was given, which would take long.
 _LONGEST_GUESS: Final = 100
 
 
-def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: str) -> dict[str, str]:
+def recognise(
+    columns: Sequence[str],
+    given: Mapping[str, str | None],
+    where: str,
+    options: Mapping[str, str] = _NO_OPTIONS,
+) -> dict[str, str]:
     """Find the column for each role: the one that the user names, or the first one with a usual name for that role.
 
     Args:
         columns: The names of all columns of the table.
         given: The name of the column for each role, as given by the user; None to recognise it.
         where: The name of the table in error messages.
+        options: The option of the command line that names the column for a role, where it is not --role.
 
     Returns:
         The name of the column for each role.
@@ -37,7 +72,7 @@ def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: st
     >>> recognise(["Task", "annotator", "answer"], {"item": None, "worker": None, "label": None}, "the table")
     {'item': 'Task', 'worker': 'annotator', 'label': 'answer'}
     """
-    found = {role: _find(columns, role, name, where) for role, name in given.items()}
+    found = {role: _find(columns, role, name, where, options.get(role, f"--{role}")) for role, name in given.items()}
     for role, column in found.items():
         if columns.count(column) > 1:
             raise DataError(f"{where} has {columns.count(column):,} columns {column!r}; rename all but one.")
@@ -47,8 +82,29 @@ def recognise(columns: Sequence[str], given: Mapping[str, str | None], where: st
     return found
 
 
-def _find(columns: Sequence[str], role: str, name: str | None, where: str) -> str:
-    """Return the column for one role. `name` is the column that the user names, or None."""
+def _folded(column: str) -> str:
+    """Return the name of a column without what does not matter: letter case, spaces around it, a byte order mark."""
+    return column.strip().lstrip("\ufeff").lower()
+
+
+def _spellings(alias: str) -> tuple[str, ...]:
+    """Return the ways to write a usual name."""
+    return alias, f"{alias}_id", f"{alias}id", f"{alias} id"
+
+
+def spelled_as(column: str, alias: str, plural: bool = False) -> bool:
+    """Return whether a column has a usual name; with `plural`, also that of several, as lists have.
+
+    >>> spelled_as("Annotator_ID", "annotator"), spelled_as("annotators", "annotator", plural=True)
+    (True, True)
+    """
+    folded = _folded(column)
+    spellings = _spellings(alias)
+    return folded in spellings or (plural and folded in [f"{spelling}s" for spelling in spellings])
+
+
+def _find(columns: Sequence[str], role: str, name: str | None, where: str, option: str) -> str:
+    """Return the column for one role. `name` is the column that the user names, or None; `option` is how to name it."""
     listed = ", ".join(map(repr, columns[:_MOST_LISTED]))
     if len(columns) > _MOST_LISTED:
         listed += f" and {len(columns) - _MOST_LISTED} more"
@@ -58,18 +114,28 @@ def _find(columns: Sequence[str], role: str, name: str | None, where: str) -> st
             return name
         hint = did_you_mean(name, [column for column in columns if len(column) <= _LONGEST_GUESS])
         raise DataError(f"{where} has no column {name!r} for the {role}; its columns are {listed}.{hint}")
-    folded = {column.strip().lstrip("\ufeff").lower(): column for column in reversed(columns)}
+    folded = {_folded(column): column for column in reversed(columns)}
     for alias in ALIASES[role]:
-        for spelling in (alias, f"{alias}_id", f"{alias}id", f"{alias} id"):
+        for spelling in _spellings(alias):
             if spelling in folded:
                 return folded[spelling]
+    weaker = [folded[spelling] for alias in _WEAKER[role] for spelling in _spellings(alias) if spelling in folded]
+    if len(weaker) == 1:
+        return weaker[0]
+    if weaker:
+        raise DataError(
+            f"{where} has {' and '.join(map(repr, weaker))}, each of which may be the {role}. Name it with "
+            f"{role}= in Python or {option} on the command line."
+        )
     short = {name: column for name, column in folded.items() if len(name) <= _LONGEST_GUESS}
     close = [column for name, column in short.items() if difflib.get_close_matches(name, ALIASES[role], 1, 0.75)]
     known = {alias for aliases in ALIASES.values() for alias in aliases}
     hint = f" Did you mean {close[0]!r}?" if close else ""
     if not hint and not known & set(folded):
         hint = " If there is no line of column names, add one."
+    if role == "worker":
+        hint += " If each file has the answers of one worker, say --worker-from file."
     raise DataError(
         f"{where} has no column that looks like the {role} ({' or '.join(ALIASES[role])}); its columns are "
-        f"{listed}.{hint} Name it with {role}= in Python or --{role} on the command line."
+        f"{listed}.{hint} Name it with {role}= in Python or {option} on the command line."
     )

@@ -2,7 +2,10 @@
 
 from typing import Final, Literal, Protocol, get_args
 
+import polars as pl
+
 from ..errors import CallError, DataError
+from .knowledge import Known
 from .names import Names
 from .numbering import Numbering
 from .reading_report import ReadingReport
@@ -70,8 +73,26 @@ class Crowd(Protocol):
         ...
 
     @property
+    def numeric(self) -> bool:
+        """Whether labels are numbers instead of classes."""
+        ...
+
+    @property
     def remarks(self) -> list[str]:
         """Sentences for the user about where the labels are stored; empty if they are in memory."""
+        ...
+
+    def with_classes(self, classes: pl.Series) -> "Crowd":
+        """Return the same labels with these classes, which are all that the labels name and perhaps more."""
+        ...
+
+    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "Crowd":
+        """Return the same labels with what is known beforehand.
+
+        Args:
+            gold: The columns item, and code for the number of the known class of this item; None if none is known.
+            known: What else is known beforehand.
+        """
         ...
 
     def close(self) -> None:
@@ -82,32 +103,57 @@ class Crowd(Protocol):
         ...
 
 
-def require_crowd(given: object) -> None:
-    """Raise `CallError` if something else than labels is given where labels are needed."""
-    if getattr(given, "place", None) not in get_args(Place):
+def is_crowd(given: object) -> bool:
+    """Return whether something is labels, in whatever place."""
+    place = getattr(given, "place", None)  # of a table, it may be a column
+    return isinstance(place, str) and place in get_args(Place)
+
+
+def require_crowd(given: object, taker: str = "A method", *, method: str = "", numeric: bool = False) -> None:
+    """Raise `CallError` if something else than labels is given where labels are needed.
+
+    Args:
+        given: What is given.
+        taker: What needs labels, for the message.
+        method: The name of the method that needs labels, if one does.
+        numeric: Whether it needs labels that are numbers, instead of classes.
+    """
+    if not is_crowd(given):
         raise CallError(
-            f"A method takes labels, and this is a {type(given).__name__}: make labels of it by cw.read_labels(path), "
+            f"{taker} takes labels, and this is a {type(given).__name__}: make labels of it by cw.read_labels(path), "
             "cw.Labels.from_frame(table) or cw.Labels.from_arrays(item, worker, label)."
+        )
+    if numeric and not getattr(given, "numeric", False):
+        raise CallError(
+            f"{method or taker} takes numbers, and these labels are classes: read them by cw.read_numbers(path), "
+            "cw.Numbers.from_frame(table) or cw.Numbers.from_arrays(item, worker, label) (--numeric)."
+        )
+    if getattr(given, "numeric", False) and not numeric:
+        raise CallError(
+            f"{method or taker} takes classes, and these labels are numbers: read them as classes by cw.read_labels or "
+            "cw.Labels (without --numeric); for numbers there are NumericRobust, NumericBWA and others."
         )
 
 
-def require_single_votes(crowd: Crowd, method: str) -> None:
+def require_single_votes(crowd: Crowd, method: str, instead: str = "") -> None:
     """Raise `DataError` if some vote names several classes.
 
     Args:
         crowd: The labels to check.
         method: The name of the method that cannot use such votes, for the message.
+        instead: What else to do, as the end of the message.
     """
     if crowd.set_valued:
         raise DataError(
             f"{method} takes one class a vote, and here one worker named several for one item: read the labels "
-            'with duplicates="first", "last", "all" or "drop".'
+            f'with duplicates="first", "last", "all" or "drop"{instead}.'
         )
 
 
 def describe(crowd: Crowd, details: str = "") -> str:
     """Return one line about a crowd for its `repr`; `details` is added at the end."""
+    kinds = " as numbers" if crowd.numeric else f" in {crowd.n_classes:,} classes"
     return (
-        f"{type(crowd).__name__}({crowd.n_labels:,} labels of {crowd.n_items:,} items by {crowd.n_workers:,} workers "
-        f"in {crowd.n_classes:,} classes{details})"
+        f"{type(crowd).__name__}({crowd.n_labels:,} labels of {crowd.n_items:,} items by {crowd.n_workers:,} workers"
+        f"{kinds}{details})"
     )

@@ -73,12 +73,23 @@ def inspect(content: Content) -> Delimited:
     return rows.end(size)
 
 
+def header(text: str) -> list[str]:
+    """Return the names of the columns, given the beginning of a CSV or TSV file.
+
+    Raises `UnsoundError` if the first row is not sound.
+    """
+    return _Rows(text.encode().lstrip(b"\r\n"), 0).names
+
+
 class _Rows:
     """The rows of a file, over which it goes piece by piece. Raises `UnsoundError` at the first row that is wrong.
 
     Args:
         text: Its first piece, without empty pieces.
         empty_lines: The number of lines before that.
+
+    Attributes:
+        names: The names of the columns.
     """
 
     def __init__(self, text: bytes, empty_lines: int) -> None:
@@ -91,7 +102,7 @@ class _Rows:
             self._refuse(wrong, walk)
         first_row = io.StringIO(text[:end].decode().strip("\r\n"), newline="")
         try:
-            self._names = next(csv.reader(first_row, delimiter=self._delimiter, strict=True))
+            self.names = next(csv.reader(first_row, delimiter=self._delimiter, strict=True))
         except csv.Error as problem:
             raise UnsoundError(f"the names of its columns have a {problem}") from problem
 
@@ -138,7 +149,7 @@ class _Rows:
             self._refuse(delimited.UNCLOSED, self._walk)
         quoted, multiline = (bool(self._walk[which]) for which in (delimited.IN_QUOTES, delimited.MULTILINE))
         rows = int(self._walk[delimited.ROWS]) - 1
-        return Delimited(self._names, self._delimiter, quoted, multiline, rows, size)
+        return Delimited(self.names, self._delimiter, quoted, multiline, rows, size)
 
     def _refuse(self, wrong: int, walk: Array) -> NoReturn:
         """Raise `UnsoundError` about what is wrong where the walk ended."""

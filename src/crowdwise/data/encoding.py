@@ -241,6 +241,9 @@ def group(item: Array, worker: Array, label: Array, n_items: int, n_workers: int
         filled = np.diff(kept) > 0
         starts = np.concatenate([[0], kept[1:][filled]])
         items, workers, labels = items[filled], workers[keep], labels[keep]
+    if conflicts and duplicates == "all" and labels.dtype == np.float64:
+        # Several numbers of one worker for one item are sorted, so that sums do not depend on the order of the rows.
+        labels = labels[np.lexsort((labels, workers, np.repeat(np.arange(len(items)), np.diff(starts))))]
     continued = continuing(starts, workers) if duplicates == "set" and conflicts else None
     return Grouped(starts, workers, labels, continued, items, repeated, conflicts, conflict)
 
@@ -251,6 +254,11 @@ def continuing(item_starts: Array, workers: Array) -> Array:
     continued[1:] = workers[1:] == workers[:-1]
     continued[item_starts[:-1]] = False
     return continued
+
+
+def said_in(conflicting: Iterable[Any], classes: pl.Series) -> Iterable[Any]:
+    """Return what was said in a conflict: the names of classes; if there are none, the labels are numbers."""
+    return classes.gather(list(conflicting)) if len(classes) else conflicting
 
 
 def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any]) -> NoReturn:

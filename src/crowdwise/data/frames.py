@@ -8,6 +8,7 @@ import polars as pl
 from ..errors import DataError
 from .columns import recognise
 from .ids import require_ids
+from .table import Table
 
 
 def as_table(frame: Any) -> pl.DataFrame:
@@ -30,6 +31,38 @@ def as_table(frame: Any) -> pl.DataFrame:
             f"The {type(frame).__name__} does not convert to Arrow: {first_line(problem)}. A column of mixed types "
             "is the usual cause: give each column one type."
         ) from problem
+
+
+def frame_table(frame: Any) -> Table:
+    """Return a table of any library, as in `as_table`, a polars LazyFrame, or a dataset of the library `datasets`."""
+    features: Any = {}
+    if type(frame).__module__.partition(".")[0] == "datasets":
+        if not hasattr(frame, "to_polars"):
+            raise DataError(
+                f"A {type(frame).__name__} is no single table: name one split of it, such as data['train']."
+            )
+        described: Any = getattr(frame, "features", None)
+        features = described.to_dict() if hasattr(described, "to_dict") else {}
+        frame = frame.to_polars()
+    lazy = frame if isinstance(frame, pl.LazyFrame) else as_table(_with_index(frame)).lazy()
+    rows = None if isinstance(frame, pl.LazyFrame) else lazy.collect().height
+    size = 0 if rows is None else int(lazy.collect().estimated_size())
+    return Table.of(lazy, size, lambda: rows or int(lazy.select(pl.len()).collect().item()), features=features)
+
+
+def _with_index(frame: Any) -> Any:
+    """Return a table of pandas with its index as a column, if it has names in it; Arrow leaves the index out."""
+    index = getattr(frame, "index", None)
+    if type(frame).__module__.partition(".")[0] != "pandas" or type(index).__name__ in ("RangeIndex", "MultiIndex"):
+        return frame
+    name = getattr(index, "name", None) or "__index_level_0__"
+    return frame if name in frame.columns else frame.reset_index(names=name)
+
+
+def is_frame(source: Any) -> bool:
+    """Return whether a source is a table in memory, and neither a file nor a sequence of them."""
+    of_datasets = type(source).__module__.partition(".")[0] == "datasets"
+    return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__") or of_datasets
 
 
 def pick(frame: Any, given: Mapping[str, str | None], where: str) -> tuple[pl.DataFrame, dict[str, str]]:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from ..errors import DataError
+from ..kernels import Array
 
 # Every file format that we write can store these. The empty type is of columns without any value, which have a better
 # message later.
@@ -121,6 +122,18 @@ def comparable(one: pl.Series, other: pl.Series) -> tuple[pl.Series, pl.Series]:
         with suppress(pl.exceptions.InvalidOperationError):  # a value is too large for the common type
             return one.cast(dtype), other.cast(dtype)
     return _spelled(one), _spelled(other)
+
+
+def codes_of(values: pl.Series, names: pl.Series) -> Array:
+    """Return the position of every value among the names, or -1; they may be of different data types.
+
+    >>> codes_of(pl.Series(["2", "7"]), pl.Series([1, 2])).tolist()
+    [1, -1]
+    """
+    values, names = comparable(values, names)
+    table = pl.DataFrame({"value": names}).with_row_index("code")
+    codes = pl.DataFrame({"value": values}).join(table, on="value", how="left", maintain_order="left")["code"]
+    return codes.cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def _spelled(values: pl.Series) -> pl.Series:

@@ -5,6 +5,7 @@ Ids would then be equal that are not.
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -12,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from ..kernels import Array, json_lines
-from .unpacking import UTF_8_MARK, Content, UnsoundError, whole_lines
+from .unpacking import UTF_8_MARK, Piece, UnsoundError
 
 # The most different keys that the objects may have, outside of nested ones.
 _MOST_KEYS: Final = 1024
@@ -50,6 +51,12 @@ class JsonLines:
     rows: int
     size: int
     _keys: Array
+    _unit: str = "line"
+
+    @property
+    def has_nested(self) -> bool:
+        """Whether some value is an object or a list."""
+        return bool(self._keys[: len(self.names), json_lines.KINDS + json_lines.NESTED].any())
 
     def type_of(self, key: str) -> pl.DataType:
         """Return the type to read the values of a key as.
@@ -61,22 +68,26 @@ class JsonLines:
             raise UnsoundError(f"the key {key!r} is spelt in several ways; write it without escapes")
         found = self._keys[self.names.index(key)].tolist()
         if found[json_lines.TWICE]:
-            raise UnsoundError(f"line {found[json_lines.TWICE]:,} has the key {key!r} twice")
+            raise UnsoundError(f"{self._unit} {found[json_lines.TWICE]:,} has the key {key!r} twice")
         if found[json_lines.HALF_PAIR]:
-            raise UnsoundError(f"line {found[json_lines.HALF_PAIR]:,} has half of a surrogate pair in {key!r}")
+            raise UnsoundError(f"{self._unit} {found[json_lines.HALF_PAIR]:,} has half of a surrogate pair in {key!r}")
         first_lines = {kind: line for kind in _KINDS if (line := found[json_lines.KINDS + kind])}
         for dtype, kinds in _TYPES:
             if first_lines.keys() <= kinds:
                 return dtype
         by_line = sorted(first_lines.items(), key=lambda kind: kind[1])
-        said = ", ".join(f"{_KINDS[kind]} in line {line:,}" for kind, line in by_line)
+        said = ", ".join(f"{_KINDS[kind]} in {self._unit} {line:,}" for kind, line in by_line)
         if len(first_lines) > 1:
             raise UnsoundError(f"{key!r} has mixed types: {said}; give it one type, of which text holds any value")
         raise UnsoundError(f"{key!r} has {said}; ids and labels are text, numbers, true or false")
 
 
-def inspect(content: Content) -> JsonLines:
-    """Go over a file of JSON lines.
+def inspect(pieces: Iterator[Piece], unit: str = "line") -> JsonLines:
+    """Go over JSON lines.
+
+    Args:
+        pieces: The lines.
+        unit: What each of them is called in messages.
 
     Raises:
         UnsoundError: Some line is not one JSON object, and the message says which; or as `whole_lines` does.
@@ -84,21 +95,18 @@ def inspect(content: Content) -> JsonLines:
     keys = json_lines.new_keys(_MOST_KEYS)
     names: list[str] = []
     lines = rows = size = 0
-    for piece in whole_lines(content):
+    for piece in pieces:
         size += len(piece.text)
         if lines == 0 and piece.text.startswith(UTF_8_MARK):
             raise UnsoundError("it starts with a byte order mark, which JSON may not; save it in UTF-8 without one")
         known, line, objects = json_lines.walk_objects(np.frombuffer(piece.text, np.uint8), keys, len(names), lines)
         if objects == -1:
-            text = piece.text.split(b"\n", line - lines)[line - lines - 1].lstrip()
-            if rows == 0 and text.startswith(b"["):
-                raise UnsoundError("it is a JSON array; write one object a line instead")
-            raise UnsoundError(f"line {line:,} is not one JSON object")
+            raise UnsoundError(f"{unit} {line:,} is not one JSON object")
         if objects == -2:
-            raise UnsoundError(f"its objects have more than {_MOST_KEYS:,} different keys, from line {line:,} on")
+            raise UnsoundError(f"its objects have more than {_MOST_KEYS:,} different keys, from {unit} {line:,} on")
         spans = keys[len(names) : known, json_lines.FIRST : json_lines.END + 1]
         names += [json.loads(piece.text[start - 1 : end + 1]) for start, end in spans.tolist()]
         lines, rows = line, rows + objects
     if rows == 0:
         raise UnsoundError("it has only empty lines")
-    return JsonLines(names, rows, size, keys)
+    return JsonLines(names, rows, size, keys, unit)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Final, TypeVar, cast
+from html import escape
+from typing import Any, ClassVar, Final, Self, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -12,14 +13,19 @@ from .. import kernels, parallel
 from ..errors import DataError
 from ..kernels import Array
 from ..parallel import Sum, Threads
-from . import encoding
+from . import encoding, matrices
 from .cleaning import Cleaning, Rules
 from .crowd import Place, describe
-from .encoding import Duplicates
-from .frames import as_series, pick
+from .encoding import Duplicates, Encoded
+from .frames import as_series, frame_table, pick
+from .ids import codes_of
+from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes
 from .names import Names
-from .numbering import Numbering, numbers
+from .numbering import Numbering, inverse, numbers
+from .opening import Opening
 from .reading_report import ReadingReport
+from .shapes import long_form
+from .slips import slips
 
 Added = TypeVar("Added", bound=tuple[Any, ...])
 
@@ -42,6 +48,8 @@ class Labels:
         continued: Which rows continue the vote of the row before them, because with `duplicates="set"` one worker may
             name several classes for one item; None if every row is a vote of its own.
         is_numbered: Whether items and workers are in the order of their numbers; see `numbered`.
+        gold: (items), the known class of every item, -1 where it is not known; None if no class is known.
+        known: What else is known beforehand.
 
     >>> labels = Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
     >>> labels
@@ -57,8 +65,12 @@ class Labels:
     report: ReadingReport
     continued: Array | None = None
     is_numbered: bool = False
+    gold: Array | None = None
+    known: Known = NOTHING_KNOWN
 
     place: ClassVar[Place] = "memory"
+    # Whether labels are numbers instead of codes of classes; see `Numbers`.
+    numeric: ClassVar[bool] = False
 
     @classmethod
     def from_frame(
@@ -71,7 +83,9 @@ class Labels:
         duplicates: Duplicates = "error",
         missing: Sequence[Any] = (),
         strict: bool = False,
-    ) -> "Labels":
+        strip: bool = False,
+        fold_case: bool = False,
+    ) -> Self:
         """Read a table with one label per row.
 
         Args:
@@ -86,6 +100,8 @@ class Labels:
             missing: Values that mean "no label", besides null, NaN and empty text; for example -1 or "NA".
             strict: Refuse rows that are otherwise dropped silently: exact repeats, and rows without a label. Rows that
                 are dropped because of `duplicates` or `missing` are not refused.
+            strip: Leave out spaces around labels.
+            fold_case: Make the letters of labels small, so that "Yes" and "yes" are one class.
 
         Raises:
             DataError: The table cannot be used; the message says why and what to do.
@@ -93,11 +109,12 @@ class Labels:
 
         >>> Labels.from_frame(pl.DataFrame({"task": [1, 1], "rater": ["a", "b"], "vote": [True, None]})).report
         ReadingReport(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
-                      columns={'item': 'task', 'worker': 'rater', 'label': 'vote'})
+                      columns={'item': 'task', 'worker': 'rater', 'label': 'vote'}, left_out={})
         """
         given = {"item": item, "worker": worker, "label": label}
         picked, found = pick(frame, given, "The table")
-        return cls.from_columns(picked, found, Rules(duplicates, missing, strict))
+        rules = Rules(duplicates, missing, strict, strip, fold_case, cls.numeric)
+        return cls.from_columns(rules.tidied(picked.lazy()).collect(), found, rules)
 
     @classmethod
     def from_arrays(
@@ -109,7 +126,7 @@ class Labels:
         duplicates: Duplicates = "error",
         missing: Sequence[Any] = (),
         strict: bool = False,
-    ) -> "Labels":
+    ) -> Self:
         """Read three sequences of equal length: lists, NumPy arrays, polars or pandas series.
 
         `duplicates`, `missing` and `strict` are as in `Labels.from_frame`.
@@ -123,12 +140,63 @@ class Labels:
         if len(set(lengths.values())) > 1:
             raise DataError(f"item, worker and label differ in length: {lengths}.")
         found = {role: role for role in given}
-        return cls.from_columns(pl.DataFrame(series), found, Rules(duplicates, missing, strict))
+        return cls.from_columns(pl.DataFrame(series), found, Rules(duplicates, missing, strict, numeric=cls.numeric))
+
+    @classmethod
+    def from_wide(
+        cls,
+        frame: Any,
+        item: str | None = None,
+        workers: bool | str | Sequence[str] | None = None,
+        *,
+        duplicates: Duplicates = "error",
+        missing: Sequence[Any] = (),
+        strict: bool = False,
+    ) -> "Labels":
+        """Read a table with a row for each item and a column for each worker; cells without a value are no labels.
+
+        Args:
+            frame: A table as in `Labels.from_frame`.
+            item: The column of items; None to recognise it, or to number the rows from 0 if there is none.
+            workers: The columns of workers: their names, or a pattern such as "r*"; None for all other columns, but
+                those called truth or gold.
+            duplicates: As in `Labels.from_frame`; it matters if an item is in several rows.
+            missing: As in `Labels.from_frame`.
+            strict: As in `Labels.from_frame`.
+
+        >>> Labels.from_wide(pl.DataFrame({"id": [7, 8], "ann": ["cat", "dog"], "bob": ["dog", None]}))
+        Labels(3 labels of 2 items by 2 workers in 2 classes)
+        """
+        table = frame_table(frame)
+        given = {"item": item, "worker": None, "label": None}
+        long = long_form(table, given, Opening(wide=True if workers is None else workers), "The table")
+        return cls.from_columns(
+            long.lazy.collect(), long.found, Rules(duplicates, missing, strict, numeric=cls.numeric)
+        )
+
+    @classmethod
+    def from_matrix(
+        cls, matrix: Any, missing: Any = -1, items: Any = None, workers: Any = None, *, strict: bool = False
+    ) -> "Labels":
+        """Read a matrix of labels with a row for each item and a column for each worker, as Snorkel's are.
+
+        Args:
+            matrix: The matrix, of numbers or text.
+            missing: The value that means "no label", or several; besides NaN and empty text.
+            items: The names of the items; None to number them from 0.
+            workers: The names of the workers; None to number them from 0.
+            strict: As in `Labels.from_frame`.
+
+        >>> Labels.from_matrix(np.array([[0, 1, -1], [1, 1, 1]]), workers=["ann", "bob", "cy"])
+        Labels(5 labels of 2 items by 3 workers in 2 classes)
+        """
+        table, found = matrices.named_cells(matrix, missing, items, workers)
+        return cls.from_columns(table, found, Rules("error", (), strict, numeric=cls.numeric))
 
     @classmethod
     def from_columns(
         cls, table: pl.DataFrame, found: dict[str, str], rules: Rules, *, integers_in_text: bool = False
-    ) -> "Labels":
+    ) -> Self:
         """Clean, encode and sort the columns `item`, `worker` and `label`. All other constructors end here.
 
         Args:
@@ -140,17 +208,16 @@ class Labels:
         """
         encoding.check_policy(rules.duplicates)
         encoding.require_codes(table.height, "rows")
-        cleaning = Cleaning(found, rules.missing)
+        cleaning = Cleaning(found, rules.missing, rules.numeric)
         has_label = cleaning.labelled(table)
         cleaning.check(rules.strict)
         labelled = table if has_label is None else table.filter(has_label)
-        item, worker, label = encoding.encode_columns([labelled[role] for role in found], integers_in_text)
-        label = encoding.order_classes(label)
+        item, worker, label = cls._encode(labelled, found, integers_in_text)
         codes = item.codes, worker.codes, label.codes
         grouped = encoding.group(*codes, len(item.names), len(worker.names), rules.duplicates)
         if grouped.conflict is not None and rules.duplicates == "error":
             first = grouped.conflict
-            said = label.names.gather(list(first.labels))
+            said = encoding.said_in(first.labels, label.names)
             encoding.refuse_conflicts(grouped.conflicts, item.names[first.item], worker.names[first.worker], said)
         if rules.strict:
             encoding.refuse_repeats(grouped.repeated)
@@ -176,6 +243,14 @@ class Labels:
             ),
             grouped.continued,
         )
+
+    @classmethod
+    def _encode(
+        cls, labelled: pl.DataFrame, found: dict[str, str], integers_in_text: bool
+    ) -> tuple[Encoded, Encoded, Encoded]:
+        """Return the codes of items, workers and labels, where every row has a label; see `from_columns`."""
+        item, worker, label = encoding.encode_columns([labelled[role] for role in found], integers_in_text)
+        return item, worker, encoding.order_classes(label)
 
     @property
     def n_items(self) -> int:
@@ -208,22 +283,18 @@ class Labels:
         return Numbering(numbers(self.names.items), numbers(self.names.workers))
 
     @cached_property
-    def numbered(self) -> "Labels":
+    def numbered(self) -> Self:
         """The same labels with items and workers in the order of `numbering`, which does not depend on the rows."""
         if self.is_numbered:
             return self
-        starts, workers, labels = self.numbering.apply(self.item_starts, self.workers, self.labels)
-        return Labels(
-            starts,
-            workers,
-            labels,
-            self.names.numbered(self.numbering),
-            self.report,
-            None if self.continued is None else encoding.continuing(starts, workers),
-            is_numbered=True,
+        starts, workers, labels, continued = self.numbering.apply(
+            self.item_starts, self.workers, self.labels, self.continued
         )
+        names = self.names.numbered(self.numbering)
+        gold = None if self.gold is None else self.gold[inverse(self.numbering.item_places)]
+        return type(self)(starts, workers, labels, names, self.report, continued, True, gold, self.known)
 
-    def slice(self, first: int, last: int) -> "Labels":
+    def slice(self, first: int, last: int) -> Self:
         """Return the items from `first` up to, but not including, `last`.
 
         The slice has the same workers and classes, and shares its labels with the original instead of copying them.
@@ -239,15 +310,60 @@ class Labels:
             labels=self.labels[low:high],
             continued=None if self.continued is None else self.continued[low:high],
             names=replace(self.names, items=self.names.items.slice(first, last - first)),
+            gold=None if self.gold is None else self.gold[first:last],
         )
 
-    def slices(self, count_size: int) -> list[tuple[int, int]]:
+    def select(self, items: Array) -> Self:
+        """Return a copy of these items, which are given by their codes and may be in any order.
+
+        >>> Labels.from_arrays([1, 1, 2], ["a", "b", "a"], ["x", "y", "x"]).select(np.array([1])).names.items.to_list()
+        [2]
+        """
+        sizes = np.diff(self.item_starts)[items]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(starts[-1]) + np.repeat(self.item_starts[items] - starts[:-1], sizes)
+        return replace(
+            self,
+            item_starts=starts,
+            workers=self.workers[rows],
+            labels=self.labels[rows],
+            continued=None if self.continued is None else self.continued[rows],
+            # In a part on disk or in a cluster, the names of items are elsewhere.
+            names=replace(self.names, items=self.names.items.gather(items)) if len(self.names.items) else self.names,
+            gold=None if self.gold is None else self.gold[items],
+        )
+
+    def with_classes(self, classes: pl.Series) -> "Labels":
+        """Return the same labels with these classes, which are all that the labels name and perhaps more."""
+        codes = codes_of(self.names.classes, classes).astype(np.min_scalar_type(len(classes) - 1))
+        return replace(self, labels=codes[self.labels], names=replace(self.names, classes=classes))
+
+    def with_report(self, report: ReadingReport) -> "Labels":
+        """Return the same labels with another report of what was read."""
+        return replace(self, report=report)
+
+    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "Labels":
+        """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
+        return replace(self, gold=None if gold is None else gold_codes(self.names.items, gold), known=known)
+
+    @cached_property
+    def by_knowledge(self) -> "ByKnowledge":
+        """The items whose class is known, apart from the others."""
+        return ByKnowledge.of(self)
+
+    @property
+    def item_of(self) -> Array:
+        """(labels), the code of the item of every label."""
+        return np.repeat(np.arange(self.n_items), np.diff(self.item_starts))
+
+    def slices(self, count_size: int, work: int = 1) -> list[tuple[int, int]]:
         """Return where each slice of the items starts and ends, as used by `add_slices`.
 
         Args:
             count_size: The size of what is counted in each slice: the more numbers, the larger the slices.
+            work: How many times as long as usual a label takes: the longer, the smaller the slices.
         """
-        return parallel.slices(self.item_starts, count_size)
+        return parallel.slices(self.item_starts, count_size, work)
 
     def add_slices(self, count_size: int, count: "Callable[[int, int, Labels], Added]") -> "Added":
         """Call `count` for each slice of the items, in threads, and return the sum of what it returns.
@@ -277,14 +393,25 @@ class Labels:
 
     @property
     def remarks(self) -> list[str]:
-        """Empty: nothing needs to be said about labels in memory."""
-        return []
+        """Sentences about classes that may be one class, written in several ways, or no label at all."""
+        if self.numeric:
+            return []
+        said = np.bincount(self.labels, minlength=self.n_classes)
+        return slips(pl.DataFrame([self.names.classes.alias("label"), pl.Series("len", said)]))
 
     def close(self) -> None:
         """Do nothing: Python frees memory by itself."""
 
     def __repr__(self) -> str:
         return describe(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sizes, and the first labels as a table."""
+        first = self.slice(0, min(self.n_items, 3))
+        said = first.labels if self.numeric else self.names.classes.gather(first.labels)
+        columns = [first.names.items.gather(first.item_of), self.names.workers.gather(first.workers)]
+        table = pl.DataFrame([*columns, pl.Series("label", said)]).head(10)
+        return f"<p>{escape(describe(self))}; the first:</p>{table._repr_html_()}"
 
 
 def shares(labels: Labels) -> Array:
@@ -293,3 +420,10 @@ def shares(labels: Labels) -> Array:
     out = np.empty((labels.n_items, labels.n_classes))
     kernels.vote_shares(labels.item_starts, labels.labels, votes, out)
     return out
+
+
+def given_by_class(labels: Labels) -> Array:
+    """Return (workers, classes), how many labels of every worker name each class."""
+    cells = labels.workers * np.int64(labels.n_classes) + labels.labels
+    shape = labels.n_workers, labels.n_classes
+    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)

@@ -15,7 +15,7 @@ import polars as pl
 from .. import kernels
 from ..kernels import Array
 from ..parallel import Threads, slices
-from .encoding import keys
+from .encoding import continuing, keys
 
 # So many names are hashed at once, because their text is copied for it.
 _BATCH: Final = 1_000_000
@@ -60,11 +60,19 @@ class Numbering:
     item_places: Array
     worker_places: Array
 
-    def apply(self, item_starts: Array, workers: Array, labels: Array) -> tuple[Array, Array, Array]:
+    @classmethod
+    def of_workers(cls, worker_places: Array) -> "Numbering":
+        """Return the numbering of a crowd in parts."""
+        return cls(np.zeros(0, np.int32), worker_places)
+
+    def apply(
+        self, item_starts: Array, workers: Array, labels: Array, continued: Array | None
+    ) -> tuple[Array, Array, Array, Array | None]:
         """Sort labels that are sorted by item and worker again, by the numbers; several threads do it.
 
         Returns:
-            Where the labels of each item start, the number of the worker of every label, and the labels.
+            Where the labels of each item start, the number of the worker of every label, the labels, and which of them
+            continue a vote; None if none can.
         """
         item_order = inverse(self.item_places)
         starts = np.concatenate([[0], np.cumsum(np.diff(item_starts)[item_order])])
@@ -73,7 +81,7 @@ class Numbering:
         given = item_starts, workers, labels, item_order, self.worker_places
         with Threads(len(bounds)) as threads:
             threads.run(lambda part: kernels.renumber(*bounds[part], *given, starts, sorted_workers, sorted_labels))
-        return starts, sorted_workers, sorted_labels
+        return starts, sorted_workers, sorted_labels, None if continued is None else continuing(starts, sorted_workers)
 
 
 def inverse(order: Array) -> Array:

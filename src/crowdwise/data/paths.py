@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias, cast
 
-from ..errors import CallError, DataError
+from ..errors import CallError, DataError, is_utf_8
+from .addresses import scheme_of, shown_address
 from .disk.workspace import available_memory, show_size
 from .formats import split_extension
 
@@ -19,6 +20,10 @@ Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
 
 # Other names of standard input. Opened by one of these, it would be a file of its own, read from the beginning.
 _STANDARD_INPUT: Final = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+# The extensions of exports of platforms, besides those of tables.
+_EXPORTS: Final = (".json", ".jsonl", ".zip", ".eval")
+# How many folders deep an export is looked for; Ground Truth's answers are four below the folder that it writes to.
+_DEEPEST: Final = 5
 # A longer name is cut in messages.
 _LONGEST_NAME: Final = 200
 # The bytes to take from a stream at once.
@@ -46,6 +51,8 @@ def expand(source: Source | Sequence[Source]) -> list[Source]:
     path = os.fsdecode(source)
     if path in _STANDARD_INPUT:
         return ["-"]
+    if scheme_of(path):
+        return [path]
     mode = _mode(path)
     if stat.S_ISDIR(mode):
         tables = _tables_in(path)
@@ -74,10 +81,24 @@ def _tables_in(folder: str) -> list[str]:
     Files that start with a dot or an underscore are left out: programs such as Spark put their own notes there.
     """
     with readable(folder):
-        paths = sorted(Path(folder).iterdir())
-    known = [path for path in paths if path.name[0] not in "._" and split_extension(path)[0] is not None]
+        paths = [path for path in sorted(Path(folder).iterdir()) if path.name[0] not in "._"]
+        known = [path for path in paths if split_extension(path)[0] is not None]
+        if not known:  # then it may be an export, which some platforms write as a folder of folders
+            known = list(_exports_below(Path(folder), _DEEPEST))
     modes = {os.fspath(path): _mode(os.fspath(path)) for path in known}
     return [_readable(path, mode) for path, mode in modes.items() if not stat.S_ISDIR(mode)]
+
+
+def _exports_below(folder: Path, deepest: int) -> Iterator[Path]:
+    """Yield the files of a folder, and of those below it, that have the extension of an export, in order."""
+    for path in sorted(folder.iterdir()):
+        if path.name[0] in "._":
+            continue
+        if path.is_dir():
+            if deepest and not path.is_symlink() and os.access(path, os.R_OK | os.X_OK):
+                yield from _exports_below(path, deepest - 1)
+        elif path.suffix.lower() in _EXPORTS and path.is_file():
+            yield path
 
 
 def _mode(path: str) -> int:
@@ -114,11 +135,7 @@ def is_stream(source: Source) -> bool:
     if not isinstance(source, str | os.PathLike) or source == "-":
         return True
     path = os.fsdecode(source)
-    try:
-        path.encode()
-    except UnicodeEncodeError:
-        return True
-    return stat.S_ISFIFO(_mode(path))
+    return not is_utf_8(path) or stat.S_ISFIFO(_mode(path))
 
 
 def take(source: Source, copy: Callable[[IO[bytes]], Path] | None) -> str | bytes:
@@ -200,9 +217,9 @@ def name_of(source: Any) -> str:
     ('Standard input', 'caf\\xe9.csv', 203)
     """
     if not isinstance(source, str | os.PathLike):
-        return "The input"
+        return str(getattr(source, "source_name", "The input"))
     if source == "-":
         return "Standard input"
-    name = os.fsencode(source).decode("utf-8", "backslashreplace")
+    name = shown_address(os.fsencode(source).decode("utf-8", "backslashreplace"))
     half = _LONGEST_NAME // 2
     return (name or "''") if len(name) <= _LONGEST_NAME else f"{name[:half]}...{name[-half:]}"

@@ -1,30 +1,38 @@
-"""`read_labels` and `read_truth`: read labels and known truths from files."""
+"""`read_labels`: read labels from files, databases, clouds and tables in memory."""
 
 import os
 from collections.abc import Mapping, Sequence
-from functools import partial
+from dataclasses import fields, replace
 from typing import Any, Literal, overload
 
 import polars as pl
 
 from ..errors import CallError, DataError, require_extra
+from .class_names import read_label_names
 from .cleaning import Rules
 from .crowd import check_engine
 from .disk.labels import LabelsOnDisk, fits
 from .disk.partitioning import Phases
 from .disk.workspace import Workspace
 from .encoding import Duplicates, check_policy, require_codes
-from .frames import as_series, pick
-from .ids import require_values
+from .importers.export import Export, worker_name
+from .importers.importer import NO_OPTIONS, Importer, ImportOptions, import_options
+from .importers.recognition import AUTO, TABLE, check_format, read_export
+from .importers.votes import votes_of
+from .inputs import Input, input_name, inputs_of, recognised, scan_input
 from .labels import Labels
+from .numbers import Numbers
+from .opening import Opening
+from .pace import pace_of_tables
 from .panics import panics_hidden
-from .paths import Source, expand, name_of
-from .sources import same_types, scan
+from .paths import Source
+from .sources import Scan, same_types, scan_content
+from .wide import ROW_NUMBERS
 
 
 @overload
 def read_labels(
-    source: Source | Sequence[Source],
+    source: Any,
     *,
     item: str | None = ...,
     worker: str | None = ...,
@@ -32,13 +40,27 @@ def read_labels(
     duplicates: Duplicates = ...,
     missing: Sequence[Any] = ...,
     strict: bool = ...,
+    strip: bool = ...,
+    fold_case: bool = ...,
+    format: str = ...,
+    question: str | None = ...,
+    numeric: bool = ...,
+    wide: bool | str | Sequence[str] | None = ...,
+    transposed: bool = ...,
+    label_names: Sequence[str] | str | os.PathLike[str] | None = ...,
+    query: str | None = ...,
+    table: str | None = ...,
+    sheet: str | None = ...,
+    storage: Mapping[str, Any] | None = ...,
+    encoding: str | None = ...,
     engine: Literal["memory"] = ...,
+    **imports: Any,
 ) -> Labels: ...
 
 
 @overload
 def read_labels(
-    source: Source | Sequence[Source],
+    source: Any,
     *,
     item: str | None = ...,
     worker: str | None = ...,
@@ -46,17 +68,31 @@ def read_labels(
     duplicates: Duplicates = ...,
     missing: Sequence[Any] = ...,
     strict: bool = ...,
+    strip: bool = ...,
+    fold_case: bool = ...,
+    format: str = ...,
+    question: str | None = ...,
+    numeric: bool = ...,
+    wide: bool | str | Sequence[str] | None = ...,
+    transposed: bool = ...,
+    label_names: Sequence[str] | str | os.PathLike[str] | None = ...,
+    query: str | None = ...,
+    table: str | None = ...,
+    sheet: str | None = ...,
+    storage: Mapping[str, Any] | None = ...,
+    encoding: str | None = ...,
     engine: str,
     memory: str | int | None = ...,
     workdir: str | os.PathLike[str] | None = ...,
     master: str | None = ...,
     method: Any = ...,
     phases: Phases = ...,
+    **imports: Any,
 ) -> Any: ...
 
 
 def read_labels(
-    source: Source | Sequence[Source],
+    source: Any,
     *,
     item: str | None = None,
     worker: str | None = None,
@@ -64,25 +100,58 @@ def read_labels(
     duplicates: Duplicates = "error",
     missing: Sequence[Any] = (),
     strict: bool = False,
+    strip: bool = False,
+    fold_case: bool = False,
+    format: str = "auto",
+    question: str | None = None,
+    numeric: bool = False,
+    wide: bool | str | Sequence[str] | None = None,
+    transposed: bool = False,
+    label_names: Sequence[str] | str | os.PathLike[str] | None = None,
+    query: str | None = None,
+    table: str | None = None,
+    sheet: str | None = None,
+    storage: Mapping[str, Any] | None = None,
+    encoding: str | None = None,
     engine: str = "memory",
     memory: str | int | None = None,
     workdir: str | os.PathLike[str] | None = None,
     master: str | None = None,
     method: Any = None,
     phases: Phases = lambda _phase, _share: None,
+    **imports: Any,
 ) -> Any:
-    r"""Read labels from files.
+    r"""Read labels from files, databases, cloud storages and tables in memory.
 
     Args:
         source: A path, a folder, a glob pattern, "-" for standard input, an open binary file, or a sequence of these,
-            which are read as one crowd. The formats are CSV and TSV (the delimiter is recognised), Parquet, JSON lines
-            and Arrow IPC. Text may be compressed with gzip or zstd.
+            which are read as one crowd. The formats are CSV and TSV (the delimiter is recognised), Parquet, JSON lines,
+            JSON arrays, Arrow IPC, Excel, matrices (NumPy files and text), and files of SQLite and DuckDB. Text may be
+            compressed with gzip or zstd. An address of Postgres or of a cloud storage, such as postgresql://host/db or
+            s3://bucket/*.parquet. Or a table in memory, as in `Labels.from_frame`. Exports of annotation
+            platforms, and logs of language models that judge, are recognised by their content (docs/importing.md).
         item: The column of items; None to recognise it, as described in `Labels.from_frame`.
         worker: The column of workers; None to recognise it.
         label: The column of labels; None to recognise it.
         duplicates: What to do where one worker gave one item several different labels; see `Labels.from_frame`.
         missing: Values that mean "no label", besides null, NaN and empty text.
         strict: Refuse rows that are otherwise dropped silently; see `Labels.from_frame`.
+        strip: Leave out spaces around labels.
+        fold_case: Make the letters of labels small, so that "Yes" and "yes" are one class.
+        format: What the files are: "auto" to recognise it, "table" for a table with a label in every row, or the
+            name of a platform, such as "label-studio".
+        question: The question of an export whose answers are the labels; None if it has only one. `questions` lists
+            them.
+        numeric: Whether labels are numbers; see `read_numbers`.
+        wide: Whether the table has a column for each worker: True for all columns but the item's, or a pattern such as
+            "r*", or their names; False if not. None to recognise it by the values in them.
+        transposed: Whether the rows of a matrix, or the keys of an object of objects, are workers and not items.
+        label_names: The names of the classes 0, 1, 2, ..., if labels are these numbers; or a file with one a line.
+        query: For a database: the query whose rows are the labels.
+        table: For a database: the table to read; None for the only one.
+        sheet: For a workbook of Excel: the sheet to read; None for the first.
+        storage: Options of a cloud storage, by name, such as aws_region.
+        encoding: How text is stored, such as "utf-16" or "cp1252"; None for UTF-8. Such text is read into memory.
         engine: "memory" returns `Labels`. "disk" returns `LabelsOnDisk`, which may be larger than memory. "auto" uses
             memory if the labels fit, else the disk; input without a path, such as standard input, is assumed to fit.
             "spark" lets a Spark cluster read the labels, which needs the extra `spark` and Java 17.
@@ -93,6 +162,7 @@ def read_labels(
         method: The method that will be fitted, if known. If it cannot run on the engine, this is refused before
             anything is read.
         phases: Called with the name of a phase and the share of it that is done, while "disk" works.
+        imports: What else is asked of an export, such as `models=True` or `multi="set"`; see `ImportOptions`.
 
     Returns:
         The labels, of the type that `engine` says.
@@ -111,36 +181,132 @@ def read_labels(
     given = {"item": item, "worker": worker, "label": label}
     check_engine(engine)
     check_policy(duplicates)
-    rules = Rules(duplicates, missing, strict)
+    rules = Rules(duplicates, missing, strict, strip, fold_case, numeric)
+    check_format(format)
+    if format == AUTO and label is not None:
+        format = TABLE  # only a table has a column of labels
+    options = import_options(question=question, **imports)
+    if isinstance(label_names, str | os.PathLike):
+        label_names = read_label_names(label_names)
+    plain = Opening(missing=rules.missing, encoding=encoding)
+    how = Opening(query, table, sheet, storage or {}, wide, transposed, label_names, rules.missing, encoding)
     if engine == "spark":
+        if how != Opening(missing=rules.missing) or format not in (AUTO, TABLE) or options != NO_OPTIONS:
+            raise CallError("A cluster reads long tables from files; other sources are read by memory and disk.")
+        if strip or fold_case:
+            raise CallError("A cluster takes labels as they are: strip and fold_case are for the other engines.")
         return _read_in_cluster(source, given, rules, master, method)
     with panics_hidden():
-        return _read_here(expand(source), given, rules, engine, memory, workdir, method, phases)
+        place = _workspace(workdir, method) if engine == "disk" else None
+        try:
+            inputs = inputs_of(source, how, place)
+            found = recognised(inputs, format) if how == plain else None
+            if found is not None:
+                if label is not None:
+                    raise CallError(f"label= (--label) does nothing for {found[0].name}: question= (--question) does.")
+                asked = replace(options, item=item, worker=worker)
+                return _read_votes(*found, asked, rules, place, memory, phases)
+            if replace(options, worker_from=None) != NO_OPTIONS:
+                raise CallError(
+                    f"{input_name(inputs[0])} is a table, which has no questions: {_given_names(options)} does nothing."
+                )
+            if options.worker_from is not None and worker is not None:
+                raise CallError(
+                    "worker= (--worker) and worker_from= (--worker-from) both name the worker; give one of them."
+                )
+            scans = _scans(inputs, given, how, options.worker_from)
+            scans = [replace(one, lazy=rules.tidied(one.lazy)) for one in scans]
+            if engine == "auto" and all(one.knows_size for one in scans) and not fits(scans, memory):
+                place = _workspace(workdir, method)
+            return _read_tables(scans, given, rules, place, memory, phases)
+        except BaseException:
+            if place is not None:
+                place.close()
+            raise
 
 
-def _read_here(
-    sources: Sequence[Source],
+def _given_names(options: ImportOptions) -> str:
+    """Return the names of the options that were given, for a message."""
+    return ", ".join(one.name for one in fields(options) if getattr(options, one.name) != getattr(NO_OPTIONS, one.name))
+
+
+def _scans(
+    inputs: Sequence[Input], given: Mapping[str, str | None], how: Opening, worker_from: str | None
+) -> list[Scan]:
+    """Return all tables of some inputs, ready to be read and with columns of the same types."""
+    if worker_from is None:
+        scans = [scan_input(one, given, how) for one in inputs]
+    else:
+        scans = [_scan_without_worker(one, given, how, worker_from) for one in inputs]
+    if len(scans) > 1 and any(one.found["item"] == ROW_NUMBERS for one in scans):
+        raise DataError(
+            "Several tables have no column of items, whose rows would be taken for the same items: add one."
+        )
+    return same_types(scans)
+
+
+def _scan_without_worker(one: Input, given: Mapping[str, str | None], how: Opening, worker_from: str) -> Scan:
+    """Return a table whose worker is in the name of the file, or of its folder."""
+    if not isinstance(one, Export):
+        raise CallError("worker_from= (--worker-from) is for files, whose names say who the worker is.")
+    worker = worker_name(one.path, worker_from, one.name)
+    there = scan_input(one, {role: column for role, column in given.items() if role != "worker"}, how)
+    lazy = there.lazy.with_columns(pl.lit(worker).alias("worker")).select(*given)
+    return replace(there, lazy=lazy, found={**there.found, "worker": f"name of the {worker_from}"})
+
+
+def _read_tables(
+    scans: Sequence[Scan],
     given: Mapping[str, str | None],
     rules: Rules,
-    engine: str,
+    place: Workspace | None,
     memory: str | int | None,
-    workdir: str | os.PathLike[str] | None,
-    method: Any,
     phases: Phases,
 ) -> Any:
-    """Return the labels of some files in the memory or on the disk of this machine; see `read_labels`."""
-    place = _workspace(workdir, method) if engine == "disk" else None
-    copies = [None if place is None else partial(place.copy, name=f"input-{number}") for number in range(len(sources))]
-    scans = same_types([scan(one, given, copy) for one, copy in zip(sources, copies, strict=True)])
-    if engine == "auto" and all(isinstance(one.content, str) for one in scans) and not fits(scans, memory):
-        place = _workspace(workdir, method)
+    """Return the labels of some tables in memory; or on disk, if there is a `place` to work in."""
     found = {role: " or ".join(dict.fromkeys(one.found[role] for one in scans)) for role in given}
+    understood = tuple(dict.fromkeys(sentence for one in scans for sentence in one.remarks))
+    labels: Any
     if place is not None:
-        return LabelsOnDisk.read(scans, found, rules, memory, place, phases)
-    tables = [one.collect() for one in scans]
-    require_codes(sum(table.height for table in tables), "rows")
-    table = pl.concat(tables)
-    return Labels.from_columns(table, found, rules, integers_in_text=any(one.is_text for one in scans))
+        labels = LabelsOnDisk.read(scans, found, rules, memory, place, phases)
+    else:
+        kind = Numbers if rules.numeric else Labels
+        tables = [one.collect() for one in scans]
+        require_codes(sum(table.height for table in tables), "rows")
+        table = pl.concat(tables)
+        labels = kind.from_columns(table, found, rules, integers_in_text=any(one.is_text for one in scans))
+        labels = labels.with_report(replace(labels.report, pace=pace_of_tables(scans)))
+    return labels.with_report(replace(labels.report, understood=understood))
+
+
+def _read_votes(
+    importer: Importer,
+    exports: Sequence[Export],
+    options: ImportOptions,
+    rules: Rules,
+    place: Workspace | None,
+    memory: str | int | None,
+    phases: Phases,
+) -> Any:
+    """Return the labels of an export, in memory; or on disk, if there is a `place` to work in."""
+    votes = votes_of(read_export(importer, exports, options), options, exports[0].name)
+    if votes.are_sets:
+        rules = replace(rules, duplicates="set")
+    table = rules.tidied(votes.table.lazy()).collect()
+    labels: Any
+    if place is None:
+        kind = Numbers if rules.numeric else Labels
+        labels = kind.from_columns(table, dict(votes.columns), rules)
+    else:
+        path = place.path / "votes.parquet"
+        table.write_parquet(path)
+        scans = [scan_content(os.fspath(path), dict.fromkeys(votes.columns), exports[0].name)]
+        labels = LabelsOnDisk.read(scans, dict(votes.columns), rules, memory, place, phases)
+    left_out = dict(votes.left_out)
+    pace = None if place is not None else votes.pace
+    return labels.with_report(
+        replace(labels.report, rows=votes.answers, left_out=left_out, understood=votes.remarks, pace=pace)
+    )
 
 
 def _require_method(method: Any) -> None:
@@ -179,47 +345,3 @@ def _read_in_cluster(
     if len(paths) < len(given_paths):
         raise CallError("A cluster reads files by their paths or addresses, and no standard input or open files.")
     return LabelsOnSpark.read(paths, given, rules, master)
-
-
-def read_truth(source: Any, *, item: str | None = None, truth: str | None = None) -> pl.DataFrame:
-    """Read the known truths of items.
-
-    Args:
-        source: A path as in `read_labels`, a table with the Arrow C stream interface, or a mapping from item to class.
-        item: The column of items; None to recognise it.
-        truth: The column of truths; None to recognise it (truth, gold, label, answer, response, value).
-
-    Returns:
-        A table with the columns `item` and `truth`, one row per item. Rows without an item or a truth are left out.
-
-    Raises:
-        DataError: There is no truth, or some item has several.
-
-    >>> read_truth({"i1": "cat", "i2": "dog"}).rows()
-    [('i1', 'cat'), ('i2', 'dog')]
-    """
-    given = {"item": item, "truth": truth}
-    if isinstance(source, Mapping):
-        table = pl.DataFrame([as_series("item", list(source.keys())), as_series("truth", list(source.values()))])
-        name = "The mapping"
-    elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        with panics_hidden():
-            table = pl.concat([one.collect() for one in same_types([scan(one, given) for one in expand(source)])])
-        name = name_of(source)
-    else:
-        table, _ = pick(source, given, "The table of truths")
-        name = "The table of truths"
-    for column in table:
-        require_values(column, column.name)
-    table = table.drop_nulls().unique(maintain_order=True)
-    twice = table.filter(table["item"].is_duplicated())
-    if twice.height:
-        first = twice["item"][0]
-        said = twice.filter(twice["item"] == first)["truth"].to_list()
-        raise DataError(
-            f"{name} has more than one truth for {twice['item'].n_unique():,} items; first: item {first!r} is "
-            f"{' and '.join(map(repr, said))}."
-        )
-    if table.height == 0:
-        raise DataError(f"{name} has no truth in it.")
-    return table

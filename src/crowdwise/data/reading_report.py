@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import polars as pl
+
 
 @dataclass(frozen=True)
 class ReadingReport:
@@ -15,6 +17,10 @@ class ReadingReport:
         duplicates: What to do with these pairs; see `Labels.from_frame`.
         unlabelled: The number of items that have no label left, and so get no answer.
         columns: The name of the column that was used for each role: item, worker and label.
+        left_out: For exports of platforms: what is in them besides votes, in words, and how many of each.
+        pace: How many seconds each worker takes, as `pace_of` tells; None if the input does not say it. It is kept of
+            labels that are read into memory.
+        understood: Sentences about how the input was understood, such as which sheet of a workbook was read.
     """
 
     rows: int
@@ -24,6 +30,9 @@ class ReadingReport:
     duplicates: str = "error"
     unlabelled: int = 0
     columns: dict[str, str] = field(default_factory=dict)
+    left_out: dict[str, int] = field(default_factory=dict)
+    understood: tuple[str, ...] = field(default=(), repr=False)
+    pace: pl.DataFrame | None = field(default=None, repr=False, compare=False)
 
     @property
     def repairs(self) -> list[str]:
@@ -53,7 +62,8 @@ class ReadingReport:
                 "items were left without any label and have no answer.",
             ),
         ]
-        return [several(count, one, many) for count, one, many in sentences if count]
+        left_out = [f"{count:,} {what}." for what, count in self.left_out.items()]
+        return left_out + [several(count, one, many) for count, one, many in sentences if count]
 
 
 def several(count: int, one: str, many: str) -> str:

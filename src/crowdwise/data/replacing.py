@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import CallError, DataError
+from .addresses import scheme_of
 from .frames import first_line
 from .locks import lock
 
@@ -47,8 +48,8 @@ def target_path(path: str | os.PathLike[str]) -> Path:
 def check_distinct(targets: Sequence[str | os.PathLike[str]]) -> None:
     """Raise `CallError` if two of the targets are the same file."""
     known: dict[Any, str] = {}
-    for target in [os.fspath(target_path(path)) for path in targets]:
-        place = identity(target)
+    for target in [os.fspath(path) if scheme_of(path) else os.fspath(target_path(path)) for path in targets]:
+        place = target if scheme_of(target) else identity(target)
         if place in known:
             names = " and ".join(dict.fromkeys([known[place], target]))
             raise CallError(f"{names}: one file cannot hold both tables; name two files.")

@@ -15,7 +15,7 @@ from .encoding import MOST_CODES
 from .labels import Labels
 
 # About how many bytes a label takes while a crowd is made.
-_LABEL_BYTES: Final = 100
+LABEL_BYTES: Final = 100
 # How often to redraw workers that an item has twice. Items that still have one twice are drawn by a slower, exact way.
 _REDRAWS: Final = 20
 
@@ -77,27 +77,23 @@ def simulate(
     (['item', 'truth'], ['worker', 'accuracy', 'labels'])
     """
     for name, value in (("items", items), ("workers", workers), ("classes", classes)):
-        _require(name, value, 1, MOST_CODES, whole=True)
-    _require("seed", seed, 0, 10**18, whole=True)
-    _require("labels_per_item", labels_per_item, 1, workers, whole=False)
-    _require("accuracy", accuracy, 1e-6, 1 - 1e-6, whole=False)
-    _require("concentration", concentration, 1e-3, 1e9, whole=False)
-    _require("workload", workload, 0, 10, whole=False)
+        require(name, value, 1, MOST_CODES, whole=True)
+    require("seed", seed, 0, 10**18, whole=True)
+    require("labels_per_item", labels_per_item, 1, workers, whole=False)
+    require("accuracy", accuracy, 1e-6, 1 - 1e-6, whole=False)
+    require("concentration", concentration, 1e-3, 1e9, whole=False)
+    require("workload", workload, 0, 10, whole=False)
     probabilities = _probabilities(classes, balance)
-    size = round(items * labels_per_item + workers + classes) * _LABEL_BYTES
+    size = round(items * labels_per_item + workers + classes) * LABEL_BYTES
     require_room(size, f"A crowd of {items:,} items", "Simulate fewer.")
     random = np.random.default_rng(seed)
     truth = random.choice(classes, items, p=probabilities)
     accuracies = random.beta(accuracy * concentration, (1 - accuracy) * concentration, workers)
-    share = random.permutation(np.arange(1, workers + 1) ** -float(workload))
-    per_item = np.full(items, int(labels_per_item))
-    per_item[random.permutation(items)[: round((labels_per_item % 1) * items)]] += 1
-    item_of = np.repeat(np.arange(items), per_item)
-    worker_of = _assign(random, item_of, per_item, share / share.sum())
+    item_of, worker_of = deal(random, items, workers, labels_per_item, workload)
     right = random.random(len(item_of)) < accuracies[worker_of]
     error = random.integers(1, classes, len(item_of)) if classes > 1 else np.zeros(len(item_of), int)
     said = np.where(right, truth[item_of], (truth[item_of] + error) % classes)
-    item_names, worker_names, class_names = _names("i", items), _names("w", workers), _names("c", classes)
+    item_names, worker_names, class_names = named("i", items), named("w", workers), named("c", classes)
     return SimulatedCrowd(
         pl.DataFrame(
             {
@@ -117,7 +113,18 @@ def simulate(
     )
 
 
-def _require(name: str, value: object, least: float, most: float, *, whole: bool) -> None:
+def deal(
+    random: np.random.Generator, items: int, workers: int, labels_per_item: float, workload: float
+) -> tuple[Array, Array]:
+    """Return the item and the worker of every label; `simulate` describes the arguments."""
+    share = random.permutation(np.arange(1, workers + 1) ** -float(workload))
+    per_item = np.full(items, int(labels_per_item))
+    per_item[random.permutation(items)[: round((labels_per_item % 1) * items)]] += 1
+    item_of = np.repeat(np.arange(items), per_item)
+    return item_of, _assign(random, item_of, per_item, share / share.sum())
+
+
+def require(name: str, value: object, least: float, most: float, *, whole: bool) -> None:
     """Raise `CallError` if an argument is not a number, or not a whole number, from `least` up to `most`."""
     kind = Integral if whole else Real
     if not isinstance(value, kind) or isinstance(value, bool) or not least <= cast(float, value) <= most:
@@ -138,7 +145,7 @@ def _probabilities(classes: int, balance: object) -> Array:
     return np.asarray(weights / weights.sum())
 
 
-def _names(prefix: str, count: int) -> pl.Series:
+def named(prefix: str, count: int) -> pl.Series:
     """Return `count` names that sort by their number, such as i01 to i99."""
     width = len(str(count))
     return pl.select(pl.lit(prefix) + pl.int_range(1, count + 1).cast(pl.String).str.zfill(width)).to_series()

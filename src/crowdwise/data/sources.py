@@ -1,21 +1,33 @@
 """Open an input file as a table that can be read whole or in batches."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, cast
+from typing import IO, Any, Final, cast
 
 import polars as pl
 
 from ..errors import DataError
-from . import columns
+from . import cloud, postgres
+from .addresses import scheme_of
 from .formats import Format, Table, format_of
-from .frames import first_line
-from .ids import common_type, kind, require_ids
+from .frames import first_line, frame_table
+from .ids import common_type, kind
+from .opening import PLAIN, Opening
 from .paths import Source, is_stream, name_of, readable, stamp, take
+from .shapes import Long, long_form
 from .unpacking import Content, UnsoundError
+
+# What is read besides files.
+_POSTGRES: Final = Format(
+    name="Postgres",
+    extensions=(),
+    read=lambda address, query, table: postgres.open_postgres(address.decode(), query, table),
+    options=("query", "table"),
+)
+_FRAME: Final = Format(name="a table", extensions=(), read=frame_table)
 
 
 @dataclass(frozen=True)
@@ -27,18 +39,25 @@ class Scan:
         found: The name of each of these columns in the file.
         name: The name of the file in error messages.
         format: The format of the file.
-        content: The path of the file, or its bytes.
+        content: The path of the file, or its bytes; None if it is no file, as a table in memory or a database.
         table: The file as a table.
         stamp: What the file was like before it was read; see `paths.stamp`.
+        remarks: Sentences for the user about how the table was understood.
     """
 
     lazy: pl.LazyFrame
     found: Mapping[str, str]
     name: str
     format: Format
-    content: Content
+    content: Content | None
     table: Table
-    stamp: tuple[int, ...]
+    stamp: tuple[int, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def knows_size(self) -> bool:
+        """Whether it is known, or estimated, how large the table is before it is read."""
+        return isinstance(self.content, str) or self.content is None
 
     @property
     def is_text(self) -> bool:
@@ -65,7 +84,7 @@ class Scan:
                 empty = False
                 yield table
         with readable(self.name):
-            same = stamp(self.content) == self.stamp
+            same = self.content is None or stamp(self.content) == self.stamp
         if not same:
             raise DataError(f"{self.name} was changed while it was read; read it again when nobody writes to it.")
         if empty:
@@ -88,39 +107,87 @@ def _reading(name: str, file_format: Format) -> Iterator[None]:
     except pl.exceptions.PanicException as problem:
         raise DataError(f"{name} does not read as {file_format.read_as}: it is damaged.") from problem
     except (UnsoundError, pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
+        if scheme_of(name):
+            raise DataError(f"{name} cannot be read: {first_line(problem)}.") from None
         raise DataError(f"{name} does not read as {file_format.read_as}: {first_line(problem)}.") from problem
 
 
-def scan(source: Source, given: Mapping[str, str | None], copy: Callable[[IO[bytes]], Path] | None = None) -> Scan:
-    """Recognise the format of a file, and its columns for the roles in `given`.
+def content_of(source: Source, copy: Callable[[IO[bytes]], Path] | None = None) -> Content:
+    """Return the path of a file, or the bytes of input without one.
 
     Args:
         source: A path, "-" for standard input, or an open binary file.
-        given: The name of the column for each role; None to recognise it.
         copy: Copies input without a path, such as standard input, to a file and returns its path; None to read it into
             memory.
 
     Raises:
-        DataError: The file is empty, cannot be read, or lacks a column.
+        DataError: The file is empty, or cannot be read.
     """
-    name = name_of(source)
     content = take(source, copy) if is_stream(source) else os.fspath(cast(str, source))
     with readable(source):
+        if stamp(content)[0] == 0:
+            raise DataError(f"{name_of(source)} is empty.")
+    return content
+
+
+def scan_content(content: Content, given: Mapping[str, str | None], name: str, how: Opening = PLAIN) -> Scan:
+    """Recognise the format of a file, its shape, and its columns for the roles in `given`.
+
+    Args:
+        content: The path of the file, or its bytes; see `content_of`.
+        given: The name of the column for each role; None to recognise it.
+        name: The name of the file in messages.
+        how: What the user says of how it is opened.
+
+    Raises:
+        DataError: The file cannot be read, or lacks a column.
+    """
+    with readable(name):
         before = stamp(content)
-        if before[0] == 0:
-            raise DataError(f"{name} is empty.")
-        file_format = format_of(content)
+        file_format = format_of(content, name)
     with _reading(name, file_format):
-        table = file_format.open(content)
-        found = columns.recognise(table.names, given, name)
-        lazy = table.pick(found)
-        require_ids(lazy.collect_schema(), found, name)
-        damage = file_format.check(content, found.values()) if file_format.check is not None else ""
+        table = file_format.open(content, how)
+        long = long_form(table, given, how, name)
+        damage = file_format.check(content, _columns(table, long)) if file_format.check is not None else ""
     if damage:
         raise DataError(f"{name} does not read as {file_format.read_as}: {damage}.")
-    if file_format.is_text:
-        lazy = lazy.filter(~pl.all_horizontal(pl.all().is_null()))  # leave out empty lines
-    return Scan(lazy, found, name, file_format, content, table, before)
+    return Scan(long.lazy, long.found, name, file_format, content, table, before, (*table.remarks, *long.remarks))
+
+
+def _columns(table: Table, long: Long) -> Collection[str]:
+    """Return the names of the columns that will be read: those of the roles, or all if they are others."""
+    return long.found.values() if set(long.found.values()) <= set(table.names) else table.names
+
+
+def scan_address(address: str, given: Mapping[str, str | None], how: Opening) -> Scan:
+    """Return a database, or a binary table in a cloud storage, ready to be read."""
+    name = name_of(address)
+    if scheme_of(address) in postgres.SCHEMES:
+        file_format = _POSTGRES
+        with _reading(name, file_format):
+            table = file_format.open(address.encode(), how)
+    else:
+        how.options(())
+        file_format, table = cloud.scan_address(address, how.storage)
+    with _reading(name, file_format):
+        long = long_form(table, given, how, name)
+    return Scan(long.lazy, long.found, name, file_format, None, table, (), (*table.remarks, *long.remarks))
+
+
+def scan_frame(frame: Any, given: Mapping[str, str | None], how: Opening, name: str = "The table") -> Scan:
+    """Return a table of any library, ready to be read. Raises `DataError` if it lacks a column, or is no table."""
+    how.options(())
+    table = frame_table(frame)
+    with _reading(name, _FRAME):
+        long = long_form(table, given, how, name)
+    return Scan(long.lazy, long.found, name, _FRAME, None, table, (), long.remarks)
+
+
+def scan(source: Source, given: Mapping[str, str | None]) -> Scan:
+    """Open a file, input without a path, or an address; see `content_of`, `scan_content` and `scan_address`."""
+    if scheme_of(source):
+        return scan_address(cast(str, source), given, PLAIN)
+    return scan_content(content_of(source), given, name_of(source))
 
 
 def same_types(scans: Sequence[Scan]) -> list[Scan]:

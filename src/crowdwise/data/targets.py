@@ -2,13 +2,14 @@
 
 import os
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn
 
 from ..errors import CallError, DataError
 from .formats import spark_format_of
 from .paths import expand
-from .replacing import check_distinct, identity
+from .replacing import check_distinct, check_replaceable, identity, target_path
 from .writing import check_outputs, check_page
 
 # Spark writes this file into a folder when all other files of the folder are complete.
@@ -16,7 +17,12 @@ SUCCESS_FILE = "_SUCCESS"
 
 
 def check_targets(
-    targets: Sequence[str], inputs: Sequence[str | None], *, folders: bool = False, page: bool = False
+    targets: Sequence[str],
+    inputs: Sequence[str | None],
+    *,
+    folders: bool = False,
+    page: bool = False,
+    bom: bool = False,
 ) -> None:
     """Raise `CallError` if a target is also an input, if two targets are the same, or if one cannot be written.
 
@@ -25,13 +31,17 @@ def check_targets(
         inputs: The inputs: files, folders, patterns, addresses, or "-" for standard input; None for no input.
         folders: Whether a Spark cluster writes the targets, each as a folder of files.
         page: Whether the targets are HTML pages.
+        bom: Whether text is to begin with the mark of UTF-8; see `write`.
     """
+    if folders and bom:
+        raise CallError("--bom does not go with --engine spark: a cluster writes folders, which Excel does not open.")
     read = [place for path in inputs if path is not None for place in _places(path)]
     identities = {identity(place) for place in read}
     for target in targets:
         place = _resolved(target)
         inside = folders and any(_inside(one, place) or _inside(place, one) for one in read)
-        if inside or identity(place) in identities:
+        matched = _is_address(place) and any(fnmatchcase(place, one) for one in read)
+        if inside or matched or identity(place) in identities:
             raise CallError(f"{target} is an input; write to another {'folder' if folders else 'file'}.")
         if folders:
             _check_folder(target)
@@ -40,7 +50,30 @@ def check_targets(
     if folders:
         check_distinct([_resolved(target) for target in targets])
     elif not page:
-        check_outputs(targets)
+        check_outputs(targets, bom=bom)
+
+
+def check_state(path: str, others: Sequence[str | None], what: str = "a state") -> None:
+    """Raise `CallError` if a state cannot be written to a path: it is an input or another output, or no file.
+
+    Args:
+        path: Where the state is to be written.
+        others: The inputs and outputs; None for none. An earlier state, which may be replaced, is not among them.
+        what: What is written if it is no state, for the message.
+    """
+    if path == "-":
+        raise CallError(f"{what.capitalize()} is written to a file, not to standard output.")
+    taken = {identity(place) for other in others if other is not None for place in _places(other)}
+    if identity(_resolved(path)) in taken:
+        raise CallError(f"{path} is given twice: {what} needs a file of its own.")
+    check_replaceable(target_path(path))
+
+
+def check_other_file(option: str, path: str, files: Sequence[str]) -> None:
+    """Raise `CallError` if what an option names, such as a file of costs, is also read as a file of labels."""
+    labels = {identity(place) for file in files for place in _places(file)}
+    if any(identity(place) in labels for place in _places(path)):
+        raise CallError(f"{option} {path} is also read as labels; name another file.")
 
 
 def _check_folder(target: str) -> None:

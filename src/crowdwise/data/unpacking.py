@@ -4,11 +4,11 @@ import gzip
 import importlib
 import io
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Literal, TypeAlias
+from typing import IO, Any, BinaryIO, Final, Literal, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -66,19 +66,77 @@ def head_of(content: Content, size: int) -> bytes:
         return file.read(size)
 
 
+def in_utf_8(content: Content, encoding: str) -> bytes:
+    """Return a text in UTF-8 that is stored in another encoding, unpacked if it is compressed.
+
+    Raises:
+        UnsoundError: It is not in this encoding, or does not unpack.
+    """
+    with unpacked(content) as stream:
+        stored = stream.read()
+    try:
+        return stored.decode(encoding).encode()
+    except UnicodeError as problem:
+        raise UnsoundError(f"it is not text in {encoding} ({first_line(problem)})") from problem
+
+
+def is_utf_8_text(content: Content) -> bool:
+    """Return whether a file is text in UTF-8; it may be compressed. What does not unpack is none."""
+    try:
+        with unpacked(content) as stream:
+            stored = stream.read()
+        stored.decode()
+    except (UnsoundError, UnicodeError):
+        return False
+    return b"\0" not in stored
+
+
 def first_text(content: Content) -> str:
-    """Return the first lines of a text, unpacked. Raises `UnsoundError` as `whole_lines` does."""
-    return next(whole_lines(content), Piece(b"", 0)).text.removeprefix(UTF_8_MARK).decode()
+    """Return the beginning of a text, unpacked: some whole lines, or what there is of a very long one.
+
+    Raises `UnsoundError` as `whole_lines` does.
+    """
+    piece = next(_unpack(content), b"")
+    end = piece.rfind(b"\n") + 1
+    text = piece[:end] if end else piece.decode(errors="ignore").encode() if _ends_within(piece) else piece
+    if not text.isascii() or b"\0" in text:
+        _require_utf_8(text, 0)
+    return text.removeprefix(UTF_8_MARK).decode()
 
 
-def whole_lines(content: Content) -> Iterator[Piece]:
+def _ends_within(piece: bytes) -> bool:
+    """Return whether a piece of UTF-8 ends within a character."""
+    try:
+        piece.decode()
+    except UnicodeDecodeError as problem:
+        return problem.start >= len(piece) - 3 and problem.reason == "unexpected end of data"
+    return False
+
+
+class PiecewiseFile:
+    """A file to read whose bytes come in pieces: each call of `read` gives the next one, however long."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next piece; nothing at the end."""
+        return b"" if size == 0 else next(self._pieces, b"")
+
+
+def whole_lines(content: Content, change: Callable[[bytes], bytes] | None = None) -> Iterator[Piece]:
     """Yield a text in pieces of whole lines, unpacked.
+
+    Args:
+        content: The file.
+        change: Takes each piece of the unpacked text, in order, and returns what to put in its place.
 
     Raises:
         UnsoundError: The text is not in UTF-8, has a NUL byte or a line that is too long, or does not unpack.
     """
     lines = 0
-    for text in _cut_after_lines(_unpack(content)):
+    unpacked = _unpack(content)
+    for text in _cut_after_lines(unpacked if change is None else map(change, unpacked)):
         piece = Piece(text, int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n"))))
         if not text.isascii() or b"\0" in text:
             _require_utf_8(text, lines)
@@ -106,7 +164,7 @@ def _cut_after_lines(pieces: Iterator[bytes]) -> Iterator[bytes]:
 def _require_utf_8(text: bytes, lines_before: int) -> None:
     """Raise `UnsoundError` if a piece of text is not in UTF-8 or has a NUL byte."""
     if lines_before == 0 and text.startswith(_UTF_16):
-        raise UnsoundError("it is text in UTF-16; save it in UTF-8")
+        raise UnsoundError("it is text in UTF-16: give encoding=utf-16 (--encoding utf-16), or save it in UTF-8")
     at, said = text.find(b"\0"), "a NUL byte, which no text has"
     try:
         text.decode()
@@ -115,21 +173,32 @@ def _require_utf_8(text: bytes, lines_before: int) -> None:
             at, said = problem.start, f"the byte 0x{text[problem.start]:02X}, which is not UTF-8"
     if at >= 0:
         line = lines_before + text.count(b"\n", 0, at) + 1
-        raise UnsoundError(f"line {line:,} has {said}; save the file as text in UTF-8")
+        instead = "save the file as text in UTF-8, or say how it is stored, as in encoding=cp1252 (--encoding cp1252)"
+        raise UnsoundError(f"line {line:,} has {said}; {instead}")
 
 
 def _unpack(content: Content) -> Iterator[bytes]:
     """Yield the bytes of a file, unpacked, in pieces. Raises `UnsoundError` if they do not unpack."""
-    compression = compression_of(content)
     if head_of(content, 2) in _ZLIB:
         raise UnsoundError("it is compressed by zlib; compress it by gzip or zstd, or not at all")
+    with unpacked(content) as stream:
+        yield from iter(lambda: stream.read(_PIECE), b"")
+
+
+@contextmanager
+def unpacked(content: Content) -> Iterator[IO[bytes]]:
+    """Open a file to read its bytes, unpacked if they are compressed.
+
+    Errors of the libraries that unpack become `UnsoundError`, while the file is open.
+    """
+    compression = compression_of(content)
     with io.BytesIO(content) if isinstance(content, bytes) else Path(content).open("rb") as stored:
         if compression == "uncompressed":
-            yield from iter(lambda: stored.read(_PIECE), b"")
+            yield stored
             return
         with _unpacking(compression):
-            unpacked: Any = gzip.GzipFile(fileobj=stored) if compression == "gzip" else _open_zstd(stored)
-            yield from iter(lambda: unpacked.read(_PIECE), b"")
+            opened: Any = gzip.GzipFile(fileobj=stored) if compression == "gzip" else _open_zstd(stored)
+            yield opened
 
 
 @contextmanager

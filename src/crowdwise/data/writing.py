@@ -2,24 +2,37 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TypeVar
+from pathlib import Path, PurePath
+from typing import Any, TypeVar
 
 import polars as pl
 
 from ..errors import CallError, DataError, require_kind
+from . import cloud
+from .addresses import scheme_of
 from .formats import Compression, Format, extensions, split_extension
 from .frames import first_line
+from .paths import name_of
 from .replacing import check_distinct, check_replaceable, target_path, temporary_files
 
 Target = TypeVar("Target", str, Path)
 
 
-def check_outputs(paths: Sequence[str | os.PathLike[str]]) -> None:
-    """Raise `CallError` if tables cannot be written to all of these paths; for use before any work is done."""
-    for path in map(target_path, paths):
-        _target_format(path)
-        check_replaceable(path)
+def check_outputs(paths: Sequence[str | os.PathLike[str]], *, bom: bool = False) -> None:
+    """Raise `CallError` if tables cannot be written to all of these paths; for use before any work is done.
+
+    Args:
+        paths: The paths.
+        bom: Whether text is to begin with the mark of UTF-8; at least one of the files has to be such text.
+    """
+    if bom and not any(_target_format(path)[0].write_marked and not scheme_of(path) for path in paths):
+        raise CallError("bom (--bom) does nothing here: it is for a file to write that ends in .csv or .tsv.")
+    for path in paths:
+        file_format, _ = _target_format(path)
+        if scheme_of(path):
+            cloud.require_sink(str(path), file_format)
+        else:
+            check_replaceable(target_path(path))
     check_distinct(paths)
 
 
@@ -41,11 +54,24 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
             raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem
 
 
-def write(tables: Mapping[Target, pl.DataFrame | pl.LazyFrame]) -> None:
+# A table, or tables by the names of their sheets, for formats that have sheets.
+Content = pl.DataFrame | pl.LazyFrame | Mapping[str, pl.DataFrame]
+
+
+def write(tables: Mapping[Target, Content], storage: Mapping[str, Any] | None = None, *, bom: bool = False) -> None:
     r"""Write tables, each in the format that the extension of its path says. A lazy table is written as a stream.
 
-    No target is replaced before all tables are complete, and none if one of them cannot be replaced. Raises
-    `CallError` if a path cannot be written to, and `DataError` if writing fails.
+    No target is replaced before all tables are complete, and none if one of them cannot be replaced. An address in a
+    cloud storage is written to directly, after that: there is nothing beside it to rename.
+
+    Args:
+        tables: The tables by path. For a workbook of Excel, several by the names of their sheets.
+        storage: Options of a cloud storage, by name.
+        bom: Whether files of CSV and TSV begin with the mark of UTF-8, by which Excel shows all letters right.
+
+    Raises:
+        CallError: A path cannot be written to.
+        DataError: Writing fails.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "truth.csv"
@@ -55,28 +81,50 @@ def write(tables: Mapping[Target, pl.DataFrame | pl.LazyFrame]) -> None:
     """
     require_kind("tables", tables, Mapping, "a mapping from paths to tables")
     for table in tables.values():
-        require_kind("A table to write", table, pl.DataFrame | pl.LazyFrame, "a polars table")
+        require_kind("A table to write", table, pl.DataFrame | pl.LazyFrame | Mapping, "a polars table")
     check_outputs(list(tables))
-    with temporary_files(list(tables)) as temporaries:
-        for (path, table), temporary in zip(tables.items(), temporaries, strict=True):
-            _write_one(table.lazy(), Path(path), temporary)
+    files = {path: table for path, table in tables.items() if not scheme_of(path)}
+    with temporary_files(list(files)) as temporaries:
+        for (path, table), temporary in zip(files.items(), temporaries, strict=True):
+            _write_one(table, Path(path), temporary, bom)
+    for path, table in tables.items():
+        if scheme_of(path):
+            file_format, compression = _target_format(path)
+            cloud.sink(_only(table).lazy(), str(path), compression, file_format, storage or {})
 
 
-def _target_format(target: Path) -> tuple[Format, Compression]:
+def has_sheets(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file of this name can hold several tables."""
+    file_format, _ = split_extension(PurePath(path))
+    return file_format is not None and file_format.write_sheets is not None
+
+
+def _target_format(target: str | os.PathLike[str]) -> tuple[Format, Compression]:
     """Return the format and the compression that a path says. Raises `CallError` if it says no format."""
-    file_format, compression = split_extension(target)
-    if file_format is None or (compression != "uncompressed" and not file_format.compressible):
+    file_format, compression = split_extension(PurePath(target_path(target)))
+    packed = compression != "uncompressed"
+    if file_format is None or file_format.write is None or (packed and not file_format.compressible):
         raise CallError(
-            f"{target} does not say a format to write: end it in {', '.join(extensions())}; "
+            f"{name_of(target)} does not say a format to write: end it in {', '.join(extensions())}; "
             "text may be compressed, as in .csv.gz or .jsonl.zst."
         )
     return file_format, compression
 
 
-def _write_one(table: pl.LazyFrame, target: Path, temporary: Path) -> None:
-    """Write one table to its temporary file; errors name the target instead."""
+def _only(table: Content) -> pl.DataFrame | pl.LazyFrame:
+    """Return the first of several tables, for formats without sheets."""
+    return next(iter(table.values())) if isinstance(table, Mapping) else table
+
+
+def _write_one(table: Content, target: Path, temporary: Path, bom: bool) -> None:
+    """Write one table, or sheets, to a temporary file; errors name the target instead."""
     file_format, compression = _target_format(target)
     try:
-        file_format.write(table, temporary, compression)
+        if isinstance(table, Mapping) and file_format.write_sheets is not None:
+            file_format.write_sheets(table, temporary)
+        elif bom and file_format.write_marked is not None:
+            file_format.write_marked(_only(table).lazy(), temporary, compression)
+        elif file_format.write is not None:
+            file_format.write(_only(table).lazy(), temporary, compression)
     except (OSError, pl.exceptions.PolarsError) as problem:
         raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem

@@ -7,7 +7,8 @@ import polars as pl
 
 from ..data.encoding import Duplicates
 from ..data.frames import first_line
-from ..data.reading import read_labels, read_truth
+from ..data.reading import read_labels
+from ..data.truths import read_truth
 from ..errors import DataError
 from .catalog import Dataset
 

@@ -25,11 +25,13 @@ from ..data.encoding import Duplicates
 from ..data.labels import Labels
 from ..data.reading_report import ReadingReport
 from ..data.spark import LabelsOnSpark, send, write_folders
+from ..errors import DataError
 from ..kernels import Array
+from ..results.gold import GoldCheck
 from ..results.in_parts import ResultInParts
 from ..results.result import Ending
 from . import spark_tasks as tasks
-from .base import Sweeping
+from .base import Sweeping, counted_by
 
 # The driver adds up the outcomes of at most this many parts. The outcomes of more parts are first added up in groups on
 # the executors.
@@ -48,6 +50,9 @@ def fit(
     strict: bool = False,
     partitions: int | None = None,
     scores: bool = False,
+    probabilities: bool = False,
+    gold: Any = None,
+    history: Any = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> tuple[DataFrame, DataFrame]:
     """Infer the truth from a Spark DataFrame of labels.
@@ -64,6 +69,9 @@ def fit(
         strict: Whether to refuse the data instead of repairing them.
         partitions: The number of parts to cut the items into; None to choose it by the size of the data.
         scores: Whether to add a column `score_<class>` for every class.
+        probabilities: Whether to add a column `probability_<class>` for every class.
+        gold: The true classes of some items: a path, a table, or a mapping from item to class; see `Method.fit`.
+        history: What the method counted in earlier labels: a `History`, or the path of its file; see `Method.fit`.
         progress: A function that is called after each iteration with its number and the change of the scores.
 
     Returns:
@@ -75,9 +83,9 @@ def fit(
     """
     method.require_place("spark")
     given = {"item": item, "worker": worker, "label": label}
-    labels = LabelsOnSpark(votes, given, Rules(duplicates, missing, strict), partitions)
-    result = method.fit(labels, progress=progress)
-    return result.truth(scores), result.workers_table()
+    labels = LabelsOnSpark(votes, given, Rules(duplicates, missing, strict, numeric=method.numeric), partitions)
+    result = method.fit(labels, gold=gold, history=history, progress=progress)
+    return result.truth(scores, probabilities), result.workers_table()
 
 
 class SparkEngine:
@@ -92,7 +100,7 @@ class SparkEngine:
         self._method = method
         self._labels = labels
         self._last_workers: Any = None  # the workers' parameters in the last sweep
-        self.n_classes = labels.n_classes
+        self.n_classes, self.remembers = labels.n_classes, labels.known.past is not None
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
         no_labels = Labels(
             *empty,
@@ -111,9 +119,11 @@ class SparkEngine:
     def sweep(self, workers: Any) -> tuple[Any, Array]:
         """Call the method's `sweep` on all parts; see `Engine.sweep`."""
         step = partial(tasks.sweep_part, method=self._method, previous_workers=self._last_workers, workers=workers)
-        outcome = self._job(step)
+        counts, change = self._job(step)
         self._last_workers = workers
-        return outcome
+        if self._labels.known.past is not None:
+            self._method.add_past(counts, self._labels.known.past, workers)
+        return counts, change
 
     def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], _phase: str) -> Any:
         """Call `count` with the labels and the final scores of every part and return the sum of what it returns."""
@@ -123,8 +133,12 @@ class SparkEngine:
         """Call `count` with the labels of every part and return the sum of what it returns."""
         return self._job(partial(tasks.count_labels, count=count))[0]
 
-    def result(self, ending: Ending) -> "ResultOnSpark":
+    def result(self, ending: Ending) -> Any:
         """Return the result; its tables are made only when they are asked for."""
+        if self._method.numeric:
+            from .spark_numbers import NumericResultOnSpark  # imported here because it imports this module
+
+            return NumericResultOnSpark(self._method, self._labels, ending)
         return ResultOnSpark(self._method, self._labels, self, ending)
 
     def _job(self, step: Callable[[Labels], tuple[Any, Array]]) -> tuple[Any, Array]:
@@ -132,42 +146,66 @@ class SparkEngine:
 
         They are merged in the order of the parts, so that the rounding does not depend on which executor is first.
         """
+        parts, groups = self._labels.parts, 1
         sent = send(self._labels.session, step)
-        frame = self._labels.parts.mapInArrow(
-            partial(tasks.count_parts, about=self._labels.about, step=sent), tasks.OUTCOME
+        frame = parts.small.mapInArrow(
+            partial(tasks.count_kept_parts, about=self._labels.about, step=sent), tasks.OUTCOME
         )
         if self._labels.n_parts > _MAX_OUTCOMES_ON_DRIVER:
             groups = math.isqrt(self._labels.n_parts)
             frame = frame.groupBy(f.col("part") % groups).applyInArrow(tasks.merge_outcomes, tasks.OUTCOME)
-        rows = sorted(frame.collect(), key=lambda row: int(row["part"]))
+        rows = frame.collect()
+        lost = [row["part"] for row in rows if row["outcome"] is None]
+        if lost:
+            found = parts.whole.filter(f.col("part").isin(lost)).mapInArrow(
+                partial(tasks.count_lost_parts, about=self._labels.about, step=sent), tasks.OUTCOME
+            )
+            rows = [row for row in rows if row["outcome"] is not None] + found.collect()
+            if not {row["part"] for row in rows}.issuperset(lost):
+                raise DataError("A part that was lost could not be made again: the rows of its table have changed.")
         sent.destroy()
-        return tasks.merge([pickle.loads(row["outcome"]) for row in rows])
+        return tasks.merge([(row["part"], pickle.loads(row["outcome"])) for row in rows], groups)
 
 
 class ResultOnSpark(ResultInParts):
     """The result of a method on labels in a cluster; it also has its tables as Spark DataFrames."""
 
     def __init__(self, method: Sweeping, labels: LabelsOnSpark, engine: SparkEngine, ending: Ending) -> None:
-        super().__init__(method, labels, engine, ending)
+        names = labels.names.numbered(labels.numbering)
+        super().__init__(method, labels, engine, ending, counted_by(method, names, labels.known, ending))
         self._labels = labels
+        self._ending = ending
         self._fit_summary = send(labels.session, tasks.FitSummary(method, ending))
 
-    def truth(self, scores: bool = False) -> DataFrame:
+    def checked(self, check: GoldCheck, _measure_quality: Any) -> "ResultOnSpark":
+        """Return a copy whose confidence is fitted to what the items of known class say; executors are told."""
+        other: ResultOnSpark = super().checked(check, None)  # type: ignore[assignment]  # it is a copy of this
+        other._fit_summary = send(self._labels.session, tasks.FitSummary(self.sweeping_method, self._ending, check))
+        return other
+
+    def truth(self, scores: bool = False, probabilities: bool = False) -> DataFrame:
         """Return one row per item as a Spark DataFrame; see `Result.to_frame` for the columns."""
         types = self._labels.types
-        fields = {"item": types["item"], "label": types["label"], "score": t.DoubleType(), "runner_up": types["label"]}
+        fields = {"item": types["item"], "label": types["label"], "confidence": t.DoubleType()}
+        fields |= {"score": t.DoubleType(), "runner_up": types["label"]}
         fields |= {"runner_up_score": t.DoubleType(), "votes": t.IntegerType()}
-        if scores:
-            fields |= {f"score_{name}": t.DoubleType() for name in self.names.classes.cast(pl.String)}
+        if self.sweeping_method.has_difficulties:
+            fields["difficulty"] = t.DoubleType()
+        if self._labels.has_gold:
+            fields["gold"] = t.BooleanType()
+        for column, wanted in (("score", scores), ("probability", probabilities)):
+            if wanted:
+                fields |= {f"{column}_{name}": t.DoubleType() for name in self.names.classes.cast(pl.String)}
         schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
         make = partial(
             tasks.item_rows,
             about=self._labels.about,
             fit_summary=self._fit_summary,
             scores=scores,
+            probabilities=probabilities,
             schema=to_arrow_schema(schema),
         )
-        return self._labels.parts.mapInArrow(make, schema)
+        return self._labels.parts.whole.mapInArrow(make, schema)
 
     def workers_table(self) -> DataFrame:
         """Return one row per worker as a Spark DataFrame; see `Result.workers_frame` for the columns."""
@@ -177,33 +215,25 @@ class ResultOnSpark(ResultInParts):
         table = self.workers_frame().to_arrow().cast(to_arrow_schema(schema))
         return self._labels.session.createDataFrame(table, schema)
 
-    def lazy(self, scores: bool = False) -> pl.LazyFrame:
+    def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
         """Return one row per item as a lazy polars table.
 
         Only the first rows are copied from the cluster if a query asks for those only, otherwise all rows.
         """
-        table = self.truth(scores)
-
-        def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
-            frame = _to_polars(table if rows is None or condition is not None else table.limit(rows))
-            frame = frame if condition is None else frame.filter(condition)
-            frame = frame if columns is None else frame.select(columns)
-            yield frame if rows is None else frame.head(rows)
-
-        return register_io_source(frames, schema=_to_polars(table.limit(0)).schema)
+        return lazy_table(self.truth(scores, probabilities))
 
     def disputed(self, count: int) -> pl.DataFrame:
         """Return the rows of the `count` items whose best two classes are closest, the closest first."""
         known = self.truth().filter(f.col("runner_up").isNotNull())
-        return _to_polars(known.orderBy(f.col("score") - f.col("runner_up_score")).limit(count))
+        return to_polars(known.orderBy(f.col("score") - f.col("runner_up_score")).limit(count))
 
-    def _items_to_write(self, scores: bool) -> DataFrame:
-        return self.truth(scores)
+    def _items_to_write(self, scores: bool, probabilities: bool) -> DataFrame:
+        return self.truth(scores, probabilities)
 
     def _workers_to_write(self) -> DataFrame:
         return self.workers_table()
 
-    def _write(self, tables: Mapping[str, DataFrame]) -> None:
+    def _write(self, tables: Mapping[str, DataFrame], _: Mapping[str, Any] | None, _bom: bool) -> None:
         """Let the cluster write the tables, each as a folder of files."""
         write_folders(tables)
 
@@ -211,11 +241,23 @@ class ResultOnSpark(ResultInParts):
         wanted = items.cast(pl.String).unique().to_frame("wanted").to_arrow()
         table = self.truth(scores=True)
         wanted_table = f.broadcast(self._labels.session.createDataFrame(wanted))
-        return _to_polars(table.join(wanted_table, table["item"].cast("string") == f.col("wanted"), "left_semi"))
+        return to_polars(table.join(wanted_table, table["item"].cast("string") == f.col("wanted"), "left_semi"))
 
 
-def _to_polars(table: DataFrame) -> pl.DataFrame:
+def to_polars(table: DataFrame) -> pl.DataFrame:
     """Copy a Spark table into the memory of this process."""
     frame = pl.from_arrow(table.toArrow())
     assert isinstance(frame, pl.DataFrame)
     return frame
+
+
+def lazy_table(table: DataFrame) -> pl.LazyFrame:
+    """Return a Spark table as a lazy polars table; only the first rows are copied if a query asks for those only."""
+
+    def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
+        frame = to_polars(table if rows is None or condition is not None else table.limit(rows))
+        frame = frame if condition is None else frame.filter(condition)
+        frame = frame if columns is None else frame.select(columns)
+        yield frame if rows is None else frame.head(rows)
+
+    return register_io_source(frames, schema=to_polars(table.limit(0)).schema)

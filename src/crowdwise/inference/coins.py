@@ -13,8 +13,8 @@ from .. import kernels
 from ..data.labels import Labels
 from ..kernels import Array
 from ..results.contributions import Contributions
-from ..results.learned import Learned, PerWorker, Trust, chances
-from .loop import IterativeMethod
+from ..results.learned import Learned, PerWorker, Shared, Trust, chances
+from .loop import IterativeMethod, if_known
 
 # Accuracies are kept this far from 0 and 1. If two workers who are certainly right said different classes of one item,
 # every class of that item would be impossible.
@@ -24,10 +24,10 @@ _MARGIN: Final = 1e-12
 class CoinCounts(NamedTuple):
     """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
 
-    right: Array  # (workers): the sum over the worker's labels of the probability that the label is right
-    classes: Array  # (classes): the sum over the items of the probability that the item is of this class
+    right: PerWorker  # (workers): the sum over the worker's labels of the probability that the label is right
+    classes: Shared  # (classes): the sum over the items of the probability that the item is of this class
     log_likelihood: Array  # (1): the log likelihood of the labels
-    given: Array  # (workers): how many labels each worker gave
+    given: PerWorker  # (workers): how many labels each worker gave
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +79,10 @@ class CoinMethod(IterativeMethod[Coins, CoinCounts]):
         )
         counts.given[:] += np.bincount(labels.workers, minlength=labels.n_workers)
         return changes
+
+    def sweep_known(self, labels: Labels, scores: Array, known: int, workers: Coins | None, counts: CoinCounts) -> None:
+        """Count items of a known class: no other class is possible."""
+        self.sweep(labels, scores, None if workers is None else if_known(workers, known), counts)
 
     def contributions(self, one: Labels, item: int, workers: Coins) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of the class that it names."""

@@ -14,8 +14,8 @@ from ..data.labels import Labels
 from ..errors import require_room
 from ..kernels import Array
 from ..results.contributions import Contributions
-from ..results.learned import Learned, PerWorker, Trust, chances, share_right
-from .loop import IterativeMethod
+from ..results.learned import Learned, PerWorker, Shared, Trust, chances, share_right
+from .loop import IterativeMethod, if_known
 
 # With more classes than this, the numbers of one item do not fit in the registers of a processor.
 _MOST_IN_REGISTERS: Final = 8
@@ -26,8 +26,8 @@ class ConfusionCounts(NamedTuple):
 
     # (workers, said class, true class): the sum, over the worker's labels that name the said class, of the probability
     # that the item is of the true class
-    confusion: Array
-    classes: Array  # (classes): the sum over the items of the probability that the item is of this class
+    confusion: PerWorker
+    classes: Shared  # (classes): the sum over the items of the probability that the item is of this class
     log_likelihood: Array  # (1): the log likelihood of the labels
 
 
@@ -113,6 +113,12 @@ class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
             *counts,
         )
         return changes
+
+    def sweep_known(
+        self, labels: Labels, scores: Array, known: int, workers: Confusions | None, counts: ConfusionCounts
+    ) -> None:
+        """Count items of a known class: no other class is possible."""
+        self.sweep(labels, scores, None if workers is None else if_known(workers, known), counts)
 
     def contributions(self, one: Labels, item: int, workers: Confusions) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of every class."""

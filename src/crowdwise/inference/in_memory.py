@@ -9,12 +9,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Protocol, TypeAlias
 
 from ..data.labels import Labels
 from ..kernels import Array
 from ..results.learned import Learned
-from ..results.quality import accuracies
+from ..results.quality import accuracies, measure_quality
 from ..results.result import Result, Scale
 from .iterations import Iterations
 from .method import Method, Progress
@@ -103,5 +104,11 @@ def run_steps(method: Limited, scale: Scale, labels: Labels, steps: Steps, progr
             step = next(steps)
         scores, learned = step.finish()
     return Result.build(
-        method, labels, scores, scale, convergence=iterations.convergence, workers=learned, quality=accuracies
+        method,
+        labels,
+        scores,
+        scale,
+        convergence=iterations.convergence,
+        workers=learned,
+        quality=partial(measure_quality, accuracies),
     )

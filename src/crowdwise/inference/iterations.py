@@ -10,6 +10,7 @@ class Iterations:
 
     Args:
         tolerance: The iterations have converged when the change in one of them is no more than this.
+        least: The fewest iterations before the loop ends because it has converged.
         most: The most iterations before the loop ends without having converged.
         progress: Called with the number of the iteration and the change in it, after each iteration.
         objective: The objective before the first iteration; None if the method has none.
@@ -21,8 +22,10 @@ class Iterations:
         most: int,
         progress: Callable[[int, float], None] | None,
         objective: float | None = None,
+        least: int = 1,
     ) -> None:
         self._tolerance = tolerance
+        self._least = least
         self._most = most
         self._progress = progress
         self._objective = [] if objective is None else [objective]
@@ -51,4 +54,4 @@ class Iterations:
 
     @property
     def _converged(self) -> bool:
-        return self._change <= self._tolerance
+        return self._change <= self._tolerance and self._done >= self._least

@@ -16,6 +16,7 @@ from ..errors import require_room
 from ..kernels import Array
 from ..parallel import Threads, runs
 from ..results.contributions import Contributions
+from ..results.gold import clamped_scores
 from .in_memory import InMemoryMethod, Step, Steps, ready
 from .log_linear_matrices import ByWorker, Interactions, Matrices
 from .tied_matrices import TiedMatrices
@@ -61,6 +62,7 @@ class LogLinearMethod(InMemoryMethod):
         """In every iteration, fit the workers' matrices, then the items' matrices, then the classes of the items."""
         scores = shares(labels)
         votes = scores.sum(axis=0)
+        clamped, weighted = _known(labels, scores)
         by_worker = ByWorker.of(labels)
         matrices: Matrices = _kind(labels)(labels, by_worker, self.centre(labels.n_classes), self.ridges(labels))
         log_prior = np.zeros(labels.n_classes)
@@ -71,27 +73,29 @@ class LogLinearMethod(InMemoryMethod):
         log_likelihood, changes = np.zeros(len(item_runs)), np.zeros((len(item_runs), labels.n_classes))
 
         def fit_workers(run: int) -> None:
-            matrices.fit_workers(*worker_runs[run], scores)
+            matrices.fit_workers(*worker_runs[run], weighted)
 
         def fit_items(run: int) -> None:
-            matrices.fit_items(*item_runs[run], scores)
+            matrices.fit_items(*item_runs[run], clamped)
 
         def score(run: int) -> None:
             log_likelihood[run] = matrices.score(*item_runs[run], log_prior, scores, changes[run])
 
         with Threads(len(worker_runs)) as on_workers, Threads(len(item_runs)) as on_items:
             while True:
+                clamped, weighted = _known(labels, scores)
                 if self.pooled:
                     matrices.pool()
                 on_workers.run(fit_workers)
                 on_items.run(fit_items)
                 if self.pooled:
                     # A class that nobody named stays as good as impossible, but its logarithm must be finite.
-                    log_prior = np.log(np.maximum(scores.sum(axis=0) + votes, 1e-300))
+                    log_prior = np.log(np.maximum(clamped.sum(axis=0) + votes, 1e-300))
                 changes[:] = 0
                 on_items.run(score)
                 learned = matrices.learned(log_prior)
-                yield Step(float(changes.max()), ready(scores, learned), -float(log_likelihood.sum()))
+                final = _known(labels, scores)[0]
+                yield Step(float(changes.max()), ready(final, learned), -float(log_likelihood.sum()))
 
     def contributions(self, one: Labels, item: int, workers: Interactions) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of every class."""
@@ -99,6 +103,17 @@ class LogLinearMethod(InMemoryMethod):
         highest = both.max(axis=2, keepdims=True)
         log_chance = both - highest - np.log(np.exp(both - highest).sum(axis=2, keepdims=True))
         return Contributions(workers.log_prior, log_chance.swapaxes(1, 2), logarithmic=True)
+
+
+def _known(labels: Labels, scores: Array) -> tuple[Array, Array]:
+    """Return scores in which items of known class are clamped to it, and the same with these items counting for more.
+
+    The scores themselves stay as they follow from the matrices, so that their changes show whether they have settled.
+    """
+    if labels.gold is None:
+        return scores, scores
+    clamped = clamped_scores(labels.gold, scores)
+    return clamped, clamped * np.where(labels.gold >= 0, labels.known.gold_weight, 1.0)[:, None]
 
 
 def _kind(labels: Crowd) -> type[WholeMatrices] | type[TiedMatrices]:

@@ -28,7 +28,7 @@ class ByWorker(NamedTuple):
     @classmethod
     def of(cls, labels: Labels) -> "ByWorker":
         """Sort labels by worker."""
-        items_of = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
+        items_of = labels.item_of
         order = np.argsort(labels.workers, kind="stable")
         starts = np.searchsorted(labels.workers[order], np.arange(labels.n_workers + 1))
         return cls(starts, items_of[order], labels.labels[order])
@@ -65,18 +65,24 @@ class Interactions(Learned):
         return chances(self.log_prior)
 
     def trust(self) -> Trust:
-        """A worker is trusted by how often it is right, as the mean over the true classes."""
-        return share_right(self.confusion)
+        """A worker is trusted by how often it is right, as the mean over the true classes.
+
+        One matrix is made at a time, because all of them may not fit into memory.
+        """
+        shares = [share_right(self._said(worker)[None]) for worker in range(self.n_workers)]
+        return Trust(np.concatenate([share.value for share in shares]), shares[0].meaning)
 
     @property
     def confusion(self) -> Array:
         """(workers, true class, said class), the probability of what a worker says of an item whose matrix is zero."""
         shape = (self.n_workers, *self.centre.shape)
         require_room(8 * int(np.prod(shape)), "The confusion matrices of all workers", "Look at trust() instead.")
-        found = np.empty(shape)
-        for worker in range(self.n_workers):
-            found[worker] = exponentials(self.worker_matrix(worker))
-        return np.asarray(found / found.sum(axis=2, keepdims=True))
+        return np.stack([self._said(worker) for worker in range(self.n_workers)])
+
+    def _said(self, worker: int) -> Array:
+        """(true class, said class), the probability of what a worker says of an item whose matrix is zero."""
+        weights = exponentials(self.worker_matrix(worker))
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 class Matrices(Protocol):

@@ -6,8 +6,8 @@ iteration is one sweep over all items, the sum of the counts of all parts, and o
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -55,10 +55,16 @@ class SweepingMethod(Method, Sweeping):
                 "memory or disk."
             )
 
+    @property
+    def history_reason(self) -> str:
+        """Empty: counts of disjoint sets of items add up."""
+        return ""
+
     def infer(self, labels: Crowd, progress: Progress | None) -> Inferred:
         """Run the loop on the engine of the place where the labels are."""
         with open_engine(self, labels) as engine:
-            return engine.result(self.iterate(engine, progress))
+            found: Inferred = engine.result(self.iterate(engine, progress))
+            return found
 
     @abstractmethod
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
@@ -74,6 +80,17 @@ class IterativeMethod(SweepingMethod, Generic[Workers, Counts]):
 
     tolerance: float
     max_iterations: int
+    # The fewest iterations before the scores count as converged.
+    least_iterations: ClassVar[int] = 1
+
+    def moved(self, counts: Counts, change: Array) -> float:
+        """How much an iteration changed the scores; the loop compares it with the tolerance.
+
+        Args:
+            counts: The sum of what the sweep counted in all items.
+            change: (classes), the largest change of a score of each class.
+        """
+        return float(change.max())
 
     def last_change(self) -> float:
         """The tolerance."""
@@ -102,18 +119,24 @@ class IterativeMethod(SweepingMethod, Generic[Workers, Counts]):
 
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
         """Iterate until no score moves by more than the tolerance, or the iterations run out."""
-        workers = engine.first
-        if workers is None:
-            counts, _ = engine.sweep(None)
-            workers = self.estimate(counts, None, np.full(engine.n_classes, np.inf))
-        iterations = Iterations(self.tolerance, self.max_iterations, progress, _total(workers.objective))
+        return self.iterate_from(self.begin(engine) if engine.first is None else engine.first, engine, progress)
+
+    def begin(self, engine: Engine, start: Any = None) -> Workers:
+        """Learn the first parameters from the first scores; `start` is given to the sweep that counts these."""
+        counts, _ = engine.sweep(start)
+        return self.estimate(counts, start, np.full(engine.n_classes, np.inf))
+
+    def iterate_from(self, workers: Workers, engine: Engine, progress: Progress | None) -> Ending:
+        """Iterate from these parameters."""
+        start = _total(workers.objective)
+        iterations = Iterations(self.tolerance, self.max_iterations, progress, start, self.least_iterations)
         while True:
             counts, change = engine.sweep(workers)
             following = self.estimate(counts, workers, change)
-            if iterations.ended(float(change.max()), _total(following.objective)):
+            if iterations.ended(self.moved(counts, change), _total(following.objective)):
                 # The result has the parameters that gave its scores, not the ones estimated after that: only so do the
                 # contributions of the votes add up to the scores exactly.
-                return Ending(workers, iterations.convergence, following.objective)
+                return Ending(workers, iterations.convergence, following.objective, following, counts)
             workers = following
 
 
@@ -129,6 +152,32 @@ def run(method: IterativeMethod[Any, Any], labels: Labels, start: Array, progres
     """Iterate in memory from the scores `start` (items, classes) instead of the method's own; they are overwritten."""
     with MemoryEngine(method, labels, start) as engine:
         return Fitted(start, method.iterate(engine, progress))
+
+
+class WithPrior(Protocol):
+    """What is learned by a method that has a probability of every class before any label."""
+
+    @property
+    def log_prior(self) -> Array:
+        """(classes), the logarithms of these probabilities, up to a constant."""
+        ...
+
+
+Prior = TypeVar("Prior", bound=WithPrior)
+
+
+def if_known(workers: Prior, known: int, subtypes: int = 1) -> Prior:
+    """Return the same parameters, except that no other class than the one that is known is possible.
+
+    Args:
+        workers: The workers' parameters, a dataclass.
+        known: The class.
+        subtypes: How many entries of the prior belong to each class.
+    """
+    possible = np.repeat(np.arange(len(workers.log_prior) // subtypes) == known, subtypes)
+    # A class that nobody named is possible if it is known.
+    masked = np.where(possible, np.maximum(workers.log_prior, -100.0), -np.inf)
+    return replace(workers, log_prior=masked)  # type: ignore[type-var]  # all of them are dataclasses
 
 
 def _total(objective: Array) -> float | None:

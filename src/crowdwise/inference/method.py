@@ -7,23 +7,31 @@ the report's last section and the docs are made from these.
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import Field, dataclass
-from typing import Any, ClassVar, Final, TypeAlias, get_args, overload
+from dataclasses import Field, dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, get_args, overload
 
 import numpy as np
 
 from ..data.crowd import Crowd, Place, require_crowd, require_single_votes
+from ..data.knowledge import Known
 from ..data.labels import Labels
 from ..errors import CallError, DataError
+from ..kernels import Array
 from ..results.contributions import Contributions
 from ..results.finite import out_of_range
 from ..results.inferred import Inferred
+from ..results.outlook import Outlook
 from ..results.result import Result
 from . import parameters
+from .gold import check_weight, fit_with_gold
+from .remembering import check_decay, remember
 
 # Called with the number of the iteration and the change in it, after each iteration.
 Progress: TypeAlias = Callable[[int, float], None]
 
+_SWEEPING: Final = "use adjudicator, bwa, ds or another method that sweeps over the items."
+# How many items each item of known class counts as, if nothing else is said; docs/gold.md says how it was chosen.
+GOLD_WEIGHT: Final = 5.0
 _ALTERNATIVES: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
 
 
@@ -51,9 +59,17 @@ class Method(ABC):
     paper: ClassVar[Reference]
     # The largest number of classes that the method can be used with; None if there is no limit.
     most_classes: ClassVar[int | None] = None
+    # Whether labels are numbers instead of classes; see `NumericMethod`.
+    numeric: ClassVar[bool] = False
     # Whether the method adds up fractions. The last bits of such sums depend on the order of their terms; sums of whole
     # numbers do not, so that a method with no other need not be given items and workers in an order of their own.
     adds_fractions: ClassVar[bool] = True
+    # Whether the quality of a worker is an estimate of its accuracy. If False, it is its agreement with the answers.
+    measures_accuracy: ClassVar[bool] = True
+
+    if TYPE_CHECKING:  # so that `cw.METHODS[key](...)` may be called; a subclass knows its own parameters
+
+        def __init__(self, **parameters: Any) -> None: ...
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Add the meanings of the parameters to the docstring of the class, so that `help` shows them."""
@@ -67,16 +83,49 @@ class Method(ABC):
         parameters.check(self)
 
     @overload
-    def fit(self, labels: Labels, *, progress: Progress | None = None) -> Result: ...
+    def fit(
+        self,
+        labels: Labels,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+    ) -> Result: ...
 
     @overload
-    def fit(self, labels: Crowd, *, progress: Progress | None = None) -> Inferred: ...
+    def fit(
+        self,
+        labels: Crowd,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+    ) -> Inferred: ...
 
-    def fit(self, labels: Crowd, *, progress: Progress | None = None) -> Inferred:
+    def fit(
+        self,
+        labels: Crowd,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+    ) -> Inferred:
         """Infer the true class of every item from the labels.
 
         Args:
             labels: What the workers said: in memory, on disk or in a cluster.
+            gold: The true classes of some items, which then are known: a path, a table, or a mapping from item to
+                class. Confidence is fitted to them; see docs/gold.md.
+            gold_weight: How many items each item of known class counts as in what is learned about the workers.
+            history: What the same method counted in earlier labels: `result.history`, or a file that was written by
+                `result.history.write` or `--save-state`. Workers who are known from there are known from the start.
+            decay: What the earlier counts are multiplied by, so that they fade; 1 to keep them.
             progress: Called after each iteration with its number and the largest change in it.
 
         Returns:
@@ -86,8 +135,27 @@ class Method(ABC):
             CallError: The method cannot run where the labels are, or its parameters lead out of the range of numbers.
             DataError: The method cannot be used with such labels, or would need too much memory for them.
         """
-        require_crowd(labels)
+        require_crowd(labels, method=type(self).__name__, numeric=self.numeric)
         self.require_place(labels.place)
+        check_weight(gold_weight)
+        check_decay(decay)
+        known = Known()
+        if history is not None:
+            self.require_history()
+            labels, known = remember(self, labels, history, decay)
+        if gold is None:
+            return self._fit(labels if history is None else labels.with_known(None, known), progress)
+        if self.gold_reason:
+            raise CallError(f"{type(self).__name__} takes no gold, {self.gold_reason}: {_SWEEPING}")
+        return fit_with_gold(self._fit, labels, gold, replace(known, gold_weight=gold_weight), progress)
+
+    def require_history(self) -> None:
+        """Raise `CallError` if the method cannot go on from what it counted in earlier labels."""
+        if self.history_reason:
+            raise CallError(f"{type(self).__name__} has no history, {self.history_reason}: {_SWEEPING}")
+
+    def _fit(self, labels: Crowd, progress: Progress | None) -> Inferred:
+        """Infer the true class of every item; what is known beforehand is in the labels."""
         self.check(labels)
         try:
             with np.errstate(divide="raise", over="raise", invalid="raise"):
@@ -110,7 +178,7 @@ class Method(ABC):
     def check(self, labels: Crowd) -> None:
         """Refuse labels that the method cannot be used with, or would need too much memory for."""
         if not self.takes_sets:
-            require_single_votes(labels, type(self).__name__)
+            require_single_votes(labels, type(self).__name__, ", or use bwa, which takes several")
         if self.most_classes is not None and labels.n_classes > self.most_classes:
             raise DataError(
                 f"{type(self).__name__} takes at most {self.most_classes} classes, and here are {labels.n_classes}: "
@@ -135,9 +203,27 @@ class Method(ABC):
         return False
 
     @property
+    def calibrated_as(self) -> str:
+        """Which constant of results/calibration.toml turns the scores into confidence; by default, that of the key.
+
+        A variant whose scores are much sharper, or mean something else, has a constant of its own.
+        """
+        return self.key or type(self).__name__
+
+    @property
     def memory_reason(self) -> str:
         """Why all labels must be in memory at once, as a clause "because ..."; empty if they need not be."""
         return ""
+
+    @property
+    def gold_reason(self) -> str:
+        """Why the classes of some items cannot be known beforehand, as a clause "because ..."; empty if they can."""
+        return ""
+
+    @property
+    def history_reason(self) -> str:
+        """Why what it learns from some labels cannot be added to what it learns from others; empty if it can be."""
+        return "because it counts nothing that could be added up"
 
     def require_place(self, place: Place) -> None:
         """Refuse to run where the labels are, if the method cannot; the message says what to do instead."""
@@ -166,6 +252,16 @@ class Method(ABC):
             workers: What the method learned of the workers.
         """
         raise NotImplementedError
+
+    def outlook(self, labels: Labels, workers: Any, asked: Array) -> Outlook | None:
+        """What the method expects of further labels; None if its probabilities and confusion matrices say all.
+
+        Args:
+            labels: The labels of all items; items and workers are in the order of their numbers.
+            workers: What the method learned of the workers, in the same order.
+            asked: The numbers of the workers who may be asked.
+        """
+        return None
 
     @property
     def unexplained_reason(self) -> str:

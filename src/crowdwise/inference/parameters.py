@@ -187,6 +187,12 @@ def settled_within(default: float, moving: str = "probability") -> Any:
     return parameter(default, f"Stop when no {moving} moves by more than this in one iteration.", at_least=0, tiny=True)
 
 
+def values_settled() -> Any:
+    """Declare the tolerance of a numeric method: how little values may move on average."""
+    meaning = "Stop when values move by no more than this on average in one iteration, in units of the typical error."
+    return parameter(1e-6, meaning, at_least=0, tiny=True)
+
+
 def most_iterations(default: int) -> Any:
     """Declare how many iterations a method makes at most."""
     return parameter(default, "The most iterations before it stops without having converged.", at_least=1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from .. import kernels
 from ..data.labels import Labels
+from ..engines.base import Finished
 from ..kernels import Array
 from ..results.contributions import Contributions
 from ..results.learned import Learned, PerWorker, Trust
@@ -22,8 +23,8 @@ from .loop import IterativeMethod
 class VoteCounts(NamedTuple):
     """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
 
-    given: Array  # (workers): how many votes each worker gave
-    agreed: Array  # (workers): how many of them name the winner; where n classes are tied, a vote for one counts 1/n
+    given: PerWorker  # (workers): how many votes each worker gave
+    agreed: PerWorker  # (workers): how many of them name the winner; if n classes are tied, a vote for one counts 1/n
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,16 +62,16 @@ class VotingMethod(IterativeMethod[VoteWeights, VoteCounts]):
         self.sweep(labels, votes, equal, self.empty_counts(labels, equal))
         return votes, None
 
-    def finish(self, scores: Array) -> Array:
+    def finish(self, labels: Labels, scores: Array, workers: VoteWeights | None) -> Finished:
         """The scores of each item divided by their sum, unless they are margins.
 
         Where all votes on an item weigh nothing, its classes get equal scores.
         """
         if self.scale == "margin":
-            return scores
+            return Finished(scores)
         total = scores.sum(axis=1, keepdims=True)
         out = np.full_like(scores, 1 / scores.shape[1])
-        return np.asarray(np.divide(scores, total, out=out, where=total > 0))
+        return Finished(np.divide(scores, total, out=out, where=total > 0))
 
     @abstractmethod
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:

@@ -49,7 +49,7 @@ class WholeMatrices:
     """
 
     def __init__(self, labels: Labels, by_worker: ByWorker, centre: Array, ridges: tuple[float, float]) -> None:
-        items_of = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
+        items_of = labels.item_of
         self._by_worker = (by_worker.starts, by_worker.items, by_worker.items, by_worker.labels)
         self._by_item = (labels.item_starts, items_of, labels.workers, labels.labels)
         self._labels = labels

@@ -13,10 +13,11 @@ before, and 0 if it begins a vote. `continued` is None if every vote names one c
 out.
 """
 
-from .agreement import agreements_with_others, pair_counts
+from .agreement import agreements_with_others, pair_counts, spread_counts
+from .belief_propagation import judge_labels
 from .bwa import average_variances, sweep_averages
 from .bwa_two_sided import sweep_two_sided
-from .compilation import Array
+from .compilation import Array, machine_code_folder
 from .confusion_matrices import sweep_confusions
 from .delimited import walk_rows
 from .encoding import (
@@ -35,19 +36,29 @@ from .encoding import (
 )
 from .glad import ability_objective, marginal_objective, score_abilities
 from .ibcc import sweep_messages
+from .json_arrays import to_lines
 from .json_lines import walk_objects
 from .kos import pass_messages, reply_messages
 from .la import stream_votes
 from .log_linear import fit_matrices, score_matrices
 from .log_linear_tied import Tied, add_departures, fit_tied_items, fit_tied_workers, score_tied
 from .mmsr import trimmed_ratios
+from .named_classes import targets_of
+from .named_pulls import read_named_out, sweep_named_pulls
+from .numbers import sweep_means, sweep_medians, sweep_without_wild
+from .pairs import compare_outside, compare_workers, correlate_workers, expect_agreement, fit_common_truth
 from .posteriors import sweep_coins
 from .ptbcc import sweep_prototypes
+from .pulls import read_out, sweep_pulls
+from .small_matrices import solve
+from .structured_logits import step_logits
 from .votes import (
+    agreement_counts,
     agreements,
     best_two,
     disagreement,
     expected_right,
+    said_by_others,
     sweep_votes,
     vote_shares,
     votes_per_item,
@@ -63,38 +74,59 @@ __all__ = [
     "Tied",
     "ability_objective",
     "add_departures",
+    "agreement_counts",
     "agreements",
     "agreements_with_others",
     "average_variances",
     "best_two",
+    "compare_outside",
+    "compare_workers",
+    "correlate_workers",
     "disagreement",
     "encode",
+    "expect_agreement",
     "expected_right",
+    "fit_common_truth",
     "fit_matrices",
     "fit_tied_items",
     "fit_tied_workers",
     "group_by_item",
     "hash_numbers",
     "hash_text",
+    "judge_labels",
+    "machine_code_folder",
     "make_slots",
     "marginal_objective",
     "pair_counts",
     "pass_messages",
+    "read_named_out",
+    "read_out",
     "renumber",
     "reply_messages",
     "resolve_repeats",
+    "said_by_others",
     "score_abilities",
     "score_matrices",
     "score_tied",
+    "solve",
     "split_by_hash",
+    "spread_counts",
+    "step_logits",
     "stream_votes",
     "sweep_averages",
     "sweep_coins",
     "sweep_confusions",
+    "sweep_means",
+    "sweep_medians",
     "sweep_messages",
+    "sweep_named_pulls",
     "sweep_prototypes",
+    "sweep_pulls",
     "sweep_two_sided",
     "sweep_votes",
+    "sweep_without_wild",
+    "targets_of",
+    "to_lines",
     "trimmed_ratios",
     "vote_shares",
     "votes_per_item",

@@ -34,6 +34,35 @@ def pair_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: in
 
 
 @compiled
+def spread_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: int, values: Array) -> Array:
+    """Sum up how far apart labels of the same item are, for groups of items; `values` (classes) are those of classes.
+
+    `group_of` (items) is the group of every item. Returns (groups, 4). An item with m labels, whose squared differences
+    of all pairs, each in both orders, have the sum s, adds s / (m - 1) to column 0 of its group; and to the others m,
+    the sum of the values, and that of their squares. Items with one label add nothing.
+    """
+    out = np.zeros((n_groups, 4))
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        labels_of_item = float(item_starts[i + 1] - item_starts[i])
+        if labels_of_item < 2.0:
+            continue
+        g = _U(group_of[i])
+        total = squares = around = 0.0
+        for e in range(low, high):
+            total += values[_U(labels[e])]
+        for e in range(low, high):
+            value = values[_U(labels[e])]
+            squares += value * value
+            around += (value - total / labels_of_item) ** 2
+        out[g, 0] += 2.0 * labels_of_item * around / (labels_of_item - 1.0)
+        out[g, 1] += labels_of_item
+        out[g, 2] += total
+        out[g, 3] += squares
+    return out
+
+
+@compiled
 def agreements_with_others(
     item_starts: Array, workers: Array, labels: Array, n_workers: int, n_classes: int
 ) -> tuple[Array, Array]:

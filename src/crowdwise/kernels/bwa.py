@@ -13,9 +13,12 @@ only then Numba removes it when it compiles.
 import numpy as np
 
 from .compilation import Array, compiled
-from .simd import any_larger, distance, gather, larger, load, scatter, spread, store
+from .simd import any_larger, distance, fetch, gather, larger, load, scatter, spread, store
 
 _U = np.uint64
+# Tables of more numbers than this do not fit in the cache next to the processor. Then rows are fetched into it so many
+# items before they are needed; that takes time, so it is not done for smaller tables.
+_FAR, _AHEAD = 1 << 18, 3
 
 
 @compiled
@@ -65,10 +68,16 @@ def sweep_averages(
         prior_favour = prior_total * load(prior_mean, _U(0), block)
     floors, change, mirrored_change = spread(floor, block), nothing, 0.0
     total_score, total_square = load(sums, _U(0), block), load(sums, _U(1), block)
+    is_far = errors.size > _FAR
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         score = gather(scores, i, block)
         if weights is not None:
+            if is_far:
+                coming = min(i + _AHEAD, item_starts.size - 2)
+                for e in range(_U(item_starts[coming]), _U(item_starts[coming + 1])):
+                    fetch(weight, _U(workers[e]), block)
+                    fetch(errors, _U(workers[e]), block)
             total, favour = prior_total, prior_favour
             for e in range(low, high):
                 given = load(weight, _U(workers[e]), block)

@@ -25,3 +25,11 @@ def compiled(function: Callable[Parameters, Returned]) -> Callable[Parameters, R
         with suppress(RuntimeError):
             kernel._cache = KernelCache(function)
     return cast(Callable[Parameters, Returned], kernel)
+
+
+def machine_code_folder() -> str:
+    """Where the machine code of the kernels is kept; "no folder" if it cannot be kept."""
+    try:
+        return str(KernelCache(compiled).cache_path)
+    except RuntimeError:
+        return "no folder"

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .compilation import Array, compiled
+from .simd import fetch_number
 
 _U = np.uint64
 _HIGH, _LOW = np.uint64(0xFFFFFFFF00000000), np.uint64(0x00000000FFFFFFFF)
@@ -13,6 +14,9 @@ _SECOND_SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
 # If no item has more labels than this, the labels within items are sorted by insertion, which is faster for so few.
 _FEW = 64
+
+# So many rows ahead, the processor is asked to fetch what will be needed: the places are all over the memory.
+_AHEAD = 16
 
 # What `resolve_repeats` does where one worker gave one item different labels.
 KEEP_ALL, KEEP_FIRST, KEEP_LAST, KEEP_NONE = 0, 1, 2, 3
@@ -46,7 +50,9 @@ def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array,
         bits += 1
     known = found
     first_rows = np.empty(max((2 << bits) // 3 - known, 16), np.int64)
+    flat, last = slots.reshape(-1), keys.size - 1
     for row in range(keys.size):
+        fetch_number(flat, ((keys[min(row + _AHEAD, last)] * _SPREAD) >> _U(64 - bits)) << _U(1))
         key = keys[row]
         half = checks[row] & _HIGH
         slot = (key * _SPREAD) >> _U(64 - bits)
@@ -68,6 +74,7 @@ def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array,
             bits += 1
             old = slots
             slots = np.zeros((1 << bits, 2), np.uint64)
+            flat = slots.reshape(-1)
             for at in range(old.shape[0]):
                 if old[at, 1] != 0:
                     slot = (old[at, 0] * _SPREAD) >> _U(64 - bits)
@@ -110,8 +117,7 @@ def group_by_item(
         # Sort all rows by worker first: sorting by item then keeps them in this order within every item.
         order = _order(workers, _starts(workers, n_workers))
         items, workers, labels = items[order], workers[order], labels[order]
-    order = _order(items, starts)
-    workers, labels = workers[order], labels[order]
+    workers, labels = _moved(items, starts, workers, labels)
     if largest > _FEW:
         return starts, workers, labels
     for i in range(n_items):
@@ -123,6 +129,22 @@ def group_by_item(
                 at -= 1
             workers[at], labels[at] = worker, label
     return starts, workers, labels
+
+
+@compiled
+def _moved(items: Array, starts: Array, workers: Array, labels: Array) -> tuple[Array, Array]:
+    """The workers and labels of the rows, sorted by item; rows of the same item keep their order."""
+    place, last = starts.copy(), items.size - 1
+    sorted_workers, sorted_labels = np.empty_like(workers), np.empty_like(labels)
+    for row in range(items.size):
+        fetch_number(place, _U(items[min(row + 2 * _AHEAD, last)]))
+        coming = _U(place[_U(items[min(row + _AHEAD, last)])])
+        fetch_number(sorted_workers, coming)
+        fetch_number(sorted_labels, coming)
+        at = _U(place[_U(items[row])])
+        sorted_workers[at], sorted_labels[at] = workers[row], labels[row]
+        place[_U(items[row])] = at + _U(1)
+    return sorted_workers, sorted_labels
 
 
 @compiled
@@ -145,6 +167,10 @@ def renumber(
     worker and label: by Shell's method, which for a few rows is insertion, and needs no other memory for many.
     """
     for i in range(first, last):
+        fetch_number(old_starts, _U(item_order[min(i + 2 * _AHEAD, last - 1)]))
+        coming = _U(old_starts[item_order[min(i + _AHEAD, last - 1)]])
+        fetch_number(old_workers, coming)
+        fetch_number(old_labels, coming)
         low, high = starts[i], starts[i + 1]
         shift = old_starts[item_order[i]] - low
         for row in range(low, high):
@@ -199,9 +225,10 @@ def _mixed(number: np.uint64) -> np.uint64:
 @compiled
 def _starts(keys: Array, n_keys: int) -> Array:
     """(keys + 1): where the rows of each key start when the rows are sorted by key."""
-    starts = np.zeros(n_keys + 1, np.int64)
+    starts, last = np.zeros(n_keys + 1, np.int64), keys.size - 1
     for row in range(keys.size):
-        starts[keys[row] + 1] += 1
+        fetch_number(starts, _U(keys[min(row + _AHEAD, last)]) + _U(1))
+        starts[_U(keys[row]) + _U(1)] += 1
     for key in range(n_keys):
         starts[key + 1] += starts[key]
     return starts

@@ -2,7 +2,7 @@
 
 A label is right with the probability sigmoid(ability of its worker * ease of its item). `ability` is (workers), and
 `log_ease` (items) is the logarithm of the ease. All kernels work on the items from `first` up to, not including,
-`last`.
+`last`. `gold` (items) is the class of an item if it is known, and -1 if it is not.
 """
 
 import numpy as np
@@ -21,6 +21,7 @@ def score_abilities(
     item_starts: Array,
     workers: Array,
     labels: Array,
+    gold: Array,
     ability: Array,
     log_ease: Array,
     scores: Array,
@@ -36,7 +37,7 @@ def score_abilities(
     for i in range(first, last):
         ease = np.exp(log_ease[i])
         for k in range(n_classes):
-            support[k] = 0.0
+            support[k] = 0.0 if gold[i] < 0 or gold[i] == k else -np.inf
         for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
             # The logarithm of the odds of a probability sigmoid(x) is x.
             support[_U(labels[e])] += ability[_U(workers[e])] * ease + spread
@@ -92,6 +93,7 @@ def marginal_objective(
     item_starts: Array,
     workers: Array,
     labels: Array,
+    gold: Array,
     n_classes: int,
     ability: Array,
     log_ease: Array,
@@ -116,7 +118,7 @@ def marginal_objective(
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         ease = np.exp(log_ease[i])
         for k in range(n_classes):
-            support[k] = 0.0
+            support[k] = 0.0 if gold[i] < 0 or gold[i] == k else -np.inf
         for e in range(low, high):
             x = ability[_U(workers[e])] * ease
             # As in `ability_objective`. To the log likelihood, a wrong label adds log sigmoid(-x) - spread, and a right

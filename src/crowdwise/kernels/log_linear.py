@@ -9,6 +9,7 @@ import numpy as np
 
 from .compilation import Array, compiled
 from .posteriors import _normalise
+from .small_matrices import solve
 
 _U = np.uint64
 # The most steps of Newton's method; it converges in a few, because these problems are strictly convex.
@@ -19,29 +20,6 @@ _LONGEST = 4.0
 _NEGLIGIBLE = 1e-12
 # After a step this short, the next one would be about as short as its square, and is not taken.
 _SHORT = 1e-3
-
-
-@compiled
-def _solve(matrix: Array, vector: Array) -> None:
-    """Overwrite `vector` by the solution x of matrix x = vector, for a positive definite matrix.
-
-    Only the lower triangle of `matrix` is read; it is overwritten by the Cholesky factor.
-    """
-    size = vector.size
-    for a in range(size):
-        for b in range(a + 1):
-            total = matrix[a, b]
-            for c in range(b):
-                total -= matrix[a, c] * matrix[b, c]
-            matrix[a, b] = np.sqrt(total) if a == b else total / matrix[b, b]
-    for a in range(size):
-        for b in range(a):
-            vector[a] -= matrix[a, b] * vector[b]
-        vector[a] /= matrix[a, a]
-    for a in range(size - 1, -1, -1):
-        for b in range(a + 1, size):
-            vector[a] -= matrix[b, a] * vector[b]
-        vector[a] /= matrix[a, a]
 
 
 @compiled
@@ -93,7 +71,7 @@ def _fit_row(
                 hessian[a, a] += part
                 for b in range(a + 1):
                     hessian[a, b] -= part * chance[b]
-        _solve(hessian, gradient)
+        solve(hessian[:size, :size], gradient)
         longest = 0.0
         for a in range(size):
             longest = max(longest, abs(gradient[a]))

@@ -73,6 +73,52 @@ def agreements(item_starts: Array, workers: Array, labels: Array, answers: Array
 
 
 @compiled
+def said_by_others(item_starts: Array, labels: Array, n_classes: int) -> Array:
+    """(labels): the class that most other labels of the same item name; -1 if there is none, or if several are tied."""
+    said = np.full(labels.size, -1, np.int32)
+    counts = np.zeros(n_classes, np.int64)
+    for i in range(item_starts.size - 1):
+        first, last = item_starts[i], item_starts[i + 1]
+        for e in range(first, last):
+            counts[labels[e]] += 1
+        for e in range(first, last):
+            counts[labels[e]] -= 1
+            most, tied = labels[e], last - first == 1
+            for f in range(first, last):  # only classes that are said on the item
+                if counts[labels[f]] > counts[most]:
+                    most = labels[f]
+            for f in range(first, last):
+                tied |= labels[f] != most and counts[labels[f]] == counts[most]
+            counts[labels[e]] += 1
+            if not tied:
+                said[e] = most
+        for e in range(first, last):
+            counts[labels[e]] = 0
+    return said
+
+
+@compiled
+def agreement_counts(
+    item_starts: Array, workers: Array, labels: Array, answers: Array, n_workers: int
+) -> tuple[Array, Array, Array]:
+    """Three arrays (workers): how many labels every worker gave; on items with several labels; of these, the answers.
+
+    `answers` (items) is a class each. The answer of an item with a single label is that label, so agreement with it
+    means nothing.
+    """
+    given, compared = np.zeros(n_workers, np.int64), np.zeros(n_workers, np.int64)
+    agreed = np.zeros(n_workers, np.int64)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        several = high - low > 1
+        for e in range(low, high):
+            given[_U(workers[e])] += 1
+            compared[_U(workers[e])] += several
+            agreed[_U(workers[e])] += several and labels[e] == answers[i]
+    return given, compared, agreed
+
+
+@compiled
 def _first_from(scores: Array, least: float, other: int) -> int:
     """The first class other than `other` whose score is at least `least`; -1 if there is none."""
     for k in range(scores.size):

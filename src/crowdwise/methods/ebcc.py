@@ -14,10 +14,11 @@ import numpy as np
 
 from .. import kernels
 from ..data.labels import Labels, shares
+from ..engines.base import Finished
 from ..engines.memory import make_result
 from ..errors import require_room
 from ..inference.confusion_matrices import ConfusionCounts, Confusions
-from ..inference.loop import Fitted, IterativeMethod, run
+from ..inference.loop import Fitted, IterativeMethod, if_known, run
 from ..inference.method import Progress, Reference
 from ..inference.parameters import parameter, random_seed, settled_within
 from ..inference.restarts import attempts_at_once, best_of, by_name
@@ -138,9 +139,9 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         best = best_of(self.restarts, attempt, labels, progress)
         return make_result(self, labels, best.scores, best.ending)
 
-    def finish(self, scores: Array) -> Array:
+    def finish(self, labels: Labels, scores: Array, workers: Subtypes | None) -> Finished:
         """The probabilities of the classes: each is the sum over the subtypes of the class."""
-        return np.asarray(scores.reshape(len(scores), -1, self.subtypes).sum(axis=2))
+        return Finished(scores.reshape(len(scores), -1, self.subtypes).sum(axis=2))
 
     def check(self, labels: Any) -> None:
         """Refuse votes that name several classes, and labels for which the arrays would not fit in memory."""
@@ -157,10 +158,10 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         """The most bytes that are in use at the same time."""
         confusion, share = labels.n_workers * labels.n_classes**2, labels.n_items * labels.n_classes
         evidence, scores = confusion * self.subtypes, share * self.subtypes
-        # Each run in progress, and the best finished one, has the result that it may return. A run in progress also has
-        # counts, posteriors and the arrays that those are made from, the parameters of the iteration before, and the
-        # scores that it started from.
-        kept, temporary = evidence + confusion + scores, 4 * evidence + confusion + scores
+        # Each run in progress, and the best finished one, has the result that it may return, with its counts. A run in
+        # progress also has posteriors and the arrays that those are made from, the parameters of the iteration before,
+        # and the scores that it started from.
+        kept, temporary = 2 * evidence + confusion + scores, 3 * evidence + confusion + scores
         running = attempts_at_once(self.restarts, labels)
         return 8 * (share + min(self.restarts, running + 1) * kept + running * temporary)
 
@@ -188,6 +189,21 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
             *counts,
         )
         return np.asarray(changes.reshape(-1, self.subtypes).max(axis=1))
+
+    def clamp(self, scores: Array, known: int) -> None:
+        """Leave the subtypes of the known class as they are to each other, and no other class possible."""
+        by_class = scores.reshape(len(scores), -1, self.subtypes)
+        chosen = by_class[:, known].copy()
+        total = chosen.sum(axis=1, keepdims=True)
+        by_class[:] = 0.0
+        # Of a class that nobody named, all subtypes begin alike.
+        by_class[:, known] = np.divide(chosen, total, out=np.full_like(chosen, 1 / self.subtypes), where=total > 0)
+
+    def sweep_known(
+        self, labels: Labels, scores: Array, known: int, workers: Subtypes | None, counts: ConfusionCounts
+    ) -> None:
+        """Count items of a known class: no other class is possible, but all of its subtypes are."""
+        self.sweep(labels, scores, None if workers is None else if_known(workers, known, self.subtypes), counts)
 
     def estimate(self, counts: ConfusionCounts, previous: Subtypes | None, change: Array) -> Subtypes:
         """The expected logarithms of all probabilities under their Dirichlet posteriors."""

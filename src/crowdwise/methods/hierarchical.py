@@ -67,6 +67,11 @@ class Hierarchical(ConfusionMethod):
     tolerance: float = settled_within(1e-4)
     max_iterations: int = most_iterations(200)
 
+    @property
+    def calibrated_as(self) -> str:
+        """Every form has a constant of its own."""
+        return {"full": "hierarchical-full", "one_coin": "hierarchical-one-coin"}.get(self.form, self.key)
+
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Improve the shared prior by three steps, then take the expected logarithms under the workers' posteriors."""
         from scipy import special  # imported here because it is slow to import

@@ -85,6 +85,11 @@ class KOS(InMemoryMethod):
     )
     max_iterations: int = most_iterations(20)
 
+    @property
+    def gold_reason(self) -> str:
+        """Why the classes of some items cannot be known beforehand, as a clause for an error message."""
+        return "because its messages have no place for a class that is known"
+
     def iterate(self, labels: Labels) -> Steps:
         """In every iteration, pass messages from items to workers, and then from workers to items."""
         arrays = (labels.item_starts, labels.workers, labels.labels)
@@ -107,7 +112,7 @@ def _margins(labels: Labels, from_workers: Array, worker_sums: Array) -> tuple[A
         worker_sums: For every worker, the sum of the messages from its items.
     """
     votes = 2.0 * labels.labels - 1
-    items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
+    items = labels.item_of
     margin = np.bincount(items, votes * (from_workers + _VOTE_WEIGHT), minlength=labels.n_items)
     # Messages that cancel leave rounding errors; without this, the order of the rows would decide such ties.
     margin[np.abs(margin) < _CANCELLED * np.abs(margin).max()] = 0.0

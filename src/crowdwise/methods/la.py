@@ -92,6 +92,11 @@ class LightweightAggregation(InMemoryMethod):
         return "weight" if self.passes == 1 else "margin"
 
     @property
+    def calibrated_as(self) -> str:
+        """One pass has a constant of its own, because its scores are shares and not margins."""
+        return "la-one-pass" if self.passes == 1 else self.key
+
+    @property
     def unexplained_reason(self) -> str:
         """Why the scores cannot be split into what each vote adds; empty with two passes."""
         if self.passes == 2:
@@ -101,6 +106,11 @@ class LightweightAggregation(InMemoryMethod):
     def contributions(self, one: Labels, item: int, workers: Records) -> Contributions:
         """What each vote on one item adds to the score of the class that it names."""
         return Contributions.of_votes(workers.weight[one.workers], one.n_classes)
+
+    @property
+    def gold_reason(self) -> str:
+        """Why the classes of some items cannot be known beforehand, as a clause for an error message."""
+        return "because it reads the items as a stream in which every answer is its own"
 
     def iterate(self, labels: Labels) -> Steps:
         """One pass over the items in a random order, and a second one with the final records."""

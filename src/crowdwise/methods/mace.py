@@ -75,29 +75,36 @@ class MACE(ConfusionMethod):
         cells = by_true_class(counts)
         n_workers, classes = cells.shape[:2]
         if not isinstance(previous, Competences):
-            half = np.full(n_workers, 0.5)
-            empty = np.zeros((0, classes, classes))
-            habits = np.full((n_workers, classes), 0.5 / classes)
-            flat = np.full(classes, -np.log(classes))
-            previous = Competences(empty, flat, empty, np.zeros(1), half, habits)
-        right = np.diagonal(cells, axis1=1, axis2=2)
-        knew = right * previous.knowing[:, None] / (previous.knowing[:, None] + previous.spamming)
-        spammed = cells.sum(axis=1) - knew
+            previous = competences(np.full(n_workers, 0.5), np.full((n_workers, classes), 0.5 / classes))
+        knew, spammed = known_and_spammed(cells, previous)
         known, spam = knew.sum(axis=1) + self.knowing_prior, spammed.sum(axis=1) + self.knowing_prior
         habits = spammed + self.habit_prior
         knowing = np.exp(special.digamma(known) - special.digamma(known + spam))
         spamming = np.exp(special.digamma(spam) - special.digamma(known + spam))
         habit = np.exp(special.digamma(habits) - special.digamma(habits.sum(axis=1, keepdims=True)))
-        weight = np.broadcast_to((spamming[:, None] * habit)[:, :, None], (n_workers, classes, classes)).copy()
-        diagonal = np.arange(classes)
-        weight[:, diagonal, diagonal] += knowing[:, None]
         share = (known / (known + spam))[:, None, None]
         expected = share * np.eye(classes) + (1 - share) * (habits / habits.sum(axis=1, keepdims=True))[:, None]
-        return replace(
-            previous,
-            evidence=log(weight),
-            matrices=expected,
-            objective=-counts.log_likelihood,
-            knowing=knowing,
-            spamming=spamming[:, None] * habit,
-        )
+        learned = competences(knowing, spamming[:, None] * habit)
+        return replace(learned, matrices=expected, objective=-counts.log_likelihood)
+
+
+def competences(knowing: Array, spamming: Array) -> Competences:
+    """Competences with these weights, without confusion matrices and objective; arguments are as their attributes."""
+    n_workers, classes = spamming.shape
+    weight = np.broadcast_to(spamming[:, :, None], (n_workers, classes, classes)).copy()
+    diagonal = np.arange(classes)
+    weight[:, diagonal, diagonal] += knowing[:, None]
+    flat = np.full(classes, -np.log(classes))
+    return Competences(log(weight), flat, np.zeros((0, classes, classes)), np.zeros(1), knowing, spamming)
+
+
+def known_and_spammed(cells: Array, workers: Competences) -> tuple[Array, Array]:
+    """How many labels of every class each worker is expected to have known, and to have spammed.
+
+    Args:
+        cells: (workers, true class, said class), the counts of a sweep; see `by_true_class`.
+        workers: The competences of the sweep.
+    """
+    right = np.diagonal(cells, axis1=1, axis2=2)
+    knew = right * workers.knowing[:, None] / (workers.knowing[:, None] + workers.spamming)
+    return knew, cells.sum(axis=1) - knew

@@ -90,6 +90,11 @@ class MMSR(InMemoryMethod):
             "Use a method with a number per worker instead, such as one_coin.",
         )
 
+    @property
+    def gold_reason(self) -> str:
+        """Why the classes of some items cannot be known beforehand, as a clause for an error message."""
+        return "because it learns from how often workers agree with each other, not from the classes of items"
+
     def iterate(self, labels: Labels) -> Steps:
         """In every iteration, estimate each worker's skill from its agreement with the others and their skills."""
         common, similarity = _compare_workers(labels)
@@ -115,7 +120,7 @@ def _compare_workers(labels: Labels) -> tuple[Array, Array]:
     """
     from scipy import sparse  # imported here because it is slow to import
 
-    items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
+    items = labels.item_of
     classes = labels.n_classes
 
     def products(columns: Array, width: int) -> Array:

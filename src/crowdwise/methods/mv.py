@@ -11,19 +11,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data.labels import Labels, shares
-from ..engines.base import Engine
-from ..inference.loop import SweepingMethod
-from ..inference.method import Progress, Reference
-from ..kernels import Array
+from ..data.labels import Labels
+from ..inference.method import Reference
+from ..inference.vote_shares import VoteShares
 from ..results.contributions import Contributions
-from ..results.convergence import Convergence
 from ..results.learned import Learned
-from ..results.result import Ending
 
 
 @dataclass(frozen=True)
-class MajorityVote(SweepingMethod):
+class MajorityVote(VoteShares):
     """Majority vote: every worker has one vote, and the class with the most votes wins.
 
     Use it as the baseline, and where all workers are about equally good. It learns nothing about the workers, so the
@@ -45,25 +41,10 @@ class MajorityVote(SweepingMethod):
         "https://doi.org/10.1145/3308558.3313459",
     )
 
-    measures_accuracy: ClassVar[bool] = False
-    adds_fractions: ClassVar[bool] = False
-
-    def empty_counts(self, labels: Labels, workers: None) -> tuple[()]:
-        """An empty tuple: nothing is counted."""
-        return ()
-
-    def sweep(self, labels: Labels, scores: Array, workers: None, counts: tuple[()]) -> Array:
-        """Leave the scores as they start, which is as the shares of the votes, and return that nothing changed."""
-        return np.zeros(labels.n_classes)
-
-    def rescore(self, labels: Labels, workers: Learned) -> Array:
-        """The shares of the votes, whatever else is known."""
-        return shares(labels)
-
-    def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
-        """Sweep once so that the engine makes the scores; there is nothing to iterate."""
-        engine.sweep(None)
-        return Ending(Learned(), Convergence(0, True, 0.0), np.zeros(0))
+    @property
+    def takes_sets(self) -> bool:
+        """Whether a vote may name several classes: that is no majority vote any more."""
+        return False
 
     def contributions(self, one: Labels, item: int, workers: Learned) -> Contributions:
         """Every vote on one item adds the same to the score of the class that it names."""

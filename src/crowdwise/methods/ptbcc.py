@@ -14,11 +14,11 @@ import numpy as np
 
 from .. import kernels
 from ..data.labels import Labels
-from ..inference.loop import IterativeMethod
+from ..inference.loop import IterativeMethod, if_known
 from ..inference.method import Reference
 from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
-from ..results.learned import Learned, PerWorker, Trust, chances
+from ..results.learned import Learned, PerWorker, Shared, Trust, chances
 
 
 class PrototypeCounts(NamedTuple):
@@ -28,10 +28,10 @@ class PrototypeCounts(NamedTuple):
     shared between the prototypes, but its shares are not scaled to add up to one.
     """
 
-    mixture: Array  # (workers, prototypes): how many of the worker's labels come from each prototype
-    matrix: Array  # (prototypes, said class, true class): how many labels come from each cell of the prototypes
-    classes: Array  # (classes): the sum over the items of the probability that the item is of this class
-    raw_mixture: Array  # (workers, prototypes)
+    mixture: PerWorker  # (workers, prototypes): how many of the worker's labels come from each prototype
+    matrix: Shared  # (prototypes, said class, true class): how many labels come from each cell of the prototypes
+    classes: Shared  # (classes): the sum over the items of the probability that the item is of this class
+    raw_mixture: PerWorker  # (workers, prototypes)
     raw_matrix: Array  # (prototypes, said class, true class)
 
 
@@ -156,6 +156,12 @@ class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
             *counts,
         )
         return changes
+
+    def sweep_known(
+        self, labels: Labels, scores: Array, known: int, workers: Prototypes | None, counts: PrototypeCounts
+    ) -> None:
+        """Count items of a known class: no other class is possible, but either prototype is."""
+        self.sweep(labels, scores, None if workers is None else if_known(workers, known), counts)
 
     def estimate(self, counts: PrototypeCounts, previous: Prototypes | None, change: Array) -> Prototypes:
         """The expected logarithms of all probabilities under their Dirichlet posteriors."""

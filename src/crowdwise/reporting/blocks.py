@@ -187,7 +187,8 @@ class Table(Block):
 
     Attributes:
         label: The name of what the rows are, for the search field and for readers who cannot see the table.
-        columns: The names of the columns; "#" at the beginning means that the column contains numbers.
+        columns: The names of the columns; "#" at the beginning means that the column contains numbers, and "_" that it
+            contains sentences, which are below the rest of the row on small screens.
         rows: The rows, with one cell for each column.
         left_out: A sentence that says which rows are left out; "" if none are.
     """

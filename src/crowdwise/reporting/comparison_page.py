@@ -15,7 +15,22 @@ from .cells import number, text
 from .rendering import render
 
 # The number format of each column; the other columns contain text.
-_FORMATS: Final = {"accuracy": ".4f", "low": ".4f", "high": ".4f", "seconds": ".3f", "iterations": ",", "ties": ","}
+_FORMATS: Final = {
+    "accuracy": ".4f",
+    "low": ".4f",
+    "high": ".4f",
+    "log_loss": ".3f",
+    "brier": ".3f",
+    "overconfidence": "+.3f",
+    "quadratic_kappa": ".3f",
+    "seconds": ".3f",
+    "iterations": ",",
+    "ties": ",",
+    "mae": ".4g",
+    "rmse": ".4g",
+    "correlation": ".4f",
+    "coverage": ".3f",
+}
 
 
 def comparison_page(labels: Labels, rows: Sequence[dict[str, Any]], path: str | PathLike[str], command: str) -> None:
@@ -32,10 +47,8 @@ def comparison_page(labels: Labels, rows: Sequence[dict[str, Any]], path: str | 
     """
     require_extra("report", "A page")
     check_page(path)
-    lead = (
-        f"{labels.n_labels:,} labels of {labels.n_items:,} items by {labels.n_workers:,} workers in "
-        f"{labels.n_classes:,} classes."
-    )
+    kinds = "as numbers" if labels.numeric else f"in {labels.n_classes:,} classes"
+    lead = f"{labels.n_labels:,} labels of {labels.n_items:,} items by {labels.n_workers:,} workers {kinds}."
     methods = Section("methods", "Side by side", [SideBySide(_figures(rows)), _table(rows)])
     made = Section("made", "How it was made", [Code(command), Paragraph(f"crowdwise {__version__}.", "note")])
     write_text(path, render("Methods compared", "Methods compared", lead, [methods, made]))
@@ -49,8 +62,12 @@ def _figures(rows: Sequence[dict[str, Any]]) -> list[Figure]:
     figures = []
     if ran and "accuracy" in ran[0]:
         best = pl.DataFrame(ran).sort("accuracy", descending=True)
-        chart = charts.accuracies(best.select("method", "accuracy", "low", "high"), charts.PAGE)
+        chart = charts.intervals(best.select("method", "accuracy", "low", "high"), "Accuracy", charts.PAGE)
         figures.append(Figure("Accuracy", chart, "Best first. Lines are 95% intervals (Wilson)."))
+    if ran and "rmse" in ran[0]:
+        best = pl.DataFrame(ran).sort("rmse").select("method", "rmse")
+        chart = charts.dots(best, "Root mean squared error", charts.PAGE)
+        figures.append(Figure("Error", chart, "Best first: the root of the mean squared difference from the truth."))
     if ran:
         fastest = pl.DataFrame(ran).select("method", "seconds").sort("seconds")
         chart = charts.times(fastest, charts.PAGE)
@@ -60,7 +77,8 @@ def _figures(rows: Sequence[dict[str, Any]]) -> list[Figure]:
 
 def _table(rows: Sequence[dict[str, Any]]) -> Table:
     """Make the table of everything that was measured."""
-    columns = [f"#{name.capitalize()}" if name in _FORMATS else name.capitalize() for name in rows[0]]
+    titles = {name: "MAE" if name == "mae" else name.replace("_", " ").capitalize() for name in rows[0]}
+    columns = [f"{'#' if name in _FORMATS else ''}{title}" for name, title in titles.items()]
     cells = [
         [number(value, _FORMATS[name]) if name in _FORMATS else text(value) for name, value in row.items()]
         for row in rows

@@ -2,10 +2,14 @@
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
+from ..analysis.decisions import Decisions
 from ..analysis.evaluation import Matched, match
+from ..analysis.findings import Findings
+from ..analysis.ordinal import Ordinal
 from ..data.labels import Labels, shares
 from ..inference.method import Method
 from ..methods.mv import MajorityVote
@@ -14,21 +18,10 @@ from ..results.learned import Learned
 from ..results.result import Result
 
 
-@dataclass(frozen=True, eq=False)
-class ReportData:
-    """The data that the sections of the report are made from.
+class OfMethod:
+    """What is said of the method that a result is from."""
 
-    Attributes:
-        labels: The labels.
-        result: The result of a method on these labels.
-        truth: The true labels of some items (columns item and truth); None if no truth is known.
-        command: The command or the Python call that makes the report again.
-    """
-
-    labels: Labels
-    result: Result
-    truth: pl.DataFrame | None
-    command: str
+    result: Any
 
     @property
     def method(self) -> Method:
@@ -40,6 +33,27 @@ class ReportData:
     def method_name(self) -> str:
         """The name of the method's class."""
         return type(self.method).__name__
+
+
+@dataclass(frozen=True, eq=False)
+class ReportData(OfMethod):
+    """The data that the sections of the report are made from.
+
+    Attributes:
+        result: The result of a method.
+        labels: The labels that it is from.
+        truth: The true labels of some items (columns item and truth); None if no truth is known.
+        command: The command or the Python call that makes the report again.
+        decisions: What was decided by costs, or for ordered classes; None if there are none.
+        ordinal: How classes are ordered; None if they are not.
+    """
+
+    result: Result
+    labels: Labels
+    truth: pl.DataFrame | None
+    command: str
+    decisions: Decisions | None = None
+    ordinal: Ordinal | None = None
 
     @property
     def learned(self) -> Learned:
@@ -55,6 +69,11 @@ class ReportData:
         return Result.build(
             MajorityVote(), self.labels, shares(self.labels), "weight", convergence=Convergence(0, True, 0.0)
         )
+
+    @cached_property
+    def findings(self) -> Findings:
+        """What several sections say about the labels and the result."""
+        return Findings(self.result, self.labels, takes_time=True)
 
     @cached_property
     def known(self) -> Matched | None:

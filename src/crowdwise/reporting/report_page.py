@@ -1,26 +1,37 @@
 """`report`: writes an HTML page about a crowd and the result of a method."""
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import Any
 
-from ..analysis.explanation import require_same
+from ..analysis.decisions import decide, one_of
+from ..analysis.ordinal import Ordinal
+from ..analysis.ordinal import ordinal as ordinal_of
+from ..analysis.pairing import require_order, same_labels
+from ..data.crowd import require_crowd
 from ..data.labels import Labels
-from ..data.reading import read_truth
+from ..data.truths import read_truth
 from ..data.writing import check_page, write_text
-from ..errors import require_extra
+from ..errors import CallError, require_extra
+from ..results.numeric_result import NumericResult
 from ..results.result import Result
 from .blocks import Section
+from .numeric_data import NumericReportData
 from .rendering import render
 from .report_data import ReportData
 
 
 def report(
+    result: Result | NumericResult,
     labels: Labels,
-    result: Result,
     truth: Any = None,
     path: str | PathLike[str] = "report.html",
     *,
     command: str | None = None,
+    costs: Any = None,
+    ordinal: bool | Ordinal = False,
+    order: Sequence[Any] | None = None,
+    distance: str | None = None,
 ) -> None:
     """Write an HTML page with charts and tables about a crowd and the result of a method.
 
@@ -28,31 +39,47 @@ def report(
     Needs the extra `report`: pip install 'crowdwise[report]'.
 
     Args:
-        labels: The labels.
-        result: The result of a method on these labels.
+        result: The result of a method.
+        labels: The labels that the method was fitted to.
         truth: The true labels, if some are known: a path, a table, or a mapping from item to class.
         path: The file to write; its name ends in .html.
         command: The command that makes the page again, for its last section; the Python call if None.
+        costs: What each label costs where each class is true, for a section about the cheapest decisions: a path, a
+            table or a mapping; see `decide`.
+        ordinal: Whether classes are numbers in their order, for a section about labels of least expected distance.
+        order: The same for classes that are no numbers: all classes, from the lowest to the highest.
+        distance: For ordered classes: "absolute" (the default) or "squared", which is what is to be small.
 
     Raises:
         CallError: The extra is missing, the name does not end in .html, or the result is not from these labels.
-        DataError: The truth cannot be read, or has no item or no class in common with the labels.
+        DataError: The truth cannot be read, or has no item or no class in common with the labels; or the costs cannot
+            be used; or the classes cannot be ordered.
 
     >>> import tempfile
     >>> from pathlib import Path
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(50, 10, seed=1)
     >>> path = Path(tempfile.mkdtemp()) / "report.html"
-    >>> report(crowd.labels, cw.BWA().fit(crowd.labels), crowd.truth, path)
+    >>> report(cw.BWA().fit(crowd.labels), crowd.labels, crowd.truth, path)
     >>> path.read_text(encoding="utf-8").startswith("<!doctype html>")
     True
     """
     require_extra("report", "A report")
+    require_order(result)
     check_page(path)
-    require_same(result, labels)
+    if isinstance(result, NumericResult):
+        _report_numbers(result, labels, truth, path, command, costs)
+        return
+    labels = same_labels(result, labels)
     known = None if truth is None else read_truth(truth)
-    call = f"cw.report(labels, cw.{result.method!r}.fit(labels){'' if truth is None else ', truth'})"
-    write_text(path, report_text(ReportData(labels, result, known, command or call)))
+    asked = one_of(costs, ordinal_of(ordinal, order, distance))
+    decisions = None if costs is None and asked is None else decide(result, costs, ordinal=asked or False)
+    more = ("" if truth is None else ", truth") + ("" if costs is None else ", costs=costs")
+    if asked is not None:
+        more += ", ordinal=True" if asked.order is None else f", order={list(asked.order)!r}"
+        more += "" if asked.distance == "absolute" else f", distance={asked.distance!r}"
+    call = f"cw.report(cw.{result.method!r}.fit(labels), labels{more})"
+    write_text(path, report_text(ReportData(result, labels, known, command or call, decisions, asked)))
 
 
 def report_text(data: ReportData) -> str:
@@ -64,9 +91,37 @@ def report_text(data: ReportData) -> str:
     return render(f"Crowd report · {data.method_name}", "Crowd report", lead, gather(data))
 
 
+def _report_numbers(
+    result: NumericResult, labels: Any, truth: Any, path: str | PathLike[str], command: str | None, costs: Any
+) -> None:
+    """Write the page about numeric labels; see `report`."""
+    from .numeric_sections import NUMERIC_SECTIONS  # imported here because it needs the extra
+
+    require_crowd(labels, "A report about numbers", numeric=True)
+    if costs is not None:
+        raise CallError("costs are for classes, and these labels are numbers.")
+    if not labels.names.items.equals(result.names.items) or not labels.names.workers.equals(result.names.workers):
+        raise CallError("The result is not from these labels: their items or workers differ.")
+    known = None if truth is None else read_truth(truth)
+    call = f"cw.report(cw.{result.method!r}.fit(numbers), numbers{'' if truth is None else ', truth'})"
+    data = NumericReportData(result, labels, known, command or call)
+    lead = (
+        f"What {labels.n_workers:,} workers said about {labels.n_items:,} items, in numbers, and what "
+        f"{data.method_name} makes of it."
+    )
+    write_text(
+        path, render(f"Crowd report · {data.method_name}", "Crowd report", lead, _gather(data, NUMERIC_SECTIONS))
+    )
+
+
 def gather(data: ReportData) -> list[Section]:
     """Make every section in the table SECTIONS; a section that has nothing to show is left out."""
     from .sections import SECTIONS  # imported here because it needs the extra
 
-    gathered = [(row, row.gather(data)) for row in SECTIONS]
+    return _gather(data, SECTIONS)
+
+
+def _gather(data: Any, rows: Sequence[Any]) -> list[Section]:
+    """Make every section in a table of sections; a section that has nothing to show is left out."""
+    gathered = [(row, row.gather(data)) for row in rows]
     return [Section(row.id, row.title, blocks, row.navigation) for row, blocks in gathered if blocks is not None]

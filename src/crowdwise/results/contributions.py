@@ -1,5 +1,6 @@
 """`Contributions`: what the prior and each vote add to the score of every class of one item."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +19,8 @@ class Contributions:
         evidence: What each row would add if it named each class. Its shape is (rows, said class, class); or (rows, said
             class) if a row adds to the class that it names and to no other class.
         logarithmic: True if the sums are the logarithms of the scores, up to a constant; False if they are the scores.
+        rescore: Returns (classes), the scores if each row named another class; None if the sums above say that. A
+            method has it if what a label adds depends on the other labels of the item.
 
     >>> added = Contributions.of_votes(np.full(3, 1 / 3), n_classes=2)
     >>> added.scores(np.array([0, 0, 1])).round(2).tolist()
@@ -27,6 +30,7 @@ class Contributions:
     prior: Array
     evidence: Array
     logarithmic: bool
+    rescore: Callable[[Array], Array] | None = None
 
     @classmethod
     def of_votes(cls, weight: Array, n_classes: int) -> "Contributions":

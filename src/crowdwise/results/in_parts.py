@@ -14,9 +14,23 @@ from ..data.crowd import Crowd
 from ..data.labels import Labels
 from ..data.names import Names
 from ..kernels import Array
+from . import calibration
+from .calibration import Scale
+from .expected_accuracy import ExpectedAccuracy
 from .finite import check_finite
-from .quality import AgreementCounts, accuracies_of, count_agreement, count_right
-from .result import TIE, Ending, Quality, Result, Scale
+from .gold import GoldCheck, fitted_to
+from .history import Counted, History
+from .quality import (
+    AgreementCounts,
+    Estimate,
+    accuracies_from,
+    accuracies_of,
+    count_agreement,
+    count_right,
+    count_right_by,
+    quality_by,
+)
+from .result import TIE, Ending, Quality, Result
 from .tables import ResultTables
 
 
@@ -28,30 +42,54 @@ class AnswerCounts(NamedTuple):
         agreed: See `AgreementCounts`.
         compared: See `AgreementCounts`.
         classes: See `AgreementCounts`.
+        by_votes: See `AgreementCounts`.
         agreed_in_all: (workers), the number of votes that name the answer of their item.
         votes: (workers), the number of votes.
         ties: (1), the number of items whose best two classes are tied.
+        confidence: (1), the sum of the confidences of the answers whose class was not known.
+        known: (1), the number of items whose class was known.
+        right: (2, workers), what `count_right_by` returns for calibrated probabilities.
     """
 
     given: Array
     agreed: Array
     compared: Array
     classes: Array
+    by_votes: Array
     agreed_in_all: Array
     votes: Array
     ties: Array
+    confidence: Array
+    known: Array
+    right: Array
 
 
-def count_answers(labels: Labels, scores: Array) -> AnswerCounts:
-    """Count these items, given their labels and final scores."""
+def count_answers(
+    labels: Labels, scores: Array, calibrated_as: str, scale: Scale, check: GoldCheck | None
+) -> AnswerCounts:
+    """Count these items, given their labels and final scores.
+
+    `calibrated_as` and `scale` are what `calibration.probabilities` needs to know, `check` what `fitted_to` does.
+    """
     answers, _, tied = kernels.best_two(scores, TIE)
+    of_classes = _probabilities(labels, scores, calibrated_as, scale, check)
+    inferred = np.ones(labels.n_items, bool) if labels.gold is None else labels.gold < 0
     arrays = (labels.item_starts, labels.workers, labels.labels)
     return AnswerCounts(
         *count_agreement(labels, answers),
         kernels.agreements(*arrays, answers, labels.n_workers),
         kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers),
         np.array([tied.sum()]),
+        np.array([np.take_along_axis(of_classes, answers[:, None], axis=1)[inferred].sum()]),
+        np.array([labels.n_items - inferred.sum()]),
+        np.stack(count_right_by(labels, of_classes)),
     )
+
+
+def _probabilities(labels: Labels, scores: Array, calibrated_as: str, scale: Scale, check: GoldCheck | None) -> Array:
+    """Return (items, classes), the probabilities of the classes of these items; the arguments of `count_answers`."""
+    votes = kernels.votes_per_item(labels.item_starts, labels.continued)
+    return fitted_to(labels.gold, check, calibration.probabilities(calibrated_as, scale, scores, votes))
 
 
 class CountingEngine(Protocol):
@@ -84,9 +122,12 @@ class ResultInParts(ResultTables):
         fitted_workers: The same with workers in the order of their numbers, as the parts have them.
         convergence: How the iterations ended.
         n_items: The number of items.
+        gold_check: What the items of known class say; see `Result`.
     """
 
-    def __init__(self, method: Any, labels: Crowd, engine: CountingEngine, ending: Ending) -> None:
+    def __init__(
+        self, method: Any, labels: Crowd, engine: CountingEngine, ending: Ending, counted: Counted | None
+    ) -> None:
         self.method: Any = method
         self.sweeping_method = method
         self.names = labels.names
@@ -97,14 +138,24 @@ class ResultInParts(ResultTables):
         self._numbering = labels.numbering
         self.convergence = ending.convergence
         self._counting_engine = engine
+        self.gold_check: GoldCheck | None = None
+        self._counted = counted
+
+    def checked(self, check: GoldCheck, _measure_quality: Any) -> "ResultInParts":
+        """Return a copy whose confidence is fitted to what the items of known class say; see `Result.checked`."""
+        other = copy(self)
+        for made in ("answer_counts", "quality"):  # from confidence as it was
+            other.__dict__.pop(made, None)
+        other.gold_check = check
+        return other
 
     @abstractmethod
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:
         """Return the rows of these items, with the scores of all classes."""
 
-    def to_frame(self, scores: bool = False) -> pl.DataFrame:
+    def to_frame(self, scores: bool = False, probabilities: bool = False) -> pl.DataFrame:
         """Return one row per item, all in memory; see `Result.to_frame`."""
-        return self.lazy(scores).collect()
+        return self.lazy(scores, probabilities).collect()
 
     def about(self, items: pl.Series) -> Result:
         """Return the result of these items alone, in memory.
@@ -117,7 +168,10 @@ class ResultInParts(ResultTables):
         class_scores = rows.select(f"score_{name}" for name in self.names.classes.cast(pl.String)).to_numpy()
         # Row by row, as everywhere else: for another layout, kernels would be compiled again.
         scores = np.ascontiguousarray(class_scores)
-        return self._result(Names(rows["item"], self.names.workers, self.names.classes), scores, rows["votes"])
+        names = Names(rows["item"], self.names.workers, self.names.classes)
+        difficulty = rows["difficulty"].to_numpy() if "difficulty" in rows.columns else None
+        gold = np.where(rows["gold"], kernels.best_two(scores, TIE)[0], -1) if "gold" in rows.columns else None
+        return self._result(names, scores, rows["votes"], difficulty, gold)
 
     def credited_to(self, method: Any) -> "ResultInParts":
         """Return a copy that names another method as its `method`: one that left its work to this method."""
@@ -141,8 +195,17 @@ class ResultInParts(ResultTables):
     @cached_property
     def answer_counts(self) -> AnswerCounts:
         """The counts over all items, given their answers; workers are in the order of their numbers."""
-        counts: AnswerCounts = self._counting_engine.add(count_answers, "counting")
+        known = {"calibrated_as": self.method.calibrated_as, "scale": self.scale, "check": self.gold_check}
+        count = partial(count_answers, **known)
+        counts: AnswerCounts = self._counting_engine.add(count, "counting")
         return counts
+
+    @property
+    def expected_accuracy(self) -> ExpectedAccuracy:
+        """How many of the inferred labels are right, as far as can be told without a truth, with an interval."""
+        total, known = float(self.answer_counts.confidence[0]), int(self.answer_counts.known[0])
+        gold = 0 if self.gold_check is None else self.gold_check.items
+        return ExpectedAccuracy.of(total, self.n_items - known, self.method.calibrated_as, gold)
 
     @cached_property
     def agreement(self) -> Array:
@@ -157,20 +220,46 @@ class ResultInParts(ResultTables):
         """The quality of every worker; see `Quality`."""
         if not self.sweeping_method.measures_accuracy:
             return Quality(self.agreement)
+        before = None if self._counted is None else self._counted.before
+        right, variance = self.answer_counts.right
+        by_confidence = accuracies_from(right, variance, self.answer_counts.given)
+        each_alone = self._each_alone() if self.gold_check is None else by_confidence
+        return quality_by(each_alone, by_confidence, before).arranged(self._numbering.worker_places)
+
+    def _each_alone(self) -> Estimate:
+        """Return the accuracies if workers err each on their own; workers are in the order of their numbers."""
+        own = self.sweeping_method.expected_right
+        if own is not None:
+            count = partial(own, workers=self.fitted_workers)
+            right, variance = self._counting_engine.add_labels(count, "measuring workers")
+            return accuracies_from(right, variance, self.answer_counts.given)
 
         def expected_right(evidence: Array, share: Array) -> Any:
             count = partial(count_right, evidence=evidence, share=share)
             return self._counting_engine.add_labels(count, "measuring workers")
 
-        accuracies = accuracies_of(AgreementCounts(*self.answer_counts[:4]), expected_right)
-        return accuracies.arranged(self._numbering.worker_places)
+        return accuracies_of(AgreementCounts(*self.answer_counts[:5]), expected_right)
+
+    @cached_property
+    def history(self) -> History | None:
+        """What was counted, to go on from it with other labels; None if the method counts nothing that lasts."""
+        if self._counted is None:
+            return None
+        return self._counted.history(repr(self.method), self.names.workers, self.quality.evidence)
 
     def _about_workers(self) -> Result:
         """Return a result in memory of all workers and of no items."""
         no_scores = np.zeros((0, len(self.names.classes)))
         return self._result(self.names, no_scores, pl.Series([], dtype=pl.Int32))
 
-    def _result(self, names: Names, scores: Array, votes: pl.Series) -> Result:
+    def _result(
+        self,
+        names: Names,
+        scores: Array,
+        votes: pl.Series,
+        difficulty: Array | None = None,
+        gold: Array | None = None,
+    ) -> Result:
         """Return a result in memory of all workers and of the items with these names, scores and numbers of votes."""
         return Result(
             method=self.method,
@@ -183,7 +272,10 @@ class ResultInParts(ResultTables):
             votes=votes.to_numpy(),
             worker_votes=self.answer_counts.votes[self._numbering.worker_places],
             agreement=self.agreement,
-            measure_quality=lambda: self.quality,
+            measure_quality=lambda _: self.quality,
+            difficulty=difficulty,
+            gold=gold,
+            gold_check=self.gold_check,
         )
 
     def __repr__(self) -> str:
@@ -193,7 +285,9 @@ class ResultInParts(ResultTables):
         )
 
 
-def part_result(fit: ResultInParts, labels: Labels, items: pl.Series, scores: Array) -> Result:
+def part_result(
+    fit: ResultInParts, labels: Labels, items: pl.Series, scores: Array, difficulty: Array | None
+) -> Result:
     """Return the result of one part in memory; it has no votes, agreement and quality of the workers.
 
     Args:
@@ -201,6 +295,7 @@ def part_result(fit: ResultInParts, labels: Labels, items: pl.Series, scores: Ar
         labels: The labels of this part.
         items: The names of the items of this part.
         scores: Their final scores.
+        difficulty: Their difficulties; None if the method has none.
 
     Raises:
         DataError: A score is not finite; a `CallError` if a parameter may be to blame.
@@ -219,6 +314,9 @@ def part_result(fit: ResultInParts, labels: Labels, items: pl.Series, scores: Ar
         votes=kernels.votes_per_item(labels.item_starts, labels.continued),
         worker_votes=no_workers,
         agreement=no_workers,
-        measure_quality=partial(Quality, no_workers),
+        measure_quality=None,
+        difficulty=difficulty,
         measure_variance=None if variance is None else partial(variance, labels, scores, fit.fitted_workers),
+        gold=labels.gold,
+        gold_check=fit.gold_check,
     )

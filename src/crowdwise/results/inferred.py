@@ -1,12 +1,19 @@
 """`Inferred`: the interface of all results, whether in memory, on disk or in a Spark cluster."""
 
+from collections.abc import Callable, Mapping
 from os import PathLike
 from typing import Any, Protocol
 
 import polars as pl
 
 from ..data.names import Names
+from ..kernels import Array
 from .convergence import Convergence
+from .expected_accuracy import ExpectedAccuracy
+from .gold import GoldCheck
+from .history import History
+from .learned import AnyLearned
+from .maker import Maker
 from .result import Quality, Result, Scale
 
 
@@ -17,7 +24,7 @@ class Inferred(Protocol):
     """
 
     @property
-    def method(self) -> Any:
+    def method(self) -> Maker:
         """The method with all its parameters."""
         ...
 
@@ -32,7 +39,7 @@ class Inferred(Protocol):
         ...
 
     @property
-    def workers(self) -> Any:
+    def workers(self) -> AnyLearned:
         """What the method learned about the workers; a `Learned`, or the method's own subclass of it."""
         ...
 
@@ -51,12 +58,37 @@ class Inferred(Protocol):
         """The number of items whose best two classes have the same score."""
         ...
 
-    def to_frame(self, scores: bool = False) -> pl.DataFrame:
-        """Return one row per item, in memory; with `scores`, there is a column for the score of every class."""
+    @property
+    def expected_accuracy(self) -> ExpectedAccuracy:
+        """How many of the inferred labels are right, as far as can be told without a truth, with an interval."""
         ...
 
-    def lazy(self, scores: bool = False) -> pl.LazyFrame:
-        """Return one row per item as a lazy table that need not fit in memory; `scores` as in `to_frame`."""
+    @property
+    def gold_check(self) -> GoldCheck | None:
+        """What the items of known class say about the method and about confidence; None if there are too few."""
+        ...
+
+    @property
+    def history(self) -> History | None:
+        """What was counted, to go on from it with other labels; None if the method counts nothing that lasts."""
+        ...
+
+    def checked(self, check: GoldCheck, measure_quality: Callable[[Array], Quality] | None) -> "Inferred":
+        """Return a copy whose confidence is fitted to what the items of known class say.
+
+        In memory, `measure_quality` computes the workers' quality from the probabilities; None if it stays as it is.
+        """
+        ...
+
+    def to_frame(self, scores: bool = False, probabilities: bool = False) -> pl.DataFrame:
+        """Return one row per item, in memory.
+
+        With `scores` or `probabilities`, there is a column for the score or the calibrated probability of every class.
+        """
+        ...
+
+    def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
+        """Return one row per item as a lazy table that need not fit in memory; its columns are those of `to_frame`."""
         ...
 
     def workers_frame(self) -> pl.DataFrame:
@@ -84,6 +116,10 @@ class Inferred(Protocol):
         workers: str | PathLike[str] | None = None,
         *,
         scores: bool = False,
+        probabilities: bool = False,
+        columns: str = "crowdwise",
+        storage: Mapping[str, Any] | None = None,
+        bom: bool = False,
     ) -> None:
         """Write the rows of the items to `truth` and those of the workers to `workers`.
 
@@ -91,6 +127,6 @@ class Inferred(Protocol):
         """
         ...
 
-    def credited_to(self, method: Any) -> "Inferred":
+    def credited_to(self, method: Maker) -> "Inferred":
         """Return a copy that names another method as its `method`: one that left its work to this method."""
         ...

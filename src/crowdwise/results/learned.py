@@ -5,7 +5,7 @@ report does not depend on the method. They are None for a method that does not l
 """
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeAlias, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from ..kernels import Array
 # because items and workers have other numbers while a method works than in its result; see data/numbering.py.
 PerItem: TypeAlias = Annotated[Array, "item_places"]
 PerWorker: TypeAlias = Annotated[Array, "worker_places"]
+# Among what a method counts: an array about all workers together that is worth keeping for later labels.
+Shared: TypeAlias = Annotated[Array, "shared"]
 
 Self = TypeVar("Self", bound="Learned")
 
@@ -25,7 +27,8 @@ class Trust:
     """How much a method trusts every worker.
 
     Attributes:
-        value: (workers), larger for a worker who is trusted more; in the method's own units.
+        value: (workers), larger for a worker who is trusted more. The number means something only beside others of
+            the same method.
         meaning: The name of this number, for the axis of a chart.
     """
 
@@ -51,6 +54,11 @@ class Learned:
         """(items), larger for harder items; None if the method has no difficulties."""
         return None
 
+    @property
+    def counted_as(self) -> Array | None:
+        """(workers), how many workers each one counts as: less than 1 if others say the same; None if unknown."""
+        return None
+
     def trust(self) -> Trust | None:
         """Return how much the method trusts every worker; None if it has no such number."""
         return None
@@ -64,10 +72,21 @@ class Learned:
         return replace(self, **changed) if changed else self  # type: ignore[type-var]  # subclasses are dataclasses
 
 
+if TYPE_CHECKING:
+
+    class AnyLearned(Learned):
+        """What some method learned: besides what all methods have, it may have attributes of its own."""
+
+        def __getattr__(self, name: str) -> Any: ...
+
+else:
+    AnyLearned = Learned
+
+
 def chances(logarithms: Array) -> Array:
-    """Return probabilities that add up to one, given their logarithms up to a common constant."""
-    weights = np.exp(logarithms - logarithms.max())
-    return np.asarray(weights / weights.sum())
+    """Return probabilities that add up to one along the last axis, given their logarithms up to a common constant."""
+    weights = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
+    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def share_right(matrices: Array) -> Trust:

@@ -15,6 +15,19 @@ tells less than it would otherwise: the interval counts only
 of the worker's n_j labels, where q is the probability that a label is right (Louis, 1982,
 https://doi.org/10.1111/j.2517-6161.1982.tb01203.x). The limits of eight labels and eight rounds were chosen on
 simulated crowds (tests/test_coverage.py), not on datasets with known truth.
+
+Where the answers nearly always follow one worker, also against all others, agreement with the answers says nothing
+about that worker. The rounds then also begin with what most other workers say, and the interval holds both readings.
+
+A method with probabilities of its own for what is right gives the expected number of right labels itself, and the
+variance of that number; then no rounds are needed.
+
+All of that takes for granted that workers err each on their own. In real crowds they err together, on items that are
+hard for everybody, and then the answers are wrong more often than the labels show. Calibrated confidence says how often
+answers are right in crowds with known truth; the number of right labels by these probabilities is a second reading. The
+labels alone cannot tell which of the two is right, so the interval holds both, and the value is that of the first
+(docs/calibration.md has how often the intervals hold the accuracy). Where confidence was fitted to items of known class
+of this crowd, these probabilities are the only reading.
 """
 
 from collections.abc import Callable
@@ -32,6 +45,29 @@ _MAX_ROUNDS: Final = 8
 # The rounds end when no accuracy changes by more than this.
 _TOLERANCE: Final = 0.01
 _MAX_PRIOR_LABELS: Final = 8.0
+# A worker decides the answers if it labels at least half of the items, and the answers follow it in at least this
+# share of the cases in which most others say something else; and if there are this many such cases.
+_NEARLY_ALWAYS: Final = 0.9
+_FEWEST_OUTVOTED: Final = 10
+# With more workers than this, nobody labels nearly every item.
+MOST_TO_COMPARE: Final = 100
+
+
+class Estimate(NamedTuple):
+    """The accuracy of every worker by one reading of the labels.
+
+    Attributes:
+        value: (workers), the accuracy.
+        low: (workers), the lower end of a central posterior interval.
+        high: (workers), the upper end.
+        evidence: (3, workers), how many labels are right, how many there are, and how many it is known of as well as if
+            the truth were known.
+    """
+
+    value: Array
+    low: Array
+    high: Array
+    evidence: Array
 
 
 class AgreementCounts(NamedTuple):
@@ -42,15 +78,40 @@ class AgreementCounts(NamedTuple):
         agreed: (workers), the number of labels on items with several labels that name the answer.
         compared: (workers), the number of labels on items with several labels.
         classes: (classes), the number of items with this answer.
+        by_votes: (4, workers), what `count_outvoted` counts. Zeros in crowds of many workers, where no one decides the
+            answers alone.
     """
 
     given: Array
     agreed: Array
     compared: Array
     classes: Array
+    by_votes: Array
+
+    @property
+    def deciding(self) -> Array:
+        """(workers), whether the answers follow this worker nearly always, also where most others say something else.
+
+        Such a worker agrees with the answers because it made them, which says nothing about how good it is.
+        """
+        _, _, outvoted, won = self.by_votes
+        return is_deciding(outvoted, won, self.given, int(self.classes.sum()))
 
 
-def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
+def is_deciding(outvoted: Array, won: Array, given: Array, n_items: int) -> Array:
+    """Return which workers the answers follow nearly always, also where most others say something else.
+
+    Args:
+        outvoted: (workers), how many labels are outvoted.
+        won: (workers), how many of these are the answer all the same.
+        given: (workers), the number of labels.
+        n_items: The number of items.
+    """
+    decides: Array = (outvoted >= _FEWEST_OUTVOTED) & (won >= _NEARLY_ALWAYS * outvoted) & (2 * given >= n_items)
+    return decides
+
+
+def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Estimate:
     """Return the accuracy of every worker, with its central posterior interval.
 
     Args:
@@ -63,7 +124,7 @@ def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Quality:
 
 def accuracies_of(
     agreement: AgreementCounts, expected_right: Callable[[Array, Array], tuple[Array, Array]], level: float = 0.95
-) -> Quality:
+) -> Estimate:
     """Return the accuracy of every worker, with its central posterior interval, from counts over all items.
 
     Args:
@@ -71,9 +132,36 @@ def accuracies_of(
         expected_right: Returns the sum of `count_right` over all items, given its arguments `evidence` and `share`.
         level: The probability that the interval contains the accuracy.
     """
+    by_answers = _by_rounds(agreement.agreed, agreement.compared, agreement, expected_right, level)
+    if not agreement.deciding.any():
+        return by_answers
+    # The answers are those of one worker, so agreement with them is agreement of that worker with itself. What most
+    # other workers say is another reading, and nothing tells which of the two is right: the intervals hold both.
+    compared, agreed = agreement.by_votes[:2]
+    by_votes = _by_rounds(agreed, compared, agreement, expected_right, level)
+    ends = np.array([[one.low, one.high] for one in (by_votes, by_answers)])
+    return Estimate(by_votes.value, ends[:, 0].min(axis=0), ends[:, 1].max(axis=0), by_votes.evidence)
+
+
+def _by_rounds(
+    agreed: Array,
+    compared: Array,
+    agreement: AgreementCounts,
+    expected_right: Callable[[Array, Array], tuple[Array, Array]],
+    level: float,
+) -> Estimate:
+    """Return the accuracies by rounds of expectation and maximisation; see `accuracies_of`.
+
+    Args:
+        agreed: (workers), how many labels are right, to begin with.
+        compared: (workers), of how many labels that is known.
+        agreement: The counts over all items.
+        expected_right: See `accuracies_of`.
+        level: See `accuracies_of`.
+    """
     given = agreement.given.astype(float)
-    right = agreement.agreed.astype(float)
-    counted = informative = agreement.compared.astype(float)
+    right = agreed.astype(float)
+    counted = informative = compared.astype(float)
     n_classes = len(agreement.classes)
     others = max(n_classes - 1, 1)
     share = (agreement.classes + 1.0) / (agreement.classes.sum() + n_classes)
@@ -88,6 +176,25 @@ def accuracies_of(
         right, variance = expected_right(evidence, share)
         counted = given
         informative = np.maximum(given - variance / (accuracy * (1 - accuracy)), 0)
+    return _posterior(right, counted, informative, level)
+
+
+def accuracies_from(right: Array, variance: Array, given: Array, level: float = 0.95) -> Estimate:
+    """Return the accuracy of every worker, with its central posterior interval, where a method knows who was right.
+
+    Args:
+        right: (workers), the expected number of right labels, by the method's own probabilities.
+        variance: (workers), the variance of this number.
+        given: (workers), the number of labels.
+        level: The probability that the interval contains the accuracy.
+    """
+    share = (right + 0.5) / (given + 1)
+    informative = np.maximum(given - variance / (share * (1 - share)), 0)
+    return _posterior(right, given.astype(float), informative, level)
+
+
+def _posterior(right: Array, counted: Array, informative: Array, level: float = 0.95) -> Estimate:
+    """Return the accuracies and their intervals, given numbers of labels; see `_prior` for the arguments."""
     prior_right, prior_wrong = _prior(right, counted, informative)
     accuracy = (prior_right + right) / (prior_right + prior_wrong + counted)
     strength = prior_right + prior_wrong + informative
@@ -96,7 +203,43 @@ def accuracies_of(
     ends = np.array([(1 - level) / 2, (1 + level) / 2])[:, None]
     low, high = special.betaincinv(accuracy * strength, (1 - accuracy) * strength, ends)
     # Near 1 the rounding error of the ends can be larger than their distance from the accuracy.
-    return Quality(accuracy, np.minimum(low, accuracy), np.maximum(high, accuracy))
+    evidence = np.stack([right, counted, informative])
+    return Estimate(accuracy, np.minimum(low, accuracy), np.maximum(high, accuracy), evidence)
+
+
+def quality_by(each_alone: Estimate, by_confidence: Estimate, before: Array | None) -> Quality:
+    """Return the quality of workers, whose intervals hold two readings of the labels.
+
+    Args:
+        each_alone: The accuracies if workers err each on their own.
+        by_confidence: The accuracies if answers are right as often as calibrated confidence says.
+        before: How right the workers were in earlier labels, which `Quality.evidence` describes; None if unknown.
+    """
+    readings = [each_alone, by_confidence]
+    if before is not None:
+        readings = [_posterior(*(one.evidence + past)) for one, past in zip(readings, before, strict=True)]
+    first, second = readings
+    return Quality(
+        first.value,
+        np.minimum(first.low, second.low),
+        np.maximum(first.high, second.high),
+        np.stack([first.low, first.high]),
+        np.stack([first.evidence, second.evidence]),
+    )
+
+
+def measure_quality(
+    accuracy: Callable[[Labels, Array], Estimate], labels: Labels, answers: Array, probabilities: Array
+) -> Quality:
+    """Return the quality of workers, given also how right they were in earlier labels.
+
+    Args:
+        accuracy: Returns the accuracies if workers err each on their own, given labels and answers.
+        labels: The labels.
+        answers: (items), the inferred class of every item.
+        probabilities: (items, classes), the calibrated probability of every class.
+    """
+    return quality_by(accuracy(labels, answers), accuracies_by(labels, probabilities), labels.known.evidence)
 
 
 def share_right(right: Array, given: Array) -> Array:
@@ -106,16 +249,28 @@ def share_right(right: Array, given: Array) -> Array:
 
 def count_agreement(labels: Labels, answers: Array) -> AgreementCounts:
     """Count these items, given their answers."""
-    # The answer of an item with a single label is that label, so agreement with it means nothing.
-    several = np.diff(labels.item_starts) > 1
-    compared = np.where(several, answers, -1)
-    with_others = np.repeat(several, np.diff(labels.item_starts))
-    return AgreementCounts(
-        given=np.bincount(labels.workers, minlength=labels.n_workers),
-        agreed=kernels.agreements(labels.item_starts, labels.workers, labels.labels, compared, labels.n_workers),
-        compared=np.bincount(labels.workers, with_others, minlength=labels.n_workers),
-        classes=np.bincount(answers, minlength=labels.n_classes),
+    given, compared, agreed = kernels.agreement_counts(
+        labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers
     )
+    classes = np.bincount(answers, minlength=labels.n_classes)
+    return AgreementCounts(given, agreed, compared, classes, count_outvoted(labels, answers))
+
+
+def count_outvoted(labels: Labels, answers: Array) -> Array:
+    """Compare every label with what most other labels of its item say.
+
+    Returns:
+        (4, workers): how many labels can be compared, because most others name one class; how many name the same class;
+        how many name another one, so that they are outvoted; and how many of these are the answer all the same.
+    """
+    if labels.n_workers > MOST_TO_COMPARE or labels.set_valued:
+        return np.zeros((4, labels.n_workers), np.int64)
+    others = kernels.said_by_others(labels.item_starts, labels.labels, labels.n_classes)
+    agrees = others == labels.labels
+    outvoted = (others >= 0) & ~agrees
+    won = outvoted & (answers[labels.item_of] == labels.labels)
+    cases = (others >= 0, agrees, outvoted, won)
+    return np.stack([np.bincount(labels.workers[case], minlength=labels.n_workers) for case in cases])
 
 
 def count_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
@@ -126,7 +281,31 @@ def count_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, A
         evidence: (workers), the log odds that a label adds to the class that it names.
         share: (classes), the prior probability of each class.
     """
-    return kernels.expected_right(labels.item_starts, labels.workers, labels.labels, evidence, share)
+    if labels.gold is None:
+        return kernels.expected_right(labels.item_starts, labels.workers, labels.labels, evidence, share)
+    apart = labels.by_knowledge
+    right, variance = count_right(apart.open, evidence, share)
+    for known, _, part in apart.known:  # which of these labels are right is certain
+        right += np.bincount(part.workers[part.labels == known], minlength=labels.n_workers)
+    return right, variance
+
+
+def count_right_by(labels: Labels, probabilities: Array) -> tuple[Array, Array]:
+    """Return two arrays (workers): the expected number of right labels, and its variance, by probabilities of classes.
+
+    Args:
+        labels: The labels.
+        probabilities: (items, classes), the probability of every class.
+    """
+    chance = probabilities[labels.item_of, labels.labels]
+    right = np.bincount(labels.workers, chance, labels.n_workers)
+    return right, np.bincount(labels.workers, chance * (1 - chance), labels.n_workers)
+
+
+def accuracies_by(labels: Labels, probabilities: Array) -> Estimate:
+    """Return the accuracy of every worker, with its interval, by probabilities of classes (items, classes)."""
+    right, variance = count_right_by(labels, probabilities)
+    return accuracies_from(right, variance, np.bincount(labels.workers, minlength=labels.n_workers))
 
 
 def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:

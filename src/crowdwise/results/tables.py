@@ -1,23 +1,43 @@
 """What every result does with its two tables: write them to files, and find the most disputed items."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from html import escape
 from os import PathLike, fspath
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
 from ..data.replacing import check_distinct
-from ..data.writing import write
-from ..errors import CallError, shown
+from ..data.spreadsheets import MOST_ROWS
+from ..data.writing import has_sheets, write
+from ..errors import CallError, did_you_mean, shown
+
+# What the same columns are called in the tables of cleanlab's `get_label_quality_multiannotator`.
+CLEANLAB_NAMES: Final = {
+    "label": "consensus_label",
+    "confidence": "consensus_quality_score",
+    "votes": "num_annotations",
+    "worker": "annotator",
+    "quality": "annotator_quality",
+    "agreement": "agreement_with_consensus",
+    "labels": "num_examples_labeled",
+}
+# The most items in the sheet of the most disputed ones.
+_MOST_DISPUTED: Final = 1_000
 
 
 class ResultTables(ABC):
     """The base of results: a table of items and a table of workers."""
 
+    @property
+    def disputed_columns(self) -> tuple[str, ...]:
+        """The columns of `disputed`."""
+        return ("item", "label", "confidence", "score", "runner_up", "runner_up_score", "votes")
+
     @abstractmethod
-    def lazy(self, scores: bool = False) -> pl.LazyFrame:
-        """Return the table of the items, with a column for the score of every class if `scores`."""
+    def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
+        """Return the table of the items, with a column for the score or the probability of every class if asked for."""
 
     @abstractmethod
     def workers_frame(self) -> pl.DataFrame:
@@ -25,10 +45,8 @@ class ResultTables(ABC):
 
     def disputed(self, count: int) -> pl.DataFrame:
         """Return the rows of the `count` items whose best two classes are closest, the closest first."""
-        if not isinstance(count, int) or not 0 <= count < 2**63:
-            raise CallError(f"count={shown(count)} is not a whole number from 0 on.")
-        columns = ("item", "label", "score", "runner_up", "runner_up_score", "votes")
-        table = self.lazy().select(columns).drop_nulls("runner_up")
+        check_count(count)
+        table = self.lazy().select(self.disputed_columns).drop_nulls("runner_up")
         margin = pl.col("score") - pl.col("runner_up_score")
         return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)
 
@@ -38,32 +56,103 @@ class ResultTables(ABC):
         workers: str | PathLike[str] | None = None,
         *,
         scores: bool = False,
+        probabilities: bool = False,
+        reasons: pl.DataFrame | None = None,
+        review: pl.DataFrame | None = None,
+        columns: str = "crowdwise",
+        storage: Mapping[str, Any] | None = None,
+        bom: bool = False,
     ) -> None:
         """Write the tables to files; the extension of a file says its format.
 
-        No file is replaced before all tables are complete, and none if one of them cannot be replaced.
+        No file is replaced before all tables are complete, and none if one of them cannot be replaced. A workbook of
+        Excel for the items has the sheets Labels, Workers, and Review or Disputed.
 
         Args:
             truth: The file for the rows of the items; None to write none.
             workers: The file for the rows of the workers; None to write none.
             scores: Whether to add a column `score_<class>` for every class to the rows of the items.
+            probabilities: Whether to add a column `probability_<class>` for every class to the rows of the items.
+            reasons: Why workers are worth a look: worker and reasons, which is a further column of the rows of the
+                workers; None to add none.
+            review: The items to look at again, which are the sheet Review of a workbook; None for the sheet Disputed,
+                which has the items whose best two classes are closest.
+            columns: "crowdwise" for our names of columns, "cleanlab" for those of cleanlab, as far as it has them.
+            storage: Options of a cloud storage, by name, where an address is one.
+            bom: Whether CSV begins with the mark of UTF-8, by which Excel shows all letters right.
         """
+        renamed = _names(columns)
         check_distinct([path for path in (truth, workers) if path is not None])
         tables: dict[str, Any] = {}
         if truth is not None:
-            tables[fspath(truth)] = self._items_to_write(scores)
+            items = self._items_to_write(scores, probabilities)
+            several = isinstance(items, pl.LazyFrame) and has_sheets(truth)
+            tables[fspath(truth)] = self._sheets(items, reasons, review, renamed) if several else renamed(items)
         if workers is not None:
-            tables[fspath(workers)] = self._workers_to_write()
-        self._write(tables)
+            tables[fspath(workers)] = renamed(_with_reasons(self._workers_to_write(), reasons))
+        self._write(tables, storage, bom)
 
-    def _items_to_write(self, scores: bool) -> Any:
+    def to_pandas(self, scores: bool = False, probabilities: bool = False) -> Any:
+        """Return the table of the items, as in `to_frame`, as one of pandas."""
+        try:
+            return self.lazy(scores, probabilities).collect().to_pandas()
+        except ModuleNotFoundError as problem:
+            raise CallError(f"to_pandas needs {problem.name}: pip install pandas pyarrow") from problem
+
+    def _sheets(
+        self, items: Any, reasons: pl.DataFrame | None, review: pl.DataFrame | None, renamed: Callable[[Any], Any]
+    ) -> dict[str, pl.DataFrame]:
+        """Return the sheets of a workbook: the items, the workers, and the items to look at; see `write`."""
+        labels = items.head(MOST_ROWS + 1).collect()  # one row more than fit is refused where it is written
+        tables = {"Labels": labels, "Workers": _with_reasons(self.workers_frame(), reasons)}
+        if review is None:
+            tables["Disputed"] = self.disputed(min(labels.height, _MOST_DISPUTED))
+        else:
+            tables["Review"] = review
+        return {name: renamed(table) for name, table in tables.items()}
+
+    def _items_to_write(self, scores: bool, probabilities: bool) -> Any:
         """Return the table of the items in the form that `_write` takes."""
-        return self.lazy(scores)
+        return self.lazy(scores, probabilities)
 
     def _workers_to_write(self) -> Any:
         """Return the table of the workers in the form that `_write` takes."""
         return self.workers_frame()
 
-    def _write(self, tables: Mapping[str, Any]) -> None:
+    def _write(self, tables: Mapping[str, Any], storage: Mapping[str, Any] | None, bom: bool) -> None:
         """Write tables, by path; no file is replaced before all tables are complete."""
-        write(tables)
+        write(tables, storage, bom=bom)
+
+
+def _with_reasons(workers: Any, reasons: pl.DataFrame | None) -> Any:
+    """Return the table of the workers with a column that says why they are worth a look, if that is known."""
+    return workers if reasons is None else workers.join(reasons, on="worker", how="left", maintain_order="left")
+
+
+def check_count(count: object) -> None:
+    """Raise `CallError` if this is no number of rows."""
+    if not isinstance(count, int) or not 0 <= count < 2**63:
+        raise CallError(f"count={shown(count)} is not a whole number from 0 on.")
+
+
+def shown_in_notebook(result: ResultTables, **tables: pl.DataFrame) -> str:
+    """Return what a notebook shows of a result: how it ended, and the first rows of its tables."""
+    shown_tables = "".join(
+        f"<p>{name}, the first of {table.height:,}:</p>{table.head(5)._repr_html_()}" for name, table in tables.items()
+    )
+    return f"<p>{escape(repr(result))}</p>{shown_tables}"
+
+
+def _names(columns: str) -> Callable[[Any], Any]:
+    """Return the function that gives the columns of a table, also of Spark's, the names of another library."""
+    known = ["crowdwise", "cleanlab"]
+    if columns not in known:
+        hint = did_you_mean(str(columns), known)
+        raise CallError(f"columns={shown(columns)} has to be 'crowdwise' or 'cleanlab'.{hint}")
+    if columns == "crowdwise":
+        return lambda table: table
+    return lambda table: (
+        table.rename(CLEANLAB_NAMES, strict=False)
+        if isinstance(table, pl.DataFrame | pl.LazyFrame)
+        else table.withColumnsRenamed(CLEANLAB_NAMES)
+    )

@@ -62,6 +62,7 @@ _NEEDED: Final[dict[str, tuple[str, ...]]] = {
     "compare": ("labels.csv", "--methods", "mv,bwa"),
     "report": ("labels.csv", "-o", "page.html"),
     "explain": ("labels.csv", "--item", "1"),
+    "blocks": ("labels.csv",),
     "simulate": ("-o", "folder", "--items", "3", "--workers", "2"),
 }
 _NEVER: Final = frozenset({"--help", "-h", "--master"})  # a cluster takes long to start
@@ -74,6 +75,7 @@ def _commands() -> dict[tuple[str, ...], Any]:
     for name, command in group.commands.items():
         found[(name,)] = command
         found |= {(name, inner): one for inner, one in getattr(command, "commands", {}).items()}
+    del found[("warm-up",)]  # which compiles for longer than a case may take, where nothing is compiled yet
     return found
 
 

@@ -6,10 +6,9 @@ from typing import Any, Final
 from unittest.mock import patch
 
 import numpy as np
-import polars as pl
 
 import crowdwise as cw
-from crowdwise.testing import require_same_found, require_whole, table
+from crowdwise.testing import require_same_bits, require_same_found, require_whole, table
 from tests.cases import EVERY
 
 from ..area import Area, Case
@@ -100,9 +99,9 @@ def _check(case: Case, method: Any, rows: Rows) -> Verdict:
     result = method.fit(cw.Labels.from_frame(table(rows)))
     require_whole(rows, result)
     shuffled = case.random.sample(rows, len(rows))
-    _require_same_bits(result, method.fit(cw.Labels.from_frame(table(shuffled))), "shuffled rows")
+    require_same_bits(result, method.fit(cw.Labels.from_frame(table(shuffled))))
     with patch.dict(os.environ, {"CROWDWISE_THREADS": "3"}):
-        _require_same_bits(result, method.fit(cw.Labels.from_frame(table(rows))), "other threads")
+        require_same_bits(result, method.fit(cw.Labels.from_frame(table(rows))))
     if "disk" in method.places() and case.chance(0.3):
         path = case.here / "votes.parquet"
         table(rows).write_parquet(path)
@@ -112,25 +111,6 @@ def _check(case: Case, method: Any, rows: Rows) -> Verdict:
         finally:
             labels.close()
     return "right"
-
-
-def _require_same_bits(one: Any, other: Any, where: str) -> None:
-    """Raise `Failure` unless two results have the same answers, scores and qualities, to the bit."""
-    for what, first, second in (
-        ("items", one.to_frame(scores=True).sort("item"), other.to_frame(scores=True).sort("item")),
-        ("workers", one.workers_frame().sort("worker"), other.workers_frame().sort("worker")),
-    ):
-        if first.equals(second):
-            continue
-        differing = [name for name in first.columns if not first[name].equals(second[name])]
-        raise Failure(f"{where} change {', '.join(differing[:5])} of {what}: {_furthest(first, second, differing)}")
-
-
-def _furthest(first: pl.DataFrame, second: pl.DataFrame, columns: list[str]) -> str:
-    """How far two tables are apart at most, in words."""
-    numbers = [name for name in columns if first[name].dtype.is_float()]
-    apart = [float((first[name] - second[name]).abs().max() or 0.0) for name in numbers]  # type: ignore[arg-type]
-    return f"by up to {max(apart, default=0.0):.2g}" + ("" if len(numbers) == len(columns) else ", and other answers")
 
 
 AREA = Area("methods", "every method on odd crowds, shuffled, on threads, on disk", attack, tested=200, weight=50)

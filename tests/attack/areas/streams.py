@@ -18,6 +18,7 @@ _COMMANDS: Final[tuple[tuple[str, ...], ...]] = (
     ("explain", "{labels}", "--item", "é=1+1"),
     ("explain", "{labels}", "--item", "nothing-日本"),
     ("compare", "{labels}", "--methods", "mv"),
+    ("blocks", "{labels}"),
     ("methods",),
     ("--help",),
     ("--version",),

@@ -5,10 +5,14 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
+import numpy as np
+import polars as pl
+
 from ...errors import CallError
 from ...parallel import Sum, Threads
 from ..cleaning import Rules
 from ..crowd import describe
+from ..knowledge import Known
 from ..labels import Labels
 from ..names import Names
 from ..reading_report import ReadingReport
@@ -63,6 +67,7 @@ class LabelsOnDisk:
         n_workers: The number of workers.
         n_classes: The number of classes.
         set_valued: Whether some vote names several classes.
+        numeric: Whether labels are numbers instead of classes.
     """
 
     place: Final = "disk"
@@ -77,6 +82,7 @@ class LabelsOnDisk:
         self.n_labels = sum(part.labels for part in parts.parts)
         self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
         self.set_valued = any(part.continued for part in parts.parts)
+        self.numeric = parts.dtype == np.float64
         self._fit_numbers = itertools.count()
 
     @classmethod
@@ -112,6 +118,25 @@ class LabelsOnDisk:
         except BaseException:
             place.close()
             raise
+
+    def with_report(self, report: ReadingReport) -> "LabelsOnDisk":
+        """Return the same labels with another report of what was read."""
+        self.report = report
+        return self
+
+    def with_classes(self, classes: pl.Series) -> "LabelsOnDisk":
+        """Return the same labels with these classes, which are all that the labels name and perhaps more."""
+        return self._with(self.parts.with_classes(classes))
+
+    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "LabelsOnDisk":
+        """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
+        return self._with(self.parts.with_known(gold, known))
+
+    def _with(self, parts: Parts) -> "LabelsOnDisk":
+        """Return the same labels, in other words: they share their files, and the numbers of fits, with this."""
+        other = LabelsOnDisk(parts, self.report, self.phases)
+        other._fit_numbers = self._fit_numbers
+        return other
 
     @property
     def folder(self) -> str:

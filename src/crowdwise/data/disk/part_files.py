@@ -1,6 +1,7 @@
 """The files of `LabelsOnDisk`: for each part, its arrays and the names of its items."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Final
@@ -10,6 +11,8 @@ import polars as pl
 
 from ...kernels import Array
 from ..encoding import Grouped
+from ..ids import codes_of
+from ..knowledge import NOTHING_KNOWN, Known, gold_codes
 from ..labels import Labels
 from ..names import Names
 from ..numbering import Numbering
@@ -42,7 +45,7 @@ class Part:
         """Return the path of the file with one of the arrays."""
         return self.folder / f"{self.number:04}.{what}"
 
-    def write(self, grouped: Grouped, names: pl.Series) -> None:
+    def write(self, grouped: Grouped | Labels, names: pl.Series) -> None:
         """Write all files of the part; a part without items has none."""
         if not self.items:
             return
@@ -81,6 +84,9 @@ class Parts:
         dtype: The data type of labels.
         integers: Whether the names of items are integers that are stored as text.
         memory: How many bytes of memory may be used while working.
+        recoded: The class that each stored label stands for; None if labels are stored as what they stand for.
+        gold: The columns item, and code for the number of the known class of this item; None if no class is known.
+        known: What else is known beforehand.
     """
 
     place: Workspace
@@ -90,6 +96,9 @@ class Parts:
     dtype: Any
     integers: bool
     memory: int
+    recoded: Array | None = None
+    gold: pl.DataFrame | None = None
+    known: Known = NOTHING_KNOWN
     _mapped: dict[int, Labels] = field(default_factory=dict)
 
     def load(self, number: int) -> Labels:
@@ -97,6 +106,7 @@ class Parts:
         if number in self._mapped:
             return self._mapped[number]
         labels = self.parts[number].load(self._numbered_names, self.dtype)
+        labels = complete(labels, self.recoded, self.gold, self.known, lambda: self.item_names(number))
         if self.stay_mapped:
             self._mapped[number] = labels
         return labels
@@ -104,7 +114,7 @@ class Parts:
     @property
     def numbering(self) -> Numbering:
         """The numbers of the workers. Items need none: the parts have them in the order of their numbers."""
-        return Numbering(np.zeros(0, np.int32), self.worker_places)
+        return Numbering.of_workers(self.worker_places)
 
     @cached_property
     def _numbered_names(self) -> Names:
@@ -120,9 +130,36 @@ class Parts:
         size = labels * (5 + self.dtype.itemsize) + items * (8 + 8 * len(self.names.classes))
         return bool(size < self.memory / 3)
 
+    def with_classes(self, classes: pl.Series) -> "Parts":
+        """Return the same parts with these classes, which are all that the labels name and perhaps more."""
+        codes = codes_of(self.names.classes, classes).astype(np.min_scalar_type(len(classes) - 1))
+        names = replace(self.names, classes=classes)
+        return replace(self, names=names, recoded=codes if self.recoded is None else codes[self.recoded], _mapped={})
+
+    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "Parts":
+        """Return the same parts with what is known beforehand; see `Crowd.with_known`."""
+        return replace(self, gold=gold, known=known, _mapped={})
+
     def item_names(self, number: int) -> pl.Series:
         """Return the names of the items of one part."""
         return self.parts[number].item_names(self.integers)
+
+
+def complete(
+    labels: Labels, recoded: Array | None, gold: pl.DataFrame | None, known: Known, items: Callable[[], pl.Series]
+) -> Labels:
+    """Add to the stored labels of a part what became known after they were stored.
+
+    Args:
+        labels: The labels of the part, as they are stored.
+        recoded: The class that each stored label stands for; None if labels are stored as what they stand for.
+        gold: The columns item and code; None if no class is known.
+        known: What else is known beforehand.
+        items: Returns the names of the items of the part.
+    """
+    codes = None if gold is None else gold_codes(items(), gold)
+    classes = labels.labels if recoded is None else recoded[labels.labels]
+    return replace(labels, labels=classes, gold=codes, known=known)
 
 
 def save(path: Path, array: Array) -> None:

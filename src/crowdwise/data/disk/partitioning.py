@@ -22,6 +22,7 @@ from ..encoding import Dictionary, Duplicates, Grouped
 from ..labels import NOTHING_LEFT
 from ..names import Names
 from ..numbering import Numbering, inverse, numbers
+from ..numbers import NO_CLASSES, NumberReader
 from ..reading_report import ReadingReport
 from ..sources import Scan
 from .part_files import Part, Parts
@@ -85,18 +86,18 @@ def partition(
     integers_in_text = any(one.is_text for one in scans)
     wanted = 3 * rows * _SORTING_BYTES * thread_count() / memory
     bits = math.ceil(math.log2(min(max(wanted, 4), _MOST_PARTS)))
-    cleaning, workers, classes = Cleaning(found, rules.missing), Dictionary(), Dictionary()
+    cleaning, workers = Cleaning(found, rules.missing, rules.numeric), Dictionary()
+    labels = _Numbers(found["label"]) if rules.numeric else _Classes()
     pending = _PendingRows(place, 1 << bits, memory // (8 * _PENDING_BYTES))
     for batch in _batches(scans, min(_BATCH_ROWS, max(memory // (8 * _PENDING_BYTES), 1000))):
         has_label = cleaning.labelled(batch)
         if cleaning.ids_complete:  # if not, the table will be refused, and the other rows only need to be counted
-            pending.add(*_split_batch(batch, has_label, workers, classes, bits))
+            pending.add(*_split_batch(batch, has_label, workers, labels, bits))
         phases("reading", min(cleaning.rows / max(rows, 1), 1.0))
     cleaning.check(rules.strict)
     pending.flush()
     worker_names = encoding.typed(workers.names, integers_in_text)
-    class_names = encoding.typed(classes.names, integers_in_text)
-    ranks = encoding.rank(class_names)
+    ordered, ranks = labels.finish(integers_in_text)
     worker_places = numbers(worker_names)
     outcomes: list[_SortedPart] = []
 
@@ -110,7 +111,6 @@ def partition(
         )
     conflicts = sum(outcome.conflicts for outcome in outcomes)
     integers = integers_in_text and all(outcome.integers for outcome in outcomes if outcome.part.items)
-    ordered = class_names.sort()
     if conflicts and rules.duplicates == "error":
         _refuse_conflicts(scans, rules, outcomes, conflicts, integers, worker_names, ordered)
     repeated = sum(outcome.repeated for outcome in outcomes)
@@ -124,7 +124,33 @@ def partition(
     names = Names(pl.Series("item", [], pl.Int64), worker_names.alias("worker"), ordered.alias("label"))
     if rules.duplicates == "set" and conflicts:
         filled = [replace(part, continued=True) for part in filled]
-    return Parts(place, filled, names, worker_places, ranks.dtype, integers, memory), report
+    dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
+    return Parts(place, filled, names, worker_places, dtype, integers, memory), report
+
+
+class _Classes:
+    """Gives codes to the labels of batches, which name classes."""
+
+    def __init__(self) -> None:
+        self._dictionary = Dictionary()
+
+    def read(self, labelled: pl.DataFrame) -> Array:
+        """Return the codes of the labels of one batch."""
+        return self._dictionary.encode(labelled["label"])
+
+    def finish(self, integers_in_text: bool) -> tuple[pl.Series, Array | None]:
+        """Return the names of the classes in their order, and the number of the class of every code."""
+        names = encoding.typed(self._dictionary.names, integers_in_text)
+        return names.sort(), encoding.rank(names)
+
+
+class _Numbers(NumberReader):
+    """Reads the labels of batches as numbers."""
+
+    def finish(self, _integers_in_text: bool) -> tuple[pl.Series, Array | None]:
+        """Refuse labels that are no numbers, and return that there are no classes, and no codes."""
+        self.check()
+        return NO_CLASSES, None
 
 
 def _batches(scans: Sequence[Scan], rows: int) -> Iterator[pl.DataFrame]:
@@ -134,7 +160,7 @@ def _batches(scans: Sequence[Scan], rows: int) -> Iterator[pl.DataFrame]:
 
 
 def _split_batch(
-    batch: pl.DataFrame, has_label: pl.Series | None, workers: Dictionary, classes: Dictionary, bits: int
+    batch: pl.DataFrame, has_label: pl.Series | None, workers: Dictionary, labels: "_Classes | _Numbers", bits: int
 ) -> tuple[pl.DataFrame, Array]:
     """Encode the workers and labels of a batch, and sort its rows by the part that they belong to.
 
@@ -142,19 +168,19 @@ def _split_batch(
         batch: The rows.
         has_label: Which of the rows have a label; None if all have one.
         workers: The codes of workers so far.
-        classes: The codes of classes so far.
+        labels: Gives the codes of classes, or reads the numbers.
         bits: The number of parts is 2 ** bits.
 
     Returns:
         The rows in the order of the parts, and where each part starts. In rows without a label, worker and label
-        have the code -1.
+        are -1.
     """
     labelled = batch if has_label is None else batch.filter(has_label)
-    codes = {"worker": workers.encode(labelled["worker"]), "label": classes.encode(labelled["label"])}
+    codes = {"worker": workers.encode(labelled["worker"]), "label": labels.read(labelled)}
     if has_label is not None:
         rows = np.flatnonzero(has_label.to_numpy())
         for role, known in codes.items():
-            codes[role] = np.full(batch.height, -1, np.int32)
+            codes[role] = np.full(batch.height, -1, known.dtype)
             codes[role][rows] = known
     item = batch["item"].rechunk()  # selecting rows from a column in many pieces takes twenty times as long
     order, starts = kernels.split_by_hash(encoding.key(item), bits)
@@ -214,7 +240,7 @@ class _PendingRows:
 def _sort(
     pending: _PendingRows,
     number: int,
-    ranks: Array,
+    ranks: Array | None,
     worker_places: Array,
     duplicates: Duplicates,
     integers_in_text: bool,
@@ -257,30 +283,29 @@ class Arranged:
     conflicting: Any
 
 
-def arrange(table: pl.DataFrame, ranks: Array, worker_places: Array, duplicates: Duplicates) -> Arranged:
+def arrange(table: pl.DataFrame, ranks: Array | None, worker_places: Array, duplicates: Duplicates) -> Arranged:
     """Sort all rows of some items, and resolve several labels of one worker for one item.
 
     Args:
-        table: The rows: names of items, codes of workers, and codes of labels, which are -1 where there is no label.
-        ranks: The number of the class that each code of a label stands for.
+        table: The rows: names of items, codes of workers, which are -1 where there is no label, and codes of labels.
+        ranks: The number of the class that each code of a label stands for; None if labels are numbers.
         worker_places: The number that each code of a worker stands for; see `Numbering`.
         duplicates: What to do where one worker gave one item several different labels.
     """
-    has_label = table["label"] >= 0
+    has_label = table["worker"] >= 0
     distinct = None if has_label.all() else table["item"].n_unique()
     table = table if distinct is None else table.filter(has_label)
     item = encoding.encode_column(table["item"], False)
-    labels = ranks[table["label"].to_numpy()]
+    labels = table["label"].to_numpy() if ranks is None else ranks[table["label"].to_numpy()]
     workers = table["worker"].to_numpy()
     grouped = encoding.group(item.codes, workers, labels, len(item.names), len(worker_places), duplicates)
     names = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
     conflicting = None if grouped.conflict is None else item.names[grouped.conflict.item]
     unlabelled = (len(item.names) if distinct is None else distinct) - len(names)
     item_places = numbers(names)
-    starts, workers, labels = Numbering(item_places, worker_places).apply(
-        grouped.item_starts, grouped.workers, grouped.labels
+    starts, workers, labels, continued = Numbering(item_places, worker_places).apply(
+        grouped.item_starts, grouped.workers, grouped.labels, grouped.continued
     )
-    continued = None if grouped.continued is None else encoding.continuing(starts, workers)
     numbered = replace(grouped, item_starts=starts, workers=workers, labels=labels, continued=continued)
     return Arranged(numbered, names.gather(inverse(item_places)), unlabelled, conflicting)
 
@@ -306,4 +331,4 @@ def _refuse_conflicts(
         if len(matches):
             item, worker, said = first_conflicts[matches[0]]
             shown = int(item) if integers else item
-            encoding.refuse_conflicts(count, shown, workers[worker], classes.gather(list(said)))
+            encoding.refuse_conflicts(count, shown, workers[worker], encoding.said_in(said, classes))

@@ -14,7 +14,7 @@ from typing import IO, Final
 
 import polars as pl
 
-from ...errors import CallError, DataError, require_kind
+from ...errors import CallError, DataError, is_utf_8, require_kind, shown
 from ..frames import first_line
 from ..locks import lock
 
@@ -48,7 +48,7 @@ def parse_size(text: str | int) -> int:
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?)(I?)B?\s*", str(text).upper(), re.ASCII)
     size = float(match[1]) * (1024 if match[3] else 1000) ** _UNITS.index(match[2]) if match else 0.0
     if not 1 <= size <= _LARGEST_SIZE:
-        raise CallError(f"memory={text!r} is no size; write it as 4GB or 500MB.")
+        raise CallError(f"memory={shown(text)} is no size; write it as 4GB or 500MB.")
     return int(size)
 
 
@@ -135,7 +135,7 @@ class Workspace:
             raise CallError(f"There is no folder {self._parent} to work in.")
         if not os.access(self._parent, os.W_OK):
             raise CallError(f"The folder {self._parent} may not be written to; name another to work in.")
-        if any("\ud800" <= character <= "\udfff" for character in os.fspath(self._parent)):
+        if not is_utf_8(os.fspath(self._parent)):
             # polars opens the files in it by their paths, and takes no others
             raise CallError(f"The path {self._parent} is not text in UTF-8; name another folder to work in.")
         with self.writing():

@@ -13,9 +13,9 @@ from ...errors import CallError, DataError
 from .. import columns
 from ..encoding import INTEGER
 from ..formats import spark_format_of
-from ..frames import first_line
 from ..paths import expand
 from ..sources import scan
+from .reasons import reason
 
 
 def connect(master: str | None) -> SparkSession:
@@ -32,7 +32,7 @@ def connect(master: str | None) -> SparkSession:
     try:
         session = (builder if master is None else builder.master(master)).getOrCreate()
     except Exception as problem:  # Java may report anything
-        raise CallError(f"Spark does not start ({first_line(problem)}): it needs Java 17 and its master.") from problem
+        raise CallError(f"Spark does not start ({reason(problem)}): it needs Java 17 and its master.") from problem
     session.sparkContext.setLogLevel("ERROR")
     return session
 
@@ -59,7 +59,7 @@ def read(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | 
     try:
         table = session.read.format(spark.name).options(**options).load(list(paths))
     except Exception as problem:  # the file system of the cluster may report anything
-        raise DataError(f"{', '.join(paths)} does not read as {file_format.name}: {first_line(problem)}.") from problem
+        raise DataError(f"{', '.join(paths)} does not read as {file_format.name}: {reason(problem)}.") from problem
     found = columns.recognise(table.columns, given, paths[0])
     picked = table.select(*(f.col(f"`{name}`") for name in found.values()))
     return _parse_integers(picked) if file_format.is_text else picked

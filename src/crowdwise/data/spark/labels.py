@@ -1,15 +1,20 @@
 """`LabelsOnSpark`: labels in a Spark cluster, in parts that stay on the executors."""
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Final
 
+import numpy as np
+import polars as pl
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
 from .. import columns
 from ..cleaning import Rules
 from ..crowd import describe
+from ..knowledge import Known
 from . import files
+from .about import About
 from .partitioning import partition
 
 
@@ -24,7 +29,7 @@ class LabelsOnSpark:
         where: The name of the table in error messages.
 
     Attributes:
-        parts: The Spark table of the parts, one row for each part.
+        parts: The parts, as Spark stores them.
         report: What was read, and which rows were dropped or changed.
         session: The Spark session.
         types: The Spark data type of each column: item, worker and label.
@@ -36,7 +41,9 @@ class LabelsOnSpark:
         n_workers: The number of workers.
         n_classes: The number of classes.
         set_valued: Whether some vote names several classes.
-        about: What executors need to know about the whole crowd, as a Spark broadcast variable; see `parts.About`.
+        numeric: Whether labels are numbers instead of classes.
+        known: What else is known beforehand, besides the classes of items.
+        about: What executors need to know about the whole crowd, as a Spark broadcast variable; see `about.About`.
     """
 
     place: Final = "spark"
@@ -53,12 +60,40 @@ class LabelsOnSpark:
         picked, self.parts, about, self.report, sizes = partition(votes, found, rules, partitions)
         self.session = votes.sparkSession
         self.types = {field.name: field.dataType for field in picked.schema.fields}
-        self.names, self.numbering = about.names, about.numbering
         self.n_parts, self.n_items, self.n_labels = sizes
-        self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
-        self.set_valued = about.set_valued
-        self.about = send(self.session, about)
+        self._tell(about)
         self._own_session = False
+
+    def _tell(self, about: About) -> None:
+        """Send what is known about the whole crowd to the executors."""
+        self._about = about
+        self.names, self.numbering = about.names, about.numbering
+        self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
+        self.set_valued, self.known = about.set_valued, about.known
+        self.numeric = about.dtype == np.float64
+        self.about = send(self.session, about)
+
+    def with_classes(self, classes: pl.Series) -> "LabelsOnSpark":
+        """Return the same labels with these classes, which are all that the labels name and perhaps more."""
+        return self._with(self._about.with_classes(classes))
+
+    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "LabelsOnSpark":
+        """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
+        # Executors need to know the weight alone; what was counted earlier is added here.
+        other = self._with(self._about.with_known(gold, Known(known.gold_weight)))
+        other.known = known
+        return other
+
+    @property
+    def has_gold(self) -> bool:
+        """Whether the classes of some items are known."""
+        return self._about.gold is not None
+
+    def _with(self, about: About) -> "LabelsOnSpark":
+        """Return the same labels, of which something else is known; they share their parts with this."""
+        other = copy(self)
+        other._tell(about)
+        return other
 
     @classmethod
     def read(
@@ -89,10 +124,11 @@ class LabelsOnSpark:
         return []
 
     def close(self) -> None:
-        """Remove the parts from the executors. If `read` started the session, also end it."""
-        self.parts.unpersist()
+        """Remove the parts from the executors. If `read` started the session, end it, and Spark removes them."""
         if self._own_session:
             self.session.stop()
+        else:
+            self.parts.remove()
 
     def __repr__(self) -> str:
         return describe(self, f"; {self.n_parts:,} parts")

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+import uuid
 from functools import partial
 from typing import Any, Final
 
@@ -20,8 +21,12 @@ from ..frames import first_line
 from ..ids import as_number, require_ids
 from ..labels import NOTHING_LEFT
 from ..numbering import numbers
+from ..numbers import NO_CLASSES
 from ..reading_report import ReadingReport
-from .parts import PART_SCHEMA, About, sort_part
+from .about import About
+from .numbers import as_number_column, refuse_unless_numbers
+from .parts import PART_SCHEMA, sort_part
+from .stored import StoredParts
 
 # Rows per part if the caller does not say how many parts to make. Sorting this many takes about a second, and they
 # take little of an executor's memory.
@@ -32,7 +37,7 @@ _MOST_ROWS_PER_PART: Final = 2**28 - 1
 
 def partition(
     votes: DataFrame, found: dict[str, str], rules: Rules, partitions: int | None
-) -> tuple[DataFrame, DataFrame, About, ReadingReport, tuple[int, int, int]]:
+) -> tuple[DataFrame, StoredParts, About, ReadingReport, tuple[int, int, int]]:
     """Encode, check, split and sort the rows of a table in the cluster.
 
     Only the names of workers and classes come to the driver, never the labels.
@@ -59,45 +64,53 @@ def partition(
     has_label = _has_value(picked, "label")
     for value in rules.missing:
         has_label = has_label & ~_equals(picked, value)
-    cleaning = Cleaning(found, rules.missing)
+    cleaning = Cleaning(found, rules.missing, rules.numeric)
     _count_rows(cleaning, picked, rows, has_label)
     cleaning.check(rules.strict)
     labelled = rows.filter(has_label)
-    workers, classes = (_distinct(labelled, role) for role in ("worker", "label"))
+    workers = _distinct(labelled, "worker")
     encoding.require_codes(len(workers), "different values of the worker")
-    encoding.require_codes(len(classes), "different values of the label")
-    ordered = classes.sort()
-    ranks = encoding.rank(ordered)  # the codes of the classes are in the order of their values already
-    coded = (
-        rows.withColumn("has_label", has_label)
-        .join(f.broadcast(_codes(session, workers, picked, "worker")), "worker", "left")
-        .join(f.broadcast(_codes(session, ordered, picked, "label")), "label", "left")
-        .select(
-            "item",
-            "row",
-            f.coalesce("worker_code", f.lit(-1)).alias("worker"),
-            f.when(f.col("has_label"), f.col("label_code")).otherwise(-1).cast("int").alias("label"),
-        )
+    rows_with_codes = rows.withColumn("has_label", has_label).join(
+        f.broadcast(_codes(session, workers, picked, "worker")), "worker", "left"
+    )
+    ranks: Any = None
+    if rules.numeric:
+        refuse_unless_numbers(labelled)
+        ordered, code = NO_CLASSES, as_number_column(picked.schema["label"].dataType)
+    else:
+        classes = _distinct(labelled, "label")
+        encoding.require_codes(len(classes), "different values of the label")
+        ordered = classes.sort()
+        ranks = encoding.rank(ordered)  # the codes of the classes are in the order of their values already
+        of_classes = f.broadcast(_codes(session, ordered, picked, "label"))
+        rows_with_codes, code = rows_with_codes.join(of_classes, "label", "left"), f.col("label_code")
+    coded = rows_with_codes.select(
+        "item",
+        "row",
+        f.when(f.col("has_label"), f.col("worker_code")).otherwise(-1).cast("int").alias("worker"),
+        f.when(f.col("has_label"), code).otherwise(-1).cast("double" if rules.numeric else "int").alias("label"),
     )
     count = partitions or max(math.ceil(cleaning.rows / _ROWS_PER_PART), session.sparkContext.defaultParallelism)
     if cleaning.rows > count * _MOST_ROWS_PER_PART:
         raise CallError(f"{count:,} partitions are too few for {cleaning.rows:,} rows: leave partitions out.")
     worker_places = numbers(workers)
-    sort = partial(sort_part, worker_places=worker_places, ranks=ranks, duplicates=rules.duplicates)
-    parts = coded.repartition(count, "item").mapInArrow(sort, PART_SCHEMA).persist(StorageLevel.MEMORY_AND_DISK)
-    summary = parts.select("items", "labels", "repeated", "conflicts", "unlabelled", "conflict").collect()
+    folder = f"crowdwise-{uuid.uuid4().hex}"
+    sort = partial(sort_part, worker_places=worker_places, ranks=ranks, duplicates=rules.duplicates, folder=folder)
+    parts = StoredParts(coded.repartition(count, "item").mapInArrow(sort, PART_SCHEMA), folder)
+    summary = parts.small.collect()
     rows.unpersist()
     total = {name: sum(one[name] for one in summary) for name in ("items", "labels", "repeated", "conflicts")}
     if total["conflicts"] and rules.duplicates == "error":
         first_conflicts = [pickle.loads(one["conflict"]) for one in summary if one["conflict"] is not None]
         _, item, worker, said = min(first_conflicts, key=lambda first: int(first[0]))
-        encoding.refuse_conflicts(total["conflicts"], item, workers[worker], ordered.gather(list(said)))
+        encoding.refuse_conflicts(total["conflicts"], item, workers[worker], encoding.said_in(said, ordered))
     if rules.strict:
         encoding.refuse_repeats(total["repeated"])
     if not total["items"]:
         raise DataError(NOTHING_LEFT)
     set_valued = rules.duplicates == "set" and total["conflicts"] > 0
-    about = About(workers.alias("worker"), worker_places, ordered.alias("label"), ranks.dtype, set_valued)
+    dtype = np.dtype(np.float64) if rules.numeric else ranks.dtype
+    about = About(workers.alias("worker"), worker_places, ordered.alias("label"), dtype, folder, set_valued)
     unlabelled = sum(one["unlabelled"] for one in summary)
     counted = (cleaning.rows, cleaning.unlabelled, total["repeated"], total["conflicts"], rules.duplicates, unlabelled)
     sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]

@@ -3,71 +3,53 @@
 import io
 import pickle
 from collections.abc import Iterator
-from typing import Any
+from hashlib import blake2b
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 
 from ...kernels import Array
+from ..disk.part_files import complete
 from ..disk.partitioning import arrange
 from ..encoding import Duplicates
 from ..labels import Labels
-from ..names import Names
-from ..numbering import Numbering
 from ..reading_report import ReadingReport
+from . import kept
+from .about import About
 
-# The columns of a part, for Spark: its number, counts, the first conflict if any, the arrays of `Labels` as bytes, and
-# the names of its items as an Arrow file.
-PART_SCHEMA = (
-    "part int, items int, labels int, repeated int, conflicts int, unlabelled int, conflict binary, "
-    "starts binary, workers binary, classes binary, continued binary, names binary"
-)
-
-# The same columns for Arrow.
-_ARROW_SCHEMA = pa.schema(
-    [(name, pa.int32()) for name in ("part", "items", "labels", "repeated", "conflicts", "unlabelled")]
-    + [(name, pa.binary()) for name in ("conflict", "starts", "workers", "classes", "continued", "names")]
-)
+# The columns of a part that are small, with their types for Spark: its number, counts, and the first conflict if any.
+_COUNTS: Final = dict.fromkeys(("items", "labels", "repeated", "conflicts", "unlabelled"), "int")
+SMALL_COLUMNS: Final = {"part": "long", **_COUNTS, "conflict": "binary"}
+# The other columns: the arrays of `Labels` as bytes, and the names of the items as an Arrow file.
+_LARGE_COLUMNS: Final = dict.fromkeys(("starts", "workers", "classes", "continued", "names"), "binary")
+# All columns, for Spark and for Arrow.
+PART_SCHEMA: Final = ", ".join(f"{name} {kind}" for name, kind in (SMALL_COLUMNS | _LARGE_COLUMNS).items())
+_ARROW_TYPES: Final = {"long": pa.int64(), "int": pa.int32(), "binary": pa.binary()}
+_ARROW_SCHEMA: Final = pa.schema({name: _ARROW_TYPES[kind] for name, kind in (SMALL_COLUMNS | _LARGE_COLUMNS).items()})
 
 
-class About:
-    """What executors need to know about the whole crowd to work on one part.
-
-    Args:
-        workers: The names of the workers, in order of first appearance.
-        worker_places: The number of every worker; the parts have workers by their numbers.
-        classes: The names of the classes.
-        dtype: The data type of labels.
-        set_valued: Whether some vote names several classes.
-    """
-
-    def __init__(
-        self, workers: pl.Series, worker_places: Array, classes: pl.Series, dtype: Any, set_valued: bool = False
-    ) -> None:
-        self.names = Names(pl.Series("item", [], pl.Int64), workers, classes)
-        self.numbering = Numbering(np.zeros(0, np.int32), worker_places)
-        self.numbered_names = self.names.numbered(self.numbering)
-        self.dtype = dtype
-        self.set_valued = set_valued
+def item_names(row: dict[str, Any]) -> pl.Series:
+    """Return the names of the items of a part."""
+    return pl.read_ipc(io.BytesIO(row["names"])).to_series()
 
 
 def sort_part(
-    batches: Iterator[pa.RecordBatch], worker_places: Array, ranks: Array, duplicates: Duplicates
+    batches: Iterator[pa.RecordBatch], worker_places: Array, ranks: Array | None, duplicates: Duplicates, folder: str
 ) -> Iterator[pa.RecordBatch]:
-    """Sort the rows of one Spark partition into the arrays of `Labels`.
+    """Sort the rows of one Spark partition into the arrays of `Labels`, and keep them in files.
 
     Args:
-        batches: The rows: names of items, codes of workers, codes of labels (-1 for no label), and row numbers.
+        batches: The rows: names of items, codes of workers (-1 for no label), codes of labels, and row numbers.
         worker_places: The number that each code of a worker stands for; see `Numbering`.
-        ranks: The number of the class that each code of a label stands for.
+        ranks: The number of the class that each code of a label stands for; None if labels are numbers.
         duplicates: What to do where one worker gave one item several different labels.
+        folder: The name of the folder in which executors keep the parts of this crowd.
 
     Yields:
         One row with the columns of `PART_SCHEMA`; none if the partition is empty.
     """
-    from pyspark import TaskContext
-
     given = [pl.from_arrow(batch) for batch in batches if batch.num_rows]
     if not given:
         return
@@ -78,15 +60,17 @@ def sort_part(
     conflict = None
     if first is not None:
         # Other parts may have conflicts in earlier rows, so the driver gets the first row of the item to compare.
-        rows = table.filter((pl.col("label") >= 0) & (pl.col("item") == found.conflicting))["row"]
+        rows = table.filter((pl.col("worker") >= 0) & (pl.col("item") == found.conflicting))["row"]
         conflict = pickle.dumps((rows[0], found.conflicting, first.worker, first.labels))
-    context = TaskContext.get()
     names = io.BytesIO()
     found.items.to_frame().write_ipc(names)
+    part = _number(found.items)
+    if len(found.items):
+        kept.keep(folder, part, grouped, found.items)
     yield pa.RecordBatch.from_pylist(
         [
             {
-                "part": context.partitionId() if context is not None else 0,
+                "part": part,
                 "items": len(found.items),
                 "labels": len(grouped.workers),
                 "repeated": grouped.repeated,
@@ -111,20 +95,60 @@ def labelled_parts(batches: Iterator[pa.RecordBatch], about: About) -> Iterator[
         batches: Rows with the columns of `PART_SCHEMA`.
         about: What is known about the whole crowd.
     """
-    for batch in batches:
-        for row in batch.to_pylist():
-            if row["items"]:
-                yield row, _labels(row, about)
+    for row, stored in _stored_parts(batches, about):
+        yield row, _completed(row, stored, about)
 
 
-def _labels(row: dict[str, Any], about: About) -> Labels:
-    """Return the labels of a part, without the names of its items."""
+def kept_parts(batches: Iterator[pa.RecordBatch], about: About) -> Iterator[tuple[int, Labels | None]]:
+    """Yield the number of every part that has items, and its labels; None if this executor has no files of it.
 
-    def array(name: str, dtype: Any) -> Array:
-        return np.frombuffer(row[name], dtype).copy()  # kernels are compiled for arrays that may be written to
+    Args:
+        batches: Rows with the columns `SMALL_COLUMNS`.
+        about: What is known about the whole crowd.
+    """
+    for row in _rows(batches):
+        yield row["part"], kept.find(row["part"], row["items"], row["labels"], about)
 
-    continued = None
-    if about.set_valued:
-        continued = np.zeros(row["labels"], np.bool_) if row["continued"] is None else array("continued", np.bool_)
-    arrays = array("starts", np.int64), array("workers", np.int32), array("classes", about.dtype)
-    return Labels(*arrays, about.numbered_names, ReadingReport(0), continued)
+
+def keep_parts(batches: Iterator[pa.RecordBatch], about: About) -> Iterator[tuple[int, Labels]]:
+    """Yield the number of every part that has items, and its labels; and keep the part in files.
+
+    Args:
+        batches: Rows with the columns of `PART_SCHEMA`.
+        about: What is known about the whole crowd.
+    """
+    for row, stored in _stored_parts(batches, about):
+        kept.keep(about.folder, row["part"], stored, item_names(row))
+        yield row["part"], _completed(row, stored, about)
+
+
+def _rows(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of parts that have items, as dictionaries."""
+    return (row for batch in batches for row in batch.to_pylist() if row["items"])
+
+
+def _stored_parts(batches: Iterator[pa.RecordBatch], about: About) -> Iterator[tuple[dict[str, Any], Labels]]:
+    """Yield every part that has items: its row, and its labels as they are stored, without the names of its items."""
+    for row in _rows(batches):
+
+        def array(name: str, dtype: Any, row: dict[str, Any] = row) -> Array:
+            return np.frombuffer(row[name], dtype).copy()  # kernels are compiled for arrays that may be written to
+
+        continued = None
+        if about.set_valued:
+            continued = np.zeros(row["labels"], np.bool_) if row["continued"] is None else array("continued", np.bool_)
+        arrays = array("starts", np.int64), array("workers", np.int32), array("classes", about.dtype)
+        yield row, Labels(*arrays, about.numbered_names, ReadingReport(0), continued)
+
+
+def _completed(row: dict[str, Any], stored: Labels, about: About) -> Labels:
+    return complete(stored, about.recoded, about.gold, about.known, lambda: item_names(row))
+
+
+def _number(items: pl.Series) -> int:
+    """Return the number of a part, given its items.
+
+    It follows from the first item, which is in no other part. The number of the Spark partition would not do: it is
+    another one if somebody joins partitions of the result, and a part is then made again.
+    """
+    return int.from_bytes(blake2b(str(items[0]).encode(), digest_size=7).digest()) if len(items) else 0

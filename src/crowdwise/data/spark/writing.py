@@ -12,8 +12,8 @@ from pyspark.sql import DataFrame, SparkSession
 
 from ...errors import DataError
 from ..formats import spark_format_of
-from ..frames import first_line
 from ..targets import SUCCESS_FILE, refuse_to_replace
+from .reasons import reason
 
 
 def write_folders(tables: Mapping[str, DataFrame]) -> None:
@@ -85,4 +85,4 @@ def _write(table: DataFrame, path: str, temporary: str) -> None:
     try:
         table.write.format(spark.name).options(**spark.options).save(temporary)
     except Exception as problem:  # the file system of the cluster may report anything
-        raise DataError(f"{path} could not be written: {first_line(problem)}.") from problem
+        raise DataError(f"{path} could not be written: {reason(problem)}.") from problem

@@ -95,17 +95,24 @@ def fetch(_context: Any, table: Any, row: Any, block: Any) -> Any:
     """
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        byte, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
-        prefetch = builder.module.declare_intrinsic(
-            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, integer, integer, integer])
-        )
-        start = builder.bitcast(_address(context, builder, signature, arguments, _Lanes(block.count)), byte)
+        start = _address(context, builder, signature, arguments, _Lanes(block.count))
         for place in (0, 8 * block.count - 1):  # the first and the last byte, because a row may be in two cache lines
-            address = builder.gep(start, [ir.Constant(ir.IntType(64), place)])
-            builder.call(prefetch, [address, integer(0), integer(3), integer(1)])
+            _prefetch(builder, start, place)
         return context.get_dummy_value()
 
     return types.void(table, row, block), generate
+
+
+@_intrinsic
+def fetch_number(_context: Any, numbers: Any, place: Any) -> Any:
+    """Ask the processor to fetch the number at a place of a contiguous array, because it will be used soon."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        _prefetch(builder, builder.gep(array.data, [arguments[1]]), 0)
+        return context.get_dummy_value()
+
+    return types.void(numbers, types.uint64), generate
 
 
 @_intrinsic
@@ -202,6 +209,16 @@ def times_power_of_two(_context: Any, lanes: Any, powers: Any) -> Any:
         return builder.fmul(builder.fmul(arguments[0], power), ir.Constant(numbers, [2.0**-64] * lanes.width))
 
     return lanes(lanes, powers), generate
+
+
+def _prefetch(builder: Any, start: Any, byte: int) -> None:
+    """Fetch the cache line that is so many bytes behind an address."""
+    bytes_, integer = ir.IntType(8).as_pointer(), ir.IntType(32)
+    prefetch = builder.module.declare_intrinsic(
+        "llvm.prefetch", [bytes_], ir.FunctionType(ir.VoidType(), [bytes_, integer, integer, integer])
+    )
+    address = builder.gep(builder.bitcast(start, bytes_), [ir.Constant(ir.IntType(64), byte)])
+    builder.call(prefetch, [address, integer(0), integer(3), integer(1)])
 
 
 def _numbers(builder: Any, vector: Any, lanes: Any) -> list[Any]:

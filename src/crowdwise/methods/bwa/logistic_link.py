@@ -9,7 +9,7 @@ workers do on average. Scores are posterior probabilities of the classes; every 
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 
@@ -45,6 +45,8 @@ class LogisticLink(CoinMethod):
     prior_strength: float
     tolerance: float
     max_iterations: int
+
+    calibrated_as: ClassVar[str] = "bwa-logistic"
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
         """The mode of the posterior of every worker's weight, and how common the classes are."""

@@ -8,6 +8,7 @@ has the weight lambda, which is `mean_weight`. The prior of the weights is worth
 errors among them. The weights v are integrated out: the scores are the most likely ones over all possible weights.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -16,6 +17,7 @@ import numpy as np
 from ... import kernels
 from ...data.crowd import Crowd, require_single_votes
 from ...data.labels import Labels
+from ...engines.base import Lasting
 from ...engines.memory import make_result
 from ...errors import CallError
 from ...inference.coins import coin_contributions
@@ -25,7 +27,7 @@ from ...inference.parameters import most_iterations, parameter, random_seed
 from ...kernels import Array
 from ...results.contributions import Contributions
 from ...results.inferred import Inferred
-from ...results.result import Scale
+from ...results.result import Ending, Scale
 from .logistic_link import LogisticLink
 from .restarts import best_by_class
 from .two_sided import TwoSidedAverage
@@ -125,6 +127,13 @@ class BWA(IterativeMethod[Weights, Errors]):
         """Whether a vote may name several classes: only with weights per worker and the Gaussian link."""
         return self.weights == "per_worker" and self.link == "gaussian"
 
+    @property
+    def calibrated_as(self) -> str:
+        """Another link and weights per label have constants of their own."""
+        if self.link == "logistic":
+            return LogisticLink.calibrated_as
+        return TwoSidedAverage.calibrated_as if self.weights == "per_label" else self.key
+
     def check(self, labels: Crowd) -> None:
         """Refuse votes that name several classes, by the name of the extension that cannot use them."""
         if not self.takes_sets:
@@ -144,6 +153,13 @@ class BWA(IterativeMethod[Weights, Errors]):
     def memory_reason(self) -> str:
         """Why all labels must be in memory at once; empty without restarts."""
         return f"because of restarts={self.restarts} (without them, it does not)" if self.restarts else ""
+
+    @property
+    def history_reason(self) -> str:
+        """Why what it learns cannot be added up; empty with weights per worker and one start."""
+        if self.weights == "per_label":
+            return "because weights per label are anchored at the shares of the votes at hand"
+        return "because the best of several starts is taken class by class" if self.restarts else ""
 
     def infer(self, labels: Any, progress: Progress | None) -> Inferred:
         """Run the loop once, or from several starts, or run the loop of the chosen link or weights."""
@@ -191,14 +207,15 @@ class BWA(IterativeMethod[Weights, Errors]):
         """
         changes = np.zeros((1, labels.n_classes))
         blocks = all_blocks(labels) if workers is None else workers.blocks
+        given = None if workers is None or workers.scores_are_known else workers
         for b, block in enumerate(blocks):
             kernels.sweep_averages(
                 *_arrays(labels),
                 block,
-                None if workers is None else (workers.weight_blocks[b], workers.mean[None, block]),
+                None if given is None else (given.weight_blocks[b], given.mean[None, block]),
                 self.mean_weight,
                 self.change_floor,
-                workers is not None and workers.mirrored,
+                given is not None and given.mirrored,
                 scores,
                 changes,
                 counts.errors[b],
@@ -207,6 +224,10 @@ class BWA(IterativeMethod[Weights, Errors]):
         if workers is None:
             _count_once(labels, counts)
         return np.asarray(changes[0])
+
+    def sweep_known(self, labels: Labels, scores: Array, known: int, workers: Weights | None, counts: Errors) -> None:
+        """Count the errors on items of a known class, whose scores stay as they are."""
+        self.sweep(labels, scores, None if workers is None else replace(workers, scores_are_known=True), counts)
 
     def rescore(self, labels: Labels, workers: Weights) -> Array:
         """The scores that follow from these weights, of all classes, whether they have converged or not."""
@@ -239,6 +260,36 @@ class BWA(IterativeMethod[Weights, Errors]):
             mean = _keep_converged(previous.mean, mean, running, moving)
         return replace(previous, weight=weight, errors=errors, mean=mean, running=running, objective=objective)
 
+    def lasting(self, ending: Ending) -> Lasting:
+        """Return errors and votes per worker; sums of scores, disagreement and the number of items for all.
+
+        The counts of the last sweep would not do: they leave out classes that had converged before.
+        """
+        last: Weights = ending.following
+        # The best of several starts is taken class by class, and votes for several classes are counted otherwise.
+        if self.restarts or last.set_valued:
+            return {}, {}
+        about_all = {
+            "total": last.mean * last.items,
+            "disagreement": last.disagreement,
+            "items": np.array([last.items]),
+        }
+        return {"errors": last.errors, "votes": last.votes}, about_all
+
+    def add_past(self, counts: Errors, past: Mapping[str, Array], workers: Weights | None) -> None:
+        """Add earlier errors of the classes that are computed, and in a first sweep what never changes."""
+        n_classes = past["errors"].shape[1]
+        lanes = counts.errors.shape[2]
+        every = make_blocks([0] if lanes == 1 else range(n_classes), n_classes)
+        squares = past["total"] ** 2 / np.maximum(past["items"], 1.0)  # as if these scores were all alike
+        for b, block in enumerate(every if workers is None else workers.blocks):
+            counts.errors[b] += past["errors"][:, block]
+            counts.sums[b] += np.stack([past["total"][list(block)], squares[list(block)]])
+        if workers is None:
+            counts.votes[:] += past["votes"]
+            counts.disagreement[:] += past["disagreement"]
+            counts.items[:] += past["items"]
+
     @property
     def unexplained_reason(self) -> str:
         """Why the scores cannot be split into what each vote adds; empty with weights per worker."""
@@ -270,8 +321,9 @@ class BWA(IterativeMethod[Weights, Errors]):
             prior_errors=self.prior_strength * error_rate * self._correction(shape[1]),
             prior_strength=self.prior_strength,
             votes=counts.votes,
-            items=int(counts.items[0]),
+            items=float(counts.items[0]),
             set_valued=bool(counts.set_votes[0]),
+            disagreement=counts.disagreement,
             running=np.ones(shape[1], bool),
             objective=np.zeros(shape[1]),
         )

@@ -35,10 +35,10 @@ class TwoSidedErrors(NamedTuple):
     The last three never change, so they are counted in the first sweep only and empty after that.
     """
 
-    errors_for: Array  # (workers, classes): the sum of (1 - z)^2 over votes for the class
-    errors_against: Array  # (workers, classes): the sum of z^2 over votes against the class
+    errors_for: PerWorker  # (workers, classes): the sum of (1 - z)^2 over votes for the class
+    errors_against: PerWorker  # (workers, classes): the sum of z^2 over votes against the class
     sums: Array  # (2, classes): the sum of z over the items, and the sum of the derivative of z by g
-    votes_for: Array  # (workers, classes): how many votes of the worker are for the class
+    votes_for: PerWorker  # (workers, classes): how many votes of the worker are for the class
     disagreement: Array  # (classes): see weights.Errors
     items: Array  # (1): how many items there are
 
@@ -57,6 +57,7 @@ class TwoSidedWeights(Learned):
         votes_for: (workers, classes), how many votes of the worker are for the class.
         items: How many items there are.
         objective: Empty: with the anchor there is no objective.
+        scores_are_known: Whether a sweep leaves scores as they are, because the classes of the items are known.
     """
 
     weight_for: PerWorker
@@ -68,6 +69,7 @@ class TwoSidedWeights(Learned):
     votes_for: PerWorker
     items: float
     objective: Array
+    scores_are_known: bool = False
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,7 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
     change_floor: float
 
     scale: ClassVar[Scale] = "weight"
+    calibrated_as: ClassVar[str] = "bwa-per-label"
 
     def count_size(self, labels: Labels) -> int:
         """Twice workers times classes: errors of votes for and against, for every worker and class."""
@@ -98,9 +101,10 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
         """Score items by the weighted average of their votes, and count the squared errors of every worker."""
         changes = np.zeros(labels.n_classes)
         arrays = (labels.item_starts, labels.workers, labels.labels)
+        given = None if workers is None or workers.scores_are_known else workers
         kernels.sweep_two_sided(
             *arrays,
-            None if workers is None else (workers.weight_for, workers.weight_against, workers.mean_share),
+            None if given is None else (given.weight_for, given.weight_against, given.mean_share),
             self.mean_weight,
             self.change_floor,
             scores,
@@ -117,6 +121,12 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
         # An iteration that changes the anchor only is never the last, however little the scores move in it.
         anchoring = workers is not None and workers.anchoring
         return np.maximum(changes, 2 * self.tolerance) if anchoring else changes
+
+    def sweep_known(
+        self, labels: Labels, scores: Array, known: int, workers: TwoSidedWeights | None, counts: TwoSidedErrors
+    ) -> None:
+        """Count the errors on items of a known class, whose scores stay as they are."""
+        self.sweep(labels, scores, None if workers is None else replace(workers, scores_are_known=True), counts)
 
     def estimate(self, counts: TwoSidedErrors, previous: TwoSidedWeights | None, change: Array) -> TwoSidedWeights:
         """If the mean score has moved away from the mean vote share, change g; if not, learn the weights."""

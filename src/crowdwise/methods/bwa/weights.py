@@ -24,9 +24,9 @@ class Errors(NamedTuple):
     they are counted in the first sweep only and empty after that.
     """
 
-    errors: Array  # (blocks, workers, lanes): the sum of (z - y)^2 over the worker's votes
+    errors: PerWorker  # (blocks, workers, lanes): the sum of (z - y)^2 over the worker's votes
     sums: Array  # (blocks, 2, lanes): the sum of z over the items, and the sum of z^2
-    votes: Array  # (workers): how many votes each worker gave
+    votes: PerWorker  # (workers): how many votes each worker gave
     disagreement: Array  # (classes): the sum over the items of n s (1 - s), with n labels and s the class's vote share
     items: Array  # (1): how many items there are
     set_votes: Array  # (1): how many rows continue the vote of the row before, because a vote names several classes
@@ -43,10 +43,12 @@ class Weights(Learned):
         prior_errors: (classes), b in the formulas: how many errors the prior expects in `prior_strength` votes.
         prior_strength: a in the formulas: how many votes the prior is worth.
         votes: (workers), how many votes each worker gave.
-        items: How many items there are.
+        items: How many items there are; not a whole number if items of a known class count as more than one.
         set_valued: Whether some vote names several classes.
+        disagreement: (classes), see `Errors`.
         running: (classes), which classes have not converged yet.
         objective: (classes), the negative log likelihood, up to a constant, of the scores that `errors` came from.
+        scores_are_known: Whether a sweep leaves scores as they are, because the classes of the items are known.
     """
 
     weight: PerWorker
@@ -55,10 +57,12 @@ class Weights(Learned):
     prior_errors: Array
     prior_strength: float
     votes: PerWorker
-    items: int
+    items: float
     set_valued: bool
+    disagreement: Array
     running: Array
     objective: Array
+    scores_are_known: bool = False
 
     @property
     def class_prior(self) -> Array:

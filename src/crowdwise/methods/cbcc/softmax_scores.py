@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...kernels import Array
+from ...results.learned import chances
 
 _TILT_STEPS: Final = 10
 _PRIOR_STEPS: Final = 50
@@ -81,9 +82,9 @@ class RowPrecision(NamedTuple):
 
 def tilt(mean: Array, variance: Array) -> Array:
     """The numbers a of the bound, found by repeated substitution; every step goes only half of the way."""
-    a = _softmax(mean)
+    a = chances(mean)
     for _ in range(_TILT_STEPS):
-        a = (a + _softmax(mean + (0.5 - a) * variance)) / 2
+        a = (a + chances(mean + (0.5 - a) * variance)) / 2
     return a
 
 
@@ -164,12 +165,6 @@ def score_prior(said: Array) -> tuple[Array, Array]:
         away = mean - centre
         prior_precision = 1.5 * np.linalg.inv(unit + (covariance + centre_covariance + np.outer(away, away)) / 2)
     return mean, precision
-
-
-def _softmax(values: Array) -> Array:
-    """The softmax along the last axis."""
-    weights = np.exp(values - values.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
 
 
 def _dot(left: Array, right: Array) -> Array:

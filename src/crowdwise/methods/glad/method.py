@@ -115,7 +115,7 @@ class GLAD(InMemoryMethod):
         By Fisher's identity, the gradient is that of the expected log likelihood under the classes' posteriors at the
         same point. Expectation-maximisation would use posteriors from an earlier point.
         """
-        with _Evaluation(labels) as at:
+        with Evaluation(labels) as at:
 
             def evaluate(place: Array) -> Point:
                 value, gradient, curvature = at.marginal(place)
@@ -134,7 +134,7 @@ class GLAD(InMemoryMethod):
         """Without priors: expectation-maximisation as in the released code."""
         from scipy import optimize  # imported here because it is slow to import
 
-        with _Evaluation(labels) as at:
+        with Evaluation(labels) as at:
             place, objective = at.start, float("nan")
             while True:
                 at.score(place)
@@ -154,7 +154,7 @@ class GLAD(InMemoryMethod):
         return Contributions(np.zeros(classes), np.tile(evidence[:, None], classes), logarithmic=True)
 
 
-class _Evaluation:
+class Evaluation:
     """The labels, the scores, and functions of a place: a vector of all abilities, followed by all log eases.
 
     Threads work on parts of the items. What they compute is added up in a fixed order, so that sums do not depend on
@@ -169,9 +169,10 @@ class _Evaluation:
         self.constant = 0.5 * len(self.start) * np.log(2 * np.pi) + labels.n_items * np.log(labels.n_classes)
         self._n_workers = labels.n_workers
         self._labels = (labels.item_starts, labels.workers, labels.labels)
+        self._gold = np.full(labels.n_items, -1) if labels.gold is None else labels.gold
         self._parts = list(runs(labels.item_starts, max(_LABELS_PER_RUN, 8 * labels.n_workers)))
 
-    def __enter__(self) -> "_Evaluation":
+    def __enter__(self) -> "Evaluation":
         from threadpoolctl import threadpool_limits
 
         # Dot products between evaluations must use one thread: with several they are slower, and their rounding varies.
@@ -193,7 +194,7 @@ class _Evaluation:
         changes = np.zeros((len(self._parts), self.scores.shape[1]))
 
         def score(part: int) -> None:
-            given = (*self._labels, at.ability, at.log_ease)
+            given = (*self._labels, self._gold, at.ability, at.log_ease)
             kernels.score_abilities(*self._parts[part], *given, self.scores, changes[part])
 
         self._threads.run(score)
@@ -225,7 +226,7 @@ class _Evaluation:
         values: list[float] = []
 
         def evaluate(part: int) -> float:
-            given = (*self._parts[part], *self._labels, n_classes)
+            given = (*self._parts[part], *self._labels, self._gold, n_classes)
             return kernels.marginal_objective(*given, at.ability, at.log_ease, by_worker[part], by_item)
 
         self._threads.run(evaluate, values.append)

@@ -77,11 +77,30 @@ class IBCC(ConfusionMethod):
         return run_steps(self, self.scale, labels, steps, progress)
 
     @property
+    def calibrated_as(self) -> str:
+        """Variational inference has a constant of its own: its probabilities are too close to 0 and 1."""
+        return "ibcc-variational" if self.inference == "variational" else self.key
+
+    @property
     def memory_reason(self) -> str:
         """Why all labels must be in memory at once; empty with variational inference."""
         if self.inference == "variational":
             return ""
         return "because expectation propagation keeps numbers for every label (inference=variational does not)"
+
+    @property
+    def gold_reason(self) -> str:
+        """Why the classes of some items cannot be known beforehand; empty with variational inference."""
+        if self.inference == "variational":
+            return ""
+        return "because the messages of expectation propagation leave no class out (with inference=variational it does)"
+
+    @property
+    def history_reason(self) -> str:
+        """Why what it learns cannot be added up; empty with variational inference."""
+        if self.inference == "variational":
+            return ""
+        return "because expectation propagation counts nothing that could be added up (inference=variational does)"
 
     @property
     def unexplained_reason(self) -> str:

@@ -5,11 +5,10 @@ To add a section, write a file with a function `gather(data: ReportData)` that r
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from ..blocks import Blocks
-from ..report_data import ReportData
-from . import classes, glance, items, provenance, truth, workers
+from . import classes, costs, dependence, glance, items, ordinal, provenance, summary, truth, workers
 
 
 @dataclass(frozen=True)
@@ -20,21 +19,26 @@ class SectionRow:
         id: The name of the section in links, such as "workers" in #workers.
         navigation: The name of the section in the list of sections at the top of the page.
         title: The heading.
-        gather: A function that makes the blocks of the section; it returns None if the section has nothing to show.
+        gather: A function of the data of the report that makes the blocks of the section; it returns None if the
+            section has nothing to show.
     """
 
     id: str
     navigation: str
     title: str
-    gather: Callable[[ReportData], Blocks | None]
+    gather: Callable[[Any], Blocks | None]
 
 
 # All sections, in the order of the page.
 SECTIONS: Final = (
+    SectionRow("summary", "In short", "In short", summary.gather),
     SectionRow("glance", "At a glance", "The crowd at a glance", glance.gather),
     SectionRow("classes", "Classes", "Classes", classes.gather),
     SectionRow("workers", "Workers", "Workers", workers.gather),
+    SectionRow("dependence", "Dependence", "Workers who are not independent", dependence.gather),
     SectionRow("items", "Items", "Items", items.gather),
+    SectionRow("costs", "Costs", "Decisions of least expected cost", costs.gather),
+    SectionRow("order", "Order", "Labels of least expected distance", ordinal.gather),
     SectionRow("truth", "Truth", "Against the truth", truth.gather),
     SectionRow("made", "How it was made", "How it was made", provenance.gather),
 )

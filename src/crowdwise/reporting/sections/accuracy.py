@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
-from ...analysis.evaluation import hits, wilson
+from ...analysis.evaluation import hits
 from ...kernels import Array
+from ...results.intervals import wilson
 from ..report_data import ReportData
 
 

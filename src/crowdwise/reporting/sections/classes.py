@@ -5,17 +5,16 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ...analysis import charts
+from ...analysis import charts, figures
+from ...analysis.condensing import left_out, most_common, names_as_text
 from ...data.labels import Labels
 from ...kernels import Array
 from ...results.result import Result
 from ..blocks import Block, Figure, Paragraph, SideBySide, Table
-from ..cells import names_as_text, number, text
-from ..condensing import left_out, most_common
+from ..cells import number, text
 from ..report_data import ReportData
 
-# The largest number of classes in a chart and in the table.
-_MAX_CHARTED: Final = 20
+# The largest number of classes in the table.
 _MAX_ROWS: Final = 200
 
 
@@ -24,10 +23,10 @@ def gather(data: ReportData) -> list[Block]:
     labels, prior = data.labels, data.learned.class_prior
     answers = np.bincount(data.result.answers, minlength=labels.n_classes)
     said = np.bincount(labels.labels, minlength=labels.n_classes)
-    charted = most_common(answers, _MAX_CHARTED)
+    charted = most_common(answers, figures.MOST_CLASSES)
     note = left_out(len(charted), labels.n_classes, "The charts show the classes with the most answers:")
     return [
-        SideBySide([_shares(labels, answers, said, prior, charted), _confusions(labels, data.result, charted)]),
+        SideBySide([_shares(labels, answers, said, prior, charted), _confusions(data.result, labels, charted)]),
         *([Paragraph(note, "note")] if note else []),
         _table(labels, answers, said, prior),
     ]
@@ -58,38 +57,17 @@ def _shares(labels: Labels, answers: Array, said: Array, prior: Array | None, ch
     )
 
 
-def _confusions(labels: Labels, result: Result, charted: Array) -> Figure:
+def _confusions(result: Result, labels: Labels, charted: Array) -> Figure:
     """Make the chart of which classes are said for each answer, over all workers."""
-    class_names = names_as_text(labels.names.classes)
-    answer_of = np.repeat(result.answers, np.diff(labels.item_starts))
-    counts = _counts(labels.labels, answer_of, charted, labels.n_classes)
-    given = np.bincount(answer_of, minlength=labels.n_classes)[charted]
-    share = counts / np.maximum(given, 1)[:, None]
-    row, column = np.indices(counts.shape)
-    table = pl.DataFrame(
-        {
-            "truth": class_names.gather(charted[row.ravel()]),
-            "said": class_names.gather(charted[column.ravel()]),
-            "share": share.ravel(),
-            "count": counts.ravel(),
-        }
-    )
+    cases = result.answers[labels.item_of], labels.labels
+    axes = charts.Axes("Answer", "Said", "labels")
+    chart = figures.confusion(names_as_text(labels.names.classes), cases, charted, axes, charts.PAGE)
     return Figure(
         "Which classes are taken for which",
-        charts.heat_map(table, charts.PAGE),
+        chart,
         "Of all labels on items with this answer (row), the share that said each class (column). A strong "
         "cell beside the diagonal is a common confusion. Measured against the inferred answers.",
     )
-
-
-def _counts(said: Array, answers: Array, charted: Array, n_classes: int) -> Array:
-    """Return (answer, said class): the number of labels, for the classes in the chart only."""
-    position = np.full(n_classes, -1)
-    position[charted] = np.arange(len(charted))
-    row, column = position[answers], position[said]
-    both = (row >= 0) & (column >= 0)
-    cells = np.bincount(row[both] * len(charted) + column[both], minlength=len(charted) ** 2)
-    return cells.reshape(len(charted), len(charted))
 
 
 def _table(labels: Labels, answers: Array, said: Array, prior: Array | None) -> Table:

@@ -6,14 +6,16 @@ import numpy as np
 import polars as pl
 
 from ...analysis import Agreement, charts, krippendorff
+from ...analysis.agreement import Level
+from ...analysis.condensing import bins
 from ...data.labels import Labels
 from ...data.reading_report import several
 from ...kernels import Array
 from ...results.result import Result
 from ..blocks import Block, Bullets, Figure, Heading, Keyword, Paragraph, SideBySide, Stack, Tile, Tiles
-from ..condensing import bins
 from ..report_data import ReportData
 from .accuracy import accuracies
+from .summary import doubt
 
 _HOW_TO_READ_AGREEMENT: Final = (
     "Krippendorff\N{RIGHT SINGLE QUOTATION MARK}s alpha is 1 where everybody says the same about every item and 0 "
@@ -22,15 +24,29 @@ _HOW_TO_READ_AGREEMENT: Final = (
     "these items."
 )
 
+_OF_ORDERED: Final = (
+    " All disagreement counts the same in it. For ordered classes, labels disagree the more, the more labels lie "
+    "between them (ordinal alpha), or the farther apart they are (interval alpha)."
+)
+
 
 def gather(data: ReportData) -> list[Block]:
-    """Make a warning if the method did not converge, the main numbers, a chart of labels per item and explanations."""
+    """Make warnings and cautions, the main numbers, a chart of labels per item and explanations."""
     per_item = np.diff(data.labels.item_starts)
     return [
         *_warning(data.result),
-        Tiles([*_accuracy_tiles(data), *_crowd_tiles(data, per_item)]),
-        SideBySide([*_labels_per_item(per_item), _explanations(data.labels)]),
+        *(Paragraph(sentence, "warning") for sentence in _cautions(data)),
+        *_rivals(data),
+        *_gold_check(data.result),
+        Tiles([*_accuracy_tiles(data), _expected_accuracy(data), *_gold_tile(data), *_crowd_tiles(data, per_item)]),
+        SideBySide([*labels_per_item(per_item), _explanations(data.labels, data.ordinal is not None)]),
     ]
+
+
+def _cautions(data: ReportData) -> list[str]:
+    """Return why confidence cannot be trusted, except what the summary says already."""
+    sentences = [sentence.replace("`", "") for sentence in data.findings.cautions]
+    return [sentence for sentence in sentences if sentence not in doubt(data)]
 
 
 def _warning(result: Result) -> list[Block]:
@@ -38,6 +54,25 @@ def _warning(result: Result) -> list[Block]:
         return []
     problem = f"The method {result.convergence}. Raise "
     return [Paragraph([problem, Keyword("max_iterations"), " before relying on the answers."], "warning")]
+
+
+def _rivals(data: ReportData) -> list[Block]:
+    """Make a sentence about other readings of the labels, if there are any."""
+    found = data.findings.rivals
+    return [] if found is None else [Paragraph(str(found), "warning")]
+
+
+def _gold_check(result: Result) -> list[Block]:
+    """Make a sentence about what gold items say about the method, if there are some."""
+    return [] if result.gold_check is None else [Paragraph(str(result.gold_check))]
+
+
+def _gold_tile(data: ReportData) -> list[Tile]:
+    """Make the tile with the number of gold items; none if none were given."""
+    gold = data.result.gold
+    if gold is None:
+        return []
+    return [Tile("Gold items", f"{int((gold >= 0).sum()):,}", "Given, not inferred; left out of every accuracy")]
 
 
 def _accuracy_tiles(data: ReportData) -> list[Tile]:
@@ -56,28 +91,49 @@ def _accuracy_tiles(data: ReportData) -> list[Tile]:
     ]
 
 
+def _expected_accuracy(data: ReportData) -> Tile:
+    """Make the tile with the accuracy that the confidence of the answers promises; it needs no truth."""
+    expected = data.result.expected_accuracy
+    return Tile(
+        "Expected accuracy",
+        f"{100 * expected.value:.1f}%",
+        f"{100 * expected.low:.0f} to {100 * expected.high:.0f}%, by the confidence of the answers",
+        strong=data.known is None,
+    )
+
+
 def _crowd_tiles(data: ReportData, per_item: Array) -> list[Tile]:
-    labels, ending = data.labels, data.result.convergence
+    labels = data.labels
     few, many = int(per_item.min()), int(per_item.max())
     spread = (
         f"{few:,} to {many:,}, half have {np.median(per_item):g} or more" if few < many else "The same for every item"
     )
-    how_it_ended = str(ending)[0].upper() + str(ending)[1:]
     return [
         Tile("Items", f"{labels.n_items:,}"),
         Tile("Workers", f"{labels.n_workers:,}"),
         Tile("Classes", f"{labels.n_classes:,}"),
         Tile("Labels", f"{labels.n_labels:,}"),
         Tile("Labels per item", f"{per_item.mean():.2f}", spread),
-        _agreement(krippendorff(labels)),
+        agreement_tile(krippendorff(labels)),
+        *_ordered_agreement(data),
         _changes(data.result, data.majority),
-        Tile("Iterations", f"{ending.iterations:,}", "" if ending.iterations == 0 else how_it_ended),
     ]
 
 
-def _agreement(alpha: Agreement) -> Tile:
+def _ordered_agreement(data: ReportData) -> list[Tile]:
+    """Make the tiles of alpha for ordered classes; none if they are not ordered."""
+    if data.ordinal is None:
+        return []
+    places = data.ordinal.positions(data.labels.names.classes)
+    levels: tuple[Level, ...] = ("ordinal", "interval")
+    return [
+        agreement_tile(krippendorff(data.labels, level=level, places=places), f"Agreement ({level} alpha)")
+        for level in levels
+    ]
+
+
+def agreement_tile(alpha: Agreement, name: str = "Agreement (alpha)") -> Tile:
     """Make the tile that says, as a number and in words, how much the workers agree with each other."""
-    name = "Agreement (alpha)"
     if np.isnan(alpha.value):
         return Tile(name, "none", "Not defined: no item has two labels")
     words = "high" if alpha.value >= 0.8 else "fair" if alpha.value >= 2 / 3 else "low"
@@ -101,7 +157,7 @@ def _changes(result: Result, majority: Result) -> Tile:
     return Tile("Answers changed against majority vote", f"{changed:,}", remark)
 
 
-def _labels_per_item(per_item: Array) -> list[Figure]:
+def labels_per_item(per_item: Array) -> list[Figure]:
     """Make the chart of the number of labels per item; none if it is the same for all items."""
     values, counts = np.unique(per_item, return_counts=True)
     if len(values) == 1:
@@ -114,7 +170,7 @@ def _labels_per_item(per_item: Array) -> list[Figure]:
     return [Figure("Labels per item", chart)]
 
 
-def _explanations(labels: Labels) -> Stack:
+def _explanations(labels: Labels, ordered: bool) -> Stack:
     """Make the text about what was repaired when the labels were read, and about the meaning of the agreement."""
     repairs = labels.report.repairs
     return Stack(
@@ -122,7 +178,7 @@ def _explanations(labels: Labels) -> Stack:
             Heading("What was repaired on reading"),
             Bullets(repairs) if repairs else Paragraph("Nothing: every row was used as it came."),
             Heading("How to read agreement"),
-            Paragraph(_HOW_TO_READ_AGREEMENT),
+            Paragraph(_HOW_TO_READ_AGREEMENT + (_OF_ORDERED if ordered else "")),
         ],
         small=True,
     )

@@ -1,11 +1,12 @@
-"""The section "Items": the scores of the answers, and the disputed items with explanations."""
+"""The section "Items": the confidence of the answers, and the disputed items with explanations."""
 
 from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
 
-from ...analysis import charts
+from ...analysis import charts, figures
+from ...analysis.condensing import left_out
 from ...analysis.explanation import Explanation, explain_code, refuse_unexplained
 from ...data.labels import Labels
 from ...errors import CallError
@@ -13,7 +14,6 @@ from ...kernels import Array
 from ...results.result import Result
 from ..blocks import Block, Cell, Figure, Heading, Paragraph, SideBySide, Table, Tile, Tiles
 from ..cells import number, text
-from ..condensing import bins, left_out
 from ..report_data import ReportData
 from .votes_in_words import votes_in_words
 
@@ -25,47 +25,33 @@ _MAX_STEPS: Final = 12
 _HOW_TO_READ_EXPLANATIONS: Final = (
     "A bar is a vote: blue speaks for the answer, orange for the runner-up. Together with what was expected before any "
     "vote, they add up to the lead at the bottom. What would change an answer is worked out with the "
-    "workers\N{RIGHT SINGLE QUOTATION MARK} weights held fixed."
+    "trust in each worker staying as it is."
 )
 
 
 def gather(data: ReportData) -> list[Block]:
-    """Make the chart of the scores, explanations of the most disputed items, and a table of disputed items."""
+    """Make the chart of the confidence, explanations of the most disputed items, and a table of disputed items."""
     labels, result = data.labels, data.result
     disputed = _disputed(result)
-    table = _table(labels, result, disputed)
+    table = _table(result, labels, disputed)
     return [
-        SideBySide([_scores(result), _counts(labels, result)]),
-        *_explanations(labels, result, disputed[:_MAX_EXPLAINED]),
+        SideBySide([_confidence(result), _counts(result, labels)]),
+        *_explanations(result, labels, disputed[:_MAX_EXPLAINED]),
         *([Heading("Disputed items"), table] if table.rows else []),
     ]
 
 
-def _scores(result: Result) -> Figure:
-    """Make the histogram of the scores of the answers; its caption says what a score means."""
-    scores = result.confidence
-    low, high = 0.0, 1.0
-    if result.scale == "probability":
-        axis = "Probability of the answer"
-        caption = "How probable the method calls its answers: the further right, the surer."
-    elif result.scale == "weight":
-        axis = "Score of the answer"
-        caption = (
-            "The answer's share of the weighted votes, between 0 and 1: the further right, the clearer. It ranks "
-            "answers by how clear they are and does not say how many are right."
-        )
-    else:
-        axis = "Score of the answer"
-        caption = (
-            "The sum of the weights of the votes for the answer: the further right, the clearer. It has no upper end."
-        )
-        low = float(scores.min())
-        high = float(max(scores.max(), low + 1))
-    chart = charts.histogram(bins(scores, low, high), axis, "Items", charts.PAGE)
-    return Figure("How the scores of the answers are spread", chart, caption)
+def _confidence(result: Result) -> Figure:
+    """Make the histogram of the confidence of the answers."""
+    chart = figures.confidence(result.confidence, charts.PAGE)
+    caption = (
+        "The probability that the answer is right: the further right, the surer. It is made from the scores by a "
+        "constant that was fitted to other crowds: over many crowds it is right on average, on this one it may not be."
+    )
+    return Figure("How sure the answers are", chart, caption)
 
 
-def _counts(labels: Labels, result: Result) -> Tiles:
+def _counts(result: Result, labels: Labels) -> Tiles:
     """Make the tiles: how many items are tied, have a single vote, or have several votes, all for one class."""
     starts = labels.item_starts[:-1]
     same = np.minimum.reduceat(labels.labels, starts) == np.maximum.reduceat(labels.labels, starts)
@@ -84,27 +70,27 @@ def _disputed(result: Result) -> Array:
     second = result.ranking[1]
     if (second < 0).all():
         return np.zeros(0, np.int64)
-    lead = result.confidence - np.take_along_axis(result.scores, second[:, None], axis=1)[:, 0]
+    lead = result.best_scores - np.take_along_axis(result.scores, second[:, None], axis=1)[:, 0]
     lead[result.ties] = 0.0
     count = min(_MAX_ROWS, len(lead))
     among = np.flatnonzero(lead <= np.partition(lead, count - 1)[count - 1])
     return np.asarray(among[np.lexsort((among, -result.votes[among], lead[among]))][:count])
 
 
-def _explanations(labels: Labels, result: Result, codes: Array) -> list[Block]:
+def _explanations(result: Result, labels: Labels, codes: Array) -> list[Block]:
     """Explain why these items have their answers; if the method has no explanations, a sentence says why."""
     try:
         refuse_unexplained(result)
     except CallError as refusal:
         return [Paragraph(str(refusal), "note")]
-    figures = list(_waterfalls(labels, result, codes))
+    figures = list(_waterfalls(result, labels, codes))
     if not figures:
         return []
     heading = Heading("Why these labels? The most disputed items")
     return [heading, Paragraph(_HOW_TO_READ_EXPLANATIONS, "intro"), SideBySide(figures)]
 
 
-def _waterfalls(labels: Labels, result: Result, codes: Array) -> Iterable[Figure]:
+def _waterfalls(result: Result, labels: Labels, codes: Array) -> Iterable[Figure]:
     """Make a chart for each of these items of what every vote adds to its answer."""
     for i in codes:
         try:
@@ -124,22 +110,23 @@ def _both_scores(why: Explanation) -> str:
     return f"Score {why.score:.3f}{ends} against {why.runner_up_score:.3f}."
 
 
-def _table(labels: Labels, result: Result, disputed: Array) -> Table:
+def _table(result: Result, labels: Labels, disputed: Array) -> Table:
     return Table(
         "disputed items",
-        ["Item", "Answer", "#Score", "Runner-up", "#Its score", "#Lead", "#Votes", "What was said"],
-        [_row(labels, result, int(i)) for i in disputed],
+        ["Item", "Answer", "#Confidence", "#Score", "Runner-up", "#Its score", "#Lead", "#Votes", "What was said"],
+        [_row(result, labels, int(i)) for i in disputed],
         left_out(len(disputed), labels.n_items, "The items whose best two classes are closest:"),
     )
 
 
-def _row(labels: Labels, result: Result, i: int) -> list[Cell]:
+def _row(result: Result, labels: Labels, i: int) -> list[Cell]:
     best, second = result.ranking[0][i], result.ranking[1][i]
     high, low = result.scores[i, best], result.scores[i, second]
     class_names = labels.names.classes
     return [
         text(labels.names.items[i]),
         text(class_names[int(best)]),
+        number(float(result.probabilities[i, best]), ".3f"),
         number(high, ".3f"),
         text(class_names[int(second)]),
         number(low, ".3f"),

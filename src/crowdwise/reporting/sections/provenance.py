@@ -4,10 +4,11 @@ from ... import __version__
 from ...inference.method import Method
 from ...inference.parameters import parameters_of
 from ..blocks import Block, Code, Heading, Paragraph, ParameterRow, Parameters
+from ..numeric_data import NumericReportData
 from ..report_data import ReportData
 
 
-def gather(data: ReportData) -> list[Block]:
+def gather(data: ReportData | NumericReportData) -> list[Block]:
     """Make the description of the method, its paper, its parameters, and the command that makes the report again."""
     method = data.method
     rows = _parameters(method)
@@ -18,7 +19,7 @@ def gather(data: ReportData) -> list[Block]:
         *([Parameters(rows)] if rows else []),
         Heading("To make it again"),
         Code(data.command),
-        Paragraph(f"crowdwise {__version__}. Columns read: {columns}.", "note"),
+        Paragraph(f"crowdwise {__version__}. The method {data.result.convergence}. Columns read: {columns}.", "note"),
     ]
 
 

@@ -1,18 +1,20 @@
 """The section "Against the truth": accuracy, precision and recall, calibration, and wrong answers."""
 
+from collections.abc import Iterator
 from typing import Final
 
 import numpy as np
 import polars as pl
 
 from ...analysis import charts
+from ...analysis.calibration_measures import measures
+from ...analysis.condensing import left_out, most_common, names_as_text
 from ...analysis.evaluation import Matched, hits
 from ...data.labels import Labels
 from ...kernels import Array
 from ...results.result import Result
 from ..blocks import Block, Cell, Figure, Heading, Paragraph, SideBySide, Stack, Table
-from ..cells import names_as_text, number, text
-from ..condensing import left_out, most_common
+from ..cells import number, text
 from ..report_data import ReportData
 from .accuracy import accuracies, share_right
 from .votes_in_words import votes_in_words
@@ -30,10 +32,8 @@ def gather(data: ReportData) -> list[Block] | None:
     labels, result, known = data.labels, data.result, data.known
     answers = result.answers[known.items]
     wrong = np.flatnonzero(answers != known.truths)
-    figures = [_accuracy(data)]
-    if result.scale == "probability":
-        figures.append(_reliability(result.confidence[known.items], hits(result, known)))
-    wrong_answers = [Heading("Answers that differ from the truth"), _wrong_answers(labels, result, known, wrong)]
+    figures = [_accuracy(data), _reliability(result, known)]
+    wrong_answers = [Heading("Answers that differ from the truth"), _wrong_answers(result, labels, known, wrong)]
     return [
         Paragraph(_what_is_known(known, len(wrong)), "intro"),
         SideBySide([*figures, _class_by_class(labels, answers, known.truths)]),
@@ -52,26 +52,40 @@ def _accuracy(data: ReportData) -> Figure:
     """Make the chart of the accuracy of the method and of majority vote."""
     return Figure(
         "Accuracy",
-        charts.accuracies(pl.DataFrame(accuracies(data)), charts.PAGE),
-        "Lines are 95% intervals (Wilson). Of tied classes, each counts its part.",
+        charts.intervals(pl.DataFrame(accuracies(data)), "Accuracy", charts.PAGE),
+        "Lines are 95% intervals (Wilson). A two-way tie counts half.",
     )
 
 
-def _reliability(scores: Array, right: Array) -> Figure:
-    """Make the chart of how often answers are right against how probable the method says they are."""
-    group_of = np.minimum((scores * _GROUPS).astype(int), _GROUPS - 1)
-    rows = []
-    for group in np.unique(group_of):
-        members = group_of == group
-        rows.append((float(scores[members].mean()), *share_right(right[members]), int(members.sum())))
-    table = pl.DataFrame(rows, schema=["score", "accuracy", "low", "high", "items"], orient="row")
+def _reliability(result: Result, known: Matched) -> Figure:
+    """Make the chart of how often answers are right against how sure they are, by confidence and by score.
+
+    Margins can be any number, so for them it is confidence alone, and so it is where scores are confidence.
+    """
+    sources = {"confidence": result.confidence}
+    if result.scale != "margin" and not np.allclose(result.best_scores, result.confidence):
+        sources["score"] = result.best_scores
+    right = hits(result, known)
+    rows = [(source, *group) for source, values in sources.items() for group in _groups(values[known.items], right)]
+    table = pl.DataFrame(rows, schema=["source", "sure", "accuracy", "low", "high", "items"], orient="row")
+    found = measures(result, known)
+    side = "above" if found.overconfidence > 0 else "below"
     return Figure(
-        "Do probabilities keep their word?",
+        "Does confidence keep its word?",
         charts.reliability(table, charts.PAGE),
-        "Answers in ten groups by how probable the method calls them. On the dashed line, 80% probable means right 80% "
-        "of the time; below it, the method is too sure of itself.",
+        "Answers in ten groups by how sure they are. On the dashed line, 80% sure means right 80% of the time; below "
+        f"it, answers are called surer than they are. Mean confidence is {100 * abs(found.overconfidence):.1f} points "
+        f"{side} the share of right answers; log loss {found.log_loss:.3f}, Brier score {found.brier:.3f}.",
         tall=True,
     )
+
+
+def _groups(sure: Array, right: Array) -> Iterator[tuple[float, float, float, float, int]]:
+    """Yield, for each group: how sure its answers are, the share that is right with its interval, and their number."""
+    group_of = np.minimum((sure * _GROUPS).astype(int), _GROUPS - 1)
+    for group in np.unique(group_of):
+        members = group_of == group
+        yield float(sure[members].mean()), *share_right(right[members]), int(members.sum())
 
 
 def _class_by_class(labels: Labels, answers: Array, truths: Array) -> Stack:
@@ -105,22 +119,23 @@ def _class_by_class(labels: Labels, answers: Array, truths: Array) -> Stack:
     )
 
 
-def _wrong_answers(labels: Labels, result: Result, known: Matched, wrong: Array) -> Table:
-    """Make the table of wrong answers, the highest score first; `wrong` holds their positions in `known`."""
-    highest = wrong[np.argsort(-result.confidence[known.items[wrong]], kind="stable")][:_MAX_ROWS]
+def _wrong_answers(result: Result, labels: Labels, known: Matched, wrong: Array) -> Table:
+    """Make the table of wrong answers, the surest first; `wrong` holds their positions in `known`."""
+    surest = wrong[np.argsort(-result.confidence[known.items[wrong]], kind="stable")][:_MAX_ROWS]
     return Table(
         "wrong answers",
-        ["Item", "Answer", "#Score", "Truth", "#Votes", "What was said"],
-        [_row(labels, result, int(known.items[at]), int(known.truths[at])) for at in highest],
-        left_out(len(highest), len(wrong), "Those with the highest scores:"),
+        ["Item", "Answer", "#Confidence", "#Score", "Truth", "#Votes", "What was said"],
+        [_row(result, labels, int(known.items[at]), int(known.truths[at])) for at in surest],
+        left_out(len(surest), len(wrong), "Those that were surest:"),
     )
 
 
-def _row(labels: Labels, result: Result, i: int, true: int) -> list[Cell]:
+def _row(result: Result, labels: Labels, i: int, true: int) -> list[Cell]:
     class_names = labels.names.classes
     return [
         text(labels.names.items[i]),
         text(class_names[int(result.answers[i])]),
+        number(float(result.probabilities[i, result.answers[i]]), ".3f"),
         number(float(result.scores[i, result.answers[i]]), ".3f"),
         text(class_names[true] if true >= 0 else "a class that nobody said"),
         number(int(result.votes[i])),

@@ -4,8 +4,8 @@ from typing import Final
 
 import numpy as np
 
+from ...analysis.condensing import names_as_text
 from ...data.labels import Labels
-from ..cells import names_as_text
 
 # At most this many classes are named; the text says how many others there are.
 _MAX_NAMED: Final = 6

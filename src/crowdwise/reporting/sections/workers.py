@@ -5,21 +5,19 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ...analysis import charts
+from ...analysis import charts, figures
+from ...analysis.condensing import bins, left_out, most_common, names_as_text
+from ...analysis.unusual_workers import REASONS, reasons_in_words
 from ...data.labels import Labels
 from ...kernels import Array
 from ...results.result import Result
 from ..blocks import Block, Cell, Figure, Heading, HeatMap, Paragraph, SideBySide, Table
-from ..cells import names_as_text, number, text
-from ..condensing import bins, left_out, most_common
+from ..cells import number, sentences, text
 from ..report_data import ReportData
-from .unusual_workers import habits, reasons_in_words, unusual_workers
 
 # The largest number of rows in the table of all workers, and in the table of unusual workers.
 _MAX_ROWS: Final = 300
 _MAX_UNUSUAL: Final = 100
-# If there are more workers than this, the chart shows how many there are in each cell of a grid, not a point for each.
-_MAX_POINTS: Final = 1000
 # The largest number of classes in the small heat map of a worker, and its number of shades.
 _MAX_PICTURED_CLASSES: Final = 8
 _SHADES: Final = 6
@@ -28,26 +26,31 @@ _SHADES: Final = 6
 def gather(data: ReportData) -> list[Block]:
     """Make the charts of quality and trust, the table of unusual workers, and the table of all workers."""
     labels, result = data.labels, data.result
-    table = habits(labels, result)
+    found = data.findings
+    table, unusual = (one.with_columns(names_as_text(one["worker"])) for one in (found.habits, found.flagged))
     intervals = bool(table["low"].is_not_null().any())
-    interval = ", with an interval that holds it 95% of the time" if intervals else ""
+    interval = (
+        ", with a 95% interval, which also holds what follows if workers err together as often as in other crowds"
+        if intervals
+        else ""
+    )
     return [
         Paragraph(f"Quality is how often a worker is right, as far as the crowd can tell{interval}.", "intro"),
         SideBySide([_qualities(table, intervals), *_trust(data)]),
         Heading("Worth a look"),
-        *_worth_a_look(labels, table),
+        *_worth_a_look(labels, unusual),
         Heading("All workers"),
-        _all_workers(labels, result, table, intervals),
+        _all_workers(result, labels, table, intervals),
         Paragraph(_how_to_read_confusion(labels), "note"),
     ]
 
 
-def _worth_a_look(labels: Labels, table: pl.DataFrame) -> list[Block]:
+def _worth_a_look(labels: Labels, unusual: pl.DataFrame) -> list[Block]:
     """Make the table of unusual workers with the reasons in words; a sentence if there are none."""
-    unusual = unusual_workers(table, labels.names.classes)
     if not unusual.height:
         nobody = (
-            "Nobody stands out: no one repeats a single answer, guesses, contradicts everyone or has very few labels."
+            "Nobody stands out: no one copies, repeats one answer, guesses, is far below the others or has very few "
+            "labels."
         )
         return [Paragraph(nobody, "intro")]
     class_names = names_as_text(labels.names.classes)
@@ -56,24 +59,24 @@ def _worth_a_look(labels: Labels, table: pl.DataFrame) -> list[Block]:
             text(row["worker"]),
             number(row["labels"]),
             number(row["quality"], ".3f"),
-            text("\n".join(reasons_in_words(row, class_names[row["usual"]]))),
+            sentences(reasons_in_words(row, class_names[row["usual"]])),
         ]
         for row in unusual.head(_MAX_UNUSUAL).iter_rows(named=True)
     ]
-    with_reason = unusual.filter(pl.any_horizontal("always", "guessing", "alone")).height
+    with_reason = unusual.filter(pl.any_horizontal(REASONS)).height
     intro = (
         f"{with_reason:,} with something unusual, {unusual.height - with_reason:,} with too few labels to say. These "
         "are reasons to look, not verdicts: hard items, a misread instruction or plain bad luck can look the same."
     )
     left = left_out(len(rows), unusual.height, "Those with the most reasons and labels:")
-    columns = ["Worker", "#Labels", "#Quality", "Why"]
+    columns = ["Worker", "#Labels", "#Quality", "_Why"]
     return [Paragraph(intro, "intro"), Table("workers worth a look", columns, rows, left)]
 
 
-def _all_workers(labels: Labels, result: Result, table: pl.DataFrame, intervals: bool) -> Table:
-    """Make the table of the workers with the most labels: quality, agreement and confusions."""
-    shown = table.sort("labels", "code", descending=[True, False]).head(_MAX_ROWS)
-    pictures = _confusions(labels, result, shown["code"].to_numpy())
+def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals: bool) -> Table:
+    """Make the table of the workers with the most labels, the worst first: quality, agreement and confusions."""
+    shown = table.sort("labels", "code", descending=[True, False]).head(_MAX_ROWS).sort("quality", "code")
+    pictures = _confusions(result, labels, shown["code"].to_numpy())
     columns = [
         "Worker",
         "#Labels",
@@ -108,31 +111,16 @@ def _how_to_read_confusion(labels: Labels) -> str:
 
 def _qualities(table: pl.DataFrame, intervals: bool) -> Figure:
     """Make the chart of quality against number of labels: a point per worker, or a grid if there are many workers."""
-    title = "Quality against number of labels"
-    if table.height <= _MAX_POINTS:
-        points = table.select("worker", "labels", "quality", "low", "high")
-        lines = ", a line its 95% interval" if intervals else ""
-        caption = f"A point is a worker{lines}. Further right are workers with more labels (logarithmic)."
-        return Figure(title, charts.workers(points, charts.PAGE), caption)
-    given, quality = table["labels"].to_numpy().astype(float), table["quality"].to_numpy()
-    edges = np.geomspace(given.min(), max(given.max(), given.min() + 1) * 1.001, 41)
-    counts, across, up = np.histogram2d(given, np.clip(quality, 0, 1), [edges, np.linspace(0, 1, 41)])
-    x, y = np.nonzero(counts)
-    cells = pl.DataFrame(
-        {
-            "labels_from": across[x],
-            "labels_to": across[x + 1],
-            "quality_from": up[y],
-            "quality_to": up[y + 1],
-            "count": counts[x, y],
-            "shade": np.log1p(counts[x, y]) / np.log1p(counts.max()),
-        }
-    )
-    caption = (
-        f"There are more than {_MAX_POINTS:,} workers, so a cell counts workers: the stronger, the more (logarithmic). "
-        "Further right are workers with more labels (logarithmic)."
-    )
-    return Figure(title, charts.worker_density(cells, charts.PAGE), caption)
+    chart = figures.qualities(table, charts.PAGE)
+    lines = ", a line its 95% interval" if intervals else ""
+    caption = f"A point is a worker{lines}."
+    if table.height > figures.MOST_POINTS:
+        caption = (
+            f"There are more than {figures.MOST_POINTS:,} workers, so a cell counts workers: the stronger, the more "
+            "(logarithmic)."
+        )
+    further = "Further right are workers with more labels (logarithmic)."
+    return Figure("Quality against number of labels", chart, f"{caption} {further}")
 
 
 def _trust(data: ReportData) -> list[Figure]:
@@ -149,12 +137,12 @@ def _trust(data: ReportData) -> list[Figure]:
         Figure(
             "How much a worker's vote weighs",
             chart,
-            "The further right, the more the method trusts a worker. In the method's own units.",
+            "The further right, the more the method trusts a worker. The numbers mean something only side by side.",
         )
     ]
 
 
-def _confusions(labels: Labels, result: Result, codes: Array) -> list[Cell]:
+def _confusions(result: Result, labels: Labels, codes: Array) -> list[Cell]:
     """Make a small heat map for each of these workers: rows are answers, columns are the classes that it said."""
     shown = most_common(np.bincount(result.answers, minlength=labels.n_classes), _MAX_PICTURED_CLASSES)
     worker_position = np.full(labels.n_workers, -1)

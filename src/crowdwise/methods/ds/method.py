@@ -7,15 +7,25 @@ for true class k of the worker's confusion matrix.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..data.labels import Labels, shares
-from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class, log
-from ..inference.method import Reference
-from ..inference.parameters import most_iterations, parameter, settled_within
-from ..kernels import Array
+from ...data.crowd import Crowd
+from ...data.labels import Labels, shares
+from ...engines.base import Engine
+from ...inference.confusion_matrices import (
+    ConfusionCounts,
+    ConfusionMethod,
+    Confusions,
+    as_evidence,
+    by_true_class,
+    log,
+)
+from ...inference.method import Reference
+from ...inference.parameters import most_iterations, parameter, settled_within
+from ...kernels import Array
+from . import spectral
 
 
 @dataclass(frozen=True)
@@ -47,10 +57,11 @@ class DawidSkene(ConfusionMethod):
         "https://doi.org/10.2307/2346806",
     )
 
-    start_from: Literal["majority", "diagonal"] = parameter(
+    start_from: Literal["majority", "diagonal", "spectral"] = parameter(
         "majority",
         'What to start from. "majority": the shares of the votes, as Dawid and Skene did. "diagonal": confusion '
-        "matrices of workers who are right with probability 0.7.",
+        'matrices of workers who are right with probability 0.7. "spectral": matrices by the method of moments on '
+        "three groups of workers; labels that do not determine them are refused.",
     )
     tolerance: float = settled_within(1e-4)
     max_iterations: int = most_iterations(200)
@@ -61,13 +72,28 @@ class DawidSkene(ConfusionMethod):
         return cls("diagonal", tolerance=0.0, max_iterations=20)
 
     def start(self, labels: Labels) -> tuple[Array, Confusions | None]:
-        """Start from the vote shares, or from confusion matrices with 0.7 on the diagonal."""
-        if self.start_from == "majority":
+        """Start from the vote shares, or from confusion matrices with 0.7 on the diagonal.
+
+        A spectral start needs all labels, so `begin` makes it.
+        """
+        if self.start_from != "diagonal":
             return shares(labels), None
         confusion = np.tile(diagonal(labels.n_classes), (labels.n_workers, 1, 1))
         prior = np.full(labels.n_classes, -np.log(labels.n_classes))
         first = Confusions(as_evidence(log(confusion)), prior, confusion, np.zeros(1))
         return np.zeros((labels.n_items, labels.n_classes)), first
+
+    def check(self, labels: Crowd) -> None:
+        """Refuse votes that name several classes, too many matrices, and labels that have no spectral start."""
+        super().check(labels)
+        if self.start_from == "spectral":
+            spectral.check(labels.n_workers, labels.n_classes)
+
+    def begin(self, engine: Engine, start: Any = None) -> Confusions:
+        """Learn the first matrices from the first scores, or by the method of moments."""
+        if self.start_from != "spectral":
+            return super().begin(engine, start)
+        return spectral.start_from(engine.add_labels(spectral.count_moments, "comparing groups of workers"))
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """Confusion matrices as relative frequencies; see `row_frequencies` for a class that a worker never met."""

@@ -1,9 +1,15 @@
-"""Functions that keep the page of a large crowd small: histograms, most common values, omitted rows."""
+"""Functions that keep charts and pages of a large crowd small: histograms, most common values, omitted rows."""
+
+from typing import Final
 
 import numpy as np
 import polars as pl
 
+from ..errors import shortened
 from ..kernels import Array
+
+# The most characters of a name in a chart or a page.
+LONGEST_NAME: Final = 200
 
 
 def bins(values: Array, low: float, high: float, count: int = 30) -> pl.DataFrame:
@@ -28,6 +34,23 @@ def most_common(counts: Array, limit: int) -> Array:
     if len(counts) <= limit:
         return np.arange(len(counts))
     return np.sort(np.argsort(-counts, kind="stable")[:limit])
+
+
+def evenly(table: pl.DataFrame, limit: int) -> pl.DataFrame:
+    """Return at most `limit` rows of a table, evenly from all of them.
+
+    >>> evenly(pl.DataFrame({"row": range(10)}), 4)["row"].to_list()
+    [0, 3, 6, 9]
+    """
+    return table[np.unique(np.linspace(0, table.height - 1, min(table.height, limit)).astype(int))]
+
+
+def names_as_text(names: pl.Series) -> pl.Series:
+    """Return names of any type as text, for charts and tables; long ones are cut."""
+    texts = names.cast(pl.String)
+    if (texts.str.len_chars() <= LONGEST_NAME).all():
+        return texts
+    return texts.map_elements(lambda name: shortened(name, LONGEST_NAME), pl.String)
 
 
 def left_out(shown: int, total: int, rule: str) -> str:

@@ -1,0 +1,109 @@
+"""`aggregate`: the truth from labels in one call, by the method that nobody has to choose."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+from ..data.crowd import Crowd, is_crowd
+from ..data.encoding import Duplicates
+from ..data.labels import Labels
+from ..data.numbers import Numbers
+from ..data.reading import read_labels
+from ..data.reading_numbers import read_numbers
+from ..errors import CallError
+from ..inference.method import GOLD_WEIGHT, Method, Progress
+from ..methods import as_method
+from ..methods.adjudicator import Adjudicator
+from ..methods.numeric.robust import NumericRobust
+from .costs import read_costs
+from .decisions import decide, one_of
+from .ordinal import ordinal as ordinal_of
+
+
+def aggregate(
+    labels: Any,
+    *,
+    method: str | Method | None = None,
+    item: str | None = None,
+    worker: str | None = None,
+    label: str | None = None,
+    duplicates: Duplicates | None = None,
+    missing: Sequence[Any] = (),
+    strict: bool = False,
+    numeric: bool = False,
+    gold: Any = None,
+    gold_weight: float = GOLD_WEIGHT,
+    history: Any = None,
+    decay: float = 1.0,
+    costs: Any = None,
+    ordinal: bool = False,
+    order: Sequence[Any] | None = None,
+    distance: str | None = None,
+    progress: Progress | None = None,
+) -> Any:
+    """Infer the true label of every item, how sure that is, and how good every worker is.
+
+    This is `Adjudicator().fit(labels)`, and for numbers `NumericRobust().fit(numbers)`, or `fit` of another method; it
+    also takes files and tables.
+
+    Args:
+        labels: What the workers said: labels, a path, or a table with a row for each label.
+        method: Another method than the default: its key, as in `METHODS`, or the method itself, such as `cw.BWA()`.
+        item: The column of items, if its name does not say so.
+        worker: The column of workers.
+        label: The column of labels.
+        duplicates: What to do where one worker gave one item several labels: "error", "first", "last", "all" or "drop".
+        missing: Values that mean "no label".
+        strict: Whether to refuse rows that would otherwise be dropped.
+        numeric: Whether the labels of a path or a table are numbers; every item then gets a value with an interval.
+        gold: The true labels of some items, which then are known: a path, a table, or a mapping from item to class.
+        gold_weight: How many items each of these counts as in what is learned about the workers.
+        history: What an earlier call counted: `result.history`, or a file that it was written to.
+        decay: What these counts are multiplied by, so that they fade.
+        costs: What each label costs where each class is true, if the cheapest label is to be decided: a path, a table
+            or a mapping; see `decide`.
+        ordinal: Whether classes are numbers in their order, so that the label of least expected distance from the truth
+            is to be decided.
+        order: The same for classes that are no numbers: all classes, from the lowest to the highest.
+        distance: For ordered classes: "absolute" (the default) or "squared", which is what is to be small.
+        progress: Called after each iteration with its number and the largest change in it.
+
+    Returns:
+        A `Result`, or a `NumericResult` of numbers; for labels on disk or in a cluster, an object with the same tables.
+        With costs or ordered classes, what `decide` makes of it, whose `result` it is.
+
+    Raises:
+        CallError: An argument is not allowed.
+        DataError: The labels or the costs cannot be used.
+
+    >>> import polars as pl
+    >>> votes = pl.DataFrame({"item": [1, 1, 1, 2, 2, 2], "worker": list("abcabc"), "label": list("xxyyyx")})
+    >>> aggregate(votes).labels.to_list()
+    ['x', 'y']
+    """
+    known: Any = {"gold": gold, "gold_weight": gold_weight, "history": history, "decay": decay}
+    known_costs = None if costs is None else read_costs(costs)  # bad ones are refused before any work
+    asked = one_of(costs, ordinal_of(ordinal, order, distance))
+    reading = {"item": item, "worker": worker, "label": label}
+    if is_crowd(labels):
+        given = [name for name, value in reading.items() if value is not None]
+        given += [name for name, value in (("duplicates", duplicates), ("missing", missing or None)) if value]
+        given += [name for name, value in (("strict", strict), ("numeric", numeric)) if value]
+        if given:
+            raise CallError(f"{given[0]} is for a path or a table, and these labels are read already.")
+        crowd: Crowd = labels
+    else:
+        rules: Any = {"duplicates": duplicates or "error", "missing": missing, "strict": strict}
+        is_path = isinstance(labels, str | os.PathLike)
+        read: Any = (read_numbers, Numbers.from_frame) if numeric else (read_labels, Labels.from_frame)
+        crowd = read[0 if is_path else 1](labels, **reading, **rules)
+    if crowd.numeric and (costs is not None or asked is not None):
+        raise CallError("costs and an order are for classes, and these labels are numbers.")
+    if asked is not None:
+        asked.positions(crowd.names.classes)  # what cannot be ordered is refused before any work
+    default = NumericRobust() if crowd.numeric else Adjudicator()
+    chosen = default if method is None else as_method(method, numbers=crowd.numeric)
+    result: Any = chosen.fit(crowd, **known, progress=progress)
+    if known_costs is None and asked is None:
+        return result
+    return decide(result, known_costs, ordinal=asked or False)

@@ -1,0 +1,94 @@
+"""`deciders`: workers, or blocks of workers, whom the answers follow nearly always, also against all others."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ..data.labels import Labels
+from ..data.reading_report import several
+from ..errors import shortened
+from ..kernels import Array
+from ..methods.mv import MajorityVote
+from ..results.quality import MOST_TO_COMPARE, count_outvoted, is_deciding
+from .blocks import Block
+
+
+@dataclass(frozen=True)
+class Decider:
+    """A worker, or a block of workers who say the same, whom the answers follow nearly always.
+
+    Attributes:
+        who: Who it is, in words.
+        is_block: Whether these are several workers.
+        outvoted: On how many items most others say something else.
+        won: How many of these items have the answer of this worker all the same.
+        differs: How many answers differ from those of majority vote.
+    """
+
+    who: str
+    is_block: bool
+    outvoted: int
+    won: int
+    differs: int
+
+    def __str__(self) -> str:
+        they = "They" if self.is_block else "This worker"
+        return (
+            f"The answers follow {self.who} nearly always: on {self.won:,} of the "
+            f"{several(self.outvoted, 'item', 'items')} on which most others say something else. {they} may be far "
+            "better than the others, or the method may have become one judge. Majority vote (-m mv) differs in "
+            f"{several(self.differs, 'answer', 'answers')}: look up the truth of some of these. (For --gold, draw "
+            "items at random: those on which somebody is outvoted would make that worker look worse than they are.)"
+        )
+
+
+def deciders(result: Any, labels: Labels, blocks: Sequence[Block] = ()) -> list[Decider]:
+    """Return the workers whom the answers follow nearly always, also where most others say something else.
+
+    Args:
+        result: The result of a method.
+        labels: The labels that it is from.
+        blocks: Blocks of workers who are not independent; each is taken as one worker with one vote.
+    """
+    if labels.n_workers > MOST_TO_COMPARE or labels.set_valued:
+        return []
+    answers = result.answers
+    majority = MajorityVote().fit(labels)
+    differs = int((answers != majority.answers)[~majority.ties].sum())
+    names = labels.names.workers
+    found: list[Decider] = []
+    for block in blocks:
+        members = names.is_in(block.members["worker"].implode()).to_numpy()
+        first = int(np.flatnonzero(members)[0])
+        united = _united(labels, np.where(members, first, np.arange(labels.n_workers)).astype(labels.workers.dtype))
+        found += [
+            Decider(f"the workers {block.names}", True, outvoted, won, differs)
+            for worker, outvoted, won in _deciding(united, answers)
+            if worker == first
+        ]
+    if found:  # of whom each decides alone, too
+        return found
+    return [
+        Decider(f"worker {shortened(str(names[worker]), 60)}", False, outvoted, won, differs)
+        for worker, outvoted, won in _deciding(labels, answers)
+    ]
+
+
+def _deciding(labels: Labels, answers: Array) -> list[tuple[int, int, int]]:
+    """Return the workers whom the answers follow: their codes, how often they are outvoted, and how often they win."""
+    _, _, outvoted, won = count_outvoted(labels, answers)
+    given = np.bincount(labels.workers, minlength=labels.n_workers)
+    codes = np.flatnonzero(is_deciding(outvoted, won, given, labels.n_items))
+    return [(int(code), int(outvoted[code]), int(won[code])) for code in codes]
+
+
+def _united(labels: Labels, as_one: Array) -> Labels:
+    """Return the labels with some workers as one, who says something only where all of them who speak say the same."""
+    rows = pl.DataFrame({"item": labels.item_of, "worker": as_one[labels.workers], "label": labels.labels})
+    alone = pl.col("label").n_unique().over("item", "worker") == 1
+    kept = rows.filter(alone).unique(["item", "worker"], maintain_order=True).sort("item", "worker")
+    starts = np.concatenate([[0], np.cumsum(np.bincount(kept["item"].to_numpy(), minlength=labels.n_items))])
+    return Labels(starts, kept["worker"].to_numpy(), kept["label"].to_numpy(), labels.names, labels.report)

@@ -1,0 +1,72 @@
+"""`Findings`: what is found about a result that several parts of a page or a screen say, found once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from ..data.crowd import Crowd
+from ..data.labels import Labels
+from ..inference.dependence import pairs_refusal
+from ..results.inferred import Inferred
+from .blocks import Block, Dependence, blocks
+from .cautions import cautions, is_quick_to_compare
+from .rivals import Rivals, rivals
+from .unusual_workers import are_looked_at, find_unusual, habits, in_words
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What is found about a result; each is looked for when somebody asks for it first.
+
+    Attributes:
+        result: The result of a method.
+        labels: The labels that the method was fitted to.
+        takes_time: Whether workers are compared with each other also where that is not quick.
+    """
+
+    result: Inferred
+    labels: Crowd
+    takes_time: bool = False
+
+    @cached_property
+    def dependence(self) -> Dependence | None:
+        """The workers who are not independent; None if workers cannot be compared with each other."""
+        cannot = self.labels.set_valued or pairs_refusal(self.labels.n_workers, self.labels.n_classes)
+        return None if cannot else blocks(self.labels)
+
+    @property
+    def blocks(self) -> Sequence[Block] | None:
+        """The blocks of workers; None if they were not looked for."""
+        looked = self.takes_time or is_quick_to_compare(self.labels)
+        return None if not looked or self.dependence is None else self.dependence.blocks
+
+    @cached_property
+    def cautions(self) -> list[str]:
+        """Why confidence cannot be trusted, in sentences."""
+        return cautions(self.result, self.labels, self.blocks)
+
+    @cached_property
+    def rivals(self) -> Rivals | None:
+        """Other readings of the labels; None if there are none, or if they cannot be looked for."""
+        here = isinstance(self.labels, Labels) and not self.labels.set_valued
+        result: Any = self.result
+        return rivals(result, self.labels) if here else None  # type: ignore[arg-type]  # they are in memory
+
+    @cached_property
+    def habits(self) -> pl.DataFrame:
+        """What `habits` measures of workers in memory."""
+        result: Any = self.result
+        return habits(result, self.labels)  # type: ignore[arg-type]  # in memory
+
+    @cached_property
+    def flagged(self) -> pl.DataFrame:
+        """The rows of `habits` of workers who are worth a look, as `find_unusual` returns them."""
+        return find_unusual(self.habits, self.labels.n_classes, self.blocks or ())
+
+    @cached_property
+    def unusual(self) -> pl.DataFrame | None:
+        """What `unusual_workers` returns; None for crowds that are not looked at unasked."""
+        return in_words(self.flagged, self.labels.names.classes) if are_looked_at(self.labels) else None

@@ -1,0 +1,48 @@
+"""`crowdwise blocks`: find workers who are not independent."""
+
+import json
+from contextlib import closing
+from typing import Annotated
+
+import typer
+
+from . import options
+from .streams import say
+
+
+def blocks(
+    reading: options.Reading,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the workers in blocks here.")] = None,
+    engine: options.Engine = "auto",
+    memory: options.Memory = None,
+    workdir: options.Workdir = None,
+    master: options.Master = None,
+    bom: options.Bom = False,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Find workers who agree too often to be independent, such as copies; no truth is needed."""
+    from ..analysis.blocks import blocks as find_blocks
+    from ..data.targets import check_targets
+    from ..data.writing import write
+    from . import session
+    from .terminal import Terminal
+
+    where = session.EngineOptions(engine, memory, workdir, master)
+    where.check()
+    targets = [] if output is None else [output]
+    check_targets(targets, reading.files, bom=bom)
+    terminal = Terminal(quiet)
+    with terminal.compiling():
+        labels = session.read(terminal, reading, where)
+        with closing(labels):
+            found = find_blocks(labels)
+    write(dict.fromkeys(targets, found.to_frame()), bom=bom)
+    for target in targets:
+        terminal.remark(f"Wrote {target}")
+    if as_json:
+        say(json.dumps({**found.to_dict(), "written": targets}, default=str))
+        return
+    shown = found.blocks_frame()
+    terminal.head("Workers who are not independent", shown.lazy(), 20, shown.height)
+    terminal.notes([found.summary, *found.cautions])

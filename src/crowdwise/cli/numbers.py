@@ -1,0 +1,200 @@
+"""What commands do with `--numeric`: labels are numbers, and every item gets a value with an interval."""
+
+import json
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+import typer
+
+from . import session
+from .options import DEFAULT_METHOD, Reading
+from .streams import say
+
+if TYPE_CHECKING:
+    from ..data.crowd import Crowd
+    from ..inference.method import Method
+    from .terminal import Terminal
+
+# The key of the method for numbers that is used if none is named.
+DEFAULT_NUMERIC: Final = "robust"
+# The columns of workers that fit on a screen; the file has all of them.
+_SHOWN: Final = ("worker", "labels", "bias", "spread", "error", "quality", "quality_low", "quality_high", "wild")
+
+
+def refuse_options(given: Mapping[str, object]) -> None:
+    """Raise `CallError` if an option is given that is for classes alone."""
+    from ..errors import CallError
+
+    for option, value in given.items():
+        if value:
+            raise CallError(f"{option} is for classes, and with --numeric labels are numbers: leave one of them out.")
+
+
+def choose(context: typer.Context, key: str, settings: list[str] | None) -> tuple[str, "Method"]:
+    """Return the key of the numeric method and the method; without --method, the default for numbers."""
+    source = context.get_parameter_source("method")
+    named = source is not None and source.name != "DEFAULT"
+    key = key if named or key != DEFAULT_METHOD else DEFAULT_NUMERIC
+    return key, session.choose_method(key, settings, numbers=True)
+
+
+def aggregate(
+    reading: Reading,
+    where: session.EngineOptions,
+    chosen: tuple[str, "Method"],
+    paths: tuple[str | None, str | None, str | None],
+    quiet: bool,
+    as_json: bool,
+    bom: bool,
+) -> None:
+    """Infer the value of every item and the errors of every worker.
+
+    Args:
+        reading: Which labels to read.
+        where: Where to work on them.
+        chosen: The key of the method, and the method.
+        paths: The file for the values, the file for the workers, and the file with true values; None for none.
+        quiet: Whether to print nothing but errors.
+        as_json: Whether to print one JSON object.
+        bom: Whether CSV begins with the mark of UTF-8.
+    """
+    from ..analysis.numeric_evaluation import numeric_errors
+    from ..data.targets import check_targets
+    from ..methods import NUMERIC_METHODS
+    from .terminal import Terminal
+
+    output, workers, truth = paths
+    targets = [path for path in (output, workers) if path is not None]
+    check_targets(targets, [*reading.files, truth], folders=where.name == "spark", bom=bom)
+    terminal = Terminal(quiet)
+    known = session.read_known(truth, reading)
+    key, method = chosen
+    with terminal.compiling():
+        numbers = session.read(terminal, reading, where, method, numeric=True)
+        with closing(numbers):
+            result = session.fit(terminal, key, method, numbers)
+            errors = {}
+            if known is not None:
+                errors[key] = numeric_errors(result, known)
+                for other in ("mean", "median"):
+                    if other != key:
+                        fitted: Any = NUMERIC_METHODS[other]().fit(numbers)
+                        errors[other] = numeric_errors(fitted, known)
+            result.write(output, workers, bom=bom)
+            for path in targets:
+                terminal.remark(f"Wrote {path}{', a folder of files' if where.name == 'spark' else ''}")
+            if as_json:
+                tables = {"values": None if output else result.to_frame()}
+                tables["workers"] = None if workers else result.workers_frame()
+                say(json.dumps(_json_values(result, numbers, errors, targets, tables), allow_nan=False))
+            elif not quiet:
+                _show(terminal, result, numbers, errors, with_values=output is None)
+
+
+def _json_values(
+    result: Any, numbers: "Crowd", errors: Mapping[str, Any], written: list[str], tables: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the main numbers about the crowd and the fit as values that can be written as JSON."""
+    found = {name: {one: _finite(value) for one, value in asdict(error).items()} for name, error in errors.items()}
+    values: dict[str, Any] = {
+        "crowd": {"items": numbers.n_items, "workers": numbers.n_workers, "labels": numbers.n_labels},
+        "columns": numbers.report.columns,
+        "repairs": numbers.report.repairs,
+        "method": repr(result.method),
+        "converged": result.convergence.converged,
+        "iterations": result.convergence.iterations,
+        "change": result.convergence.change,
+        "typical_error": result.workers.typical**0.5,
+        "errors": found,
+        "written": written,
+    }
+    return values | {name: json.loads(table.write_json()) for name, table in tables.items() if table is not None}
+
+
+def _finite(value: float) -> float | None:
+    return None if value != value else value
+
+
+def _show(terminal: "Terminal", result: Any, numbers: "Crowd", errors: Mapping[str, Any], *, with_values: bool) -> None:
+    """Print tables: the crowd, the best and the worst workers, and the items with the widest intervals."""
+    from .summary import ranked_workers
+
+    several = numbers.n_labels > numbers.n_items
+    rows = [
+        ("items", f"{numbers.n_items:,}"),
+        ("workers", f"{numbers.n_workers:,}"),
+        ("labels", f"{numbers.n_labels:,} ({numbers.n_labels / numbers.n_items:.2f} per item)"),
+        ("method", repr(result.method)),
+        ("ending", str(result.convergence)),
+        ("error of a label", f"{result.workers.typical**0.5:.4g}" if several else "unknown: no item has two labels"),
+    ]
+    if result.workers.wild:
+        rows.append(("wild answers", f"{result.workers.wild:.2%}"))
+    for name, one in errors.items():
+        words = (
+            f"MAE {one.mae:.4g}, RMSE {one.rmse:.4g}, correlation {one.correlation:.4f}, coverage {one.coverage:.3f}"
+        )
+        rows.append((f"errors of {name}", words))
+    terminal.table("The crowd", None, rows)
+    if with_values:
+        terminal.head("Inferred values", result.lazy(), 10, numbers.n_items)
+    workers = result.workers_frame()
+    workers = workers.select(name for name in _SHOWN if name in workers.columns)
+    if several:
+        best, worst = ranked_workers(workers, 5)
+        terminal.table("Best workers", workers.columns, best)
+        terminal.table("Worst workers", workers.columns, worst)
+        widest = result.disputed(5)
+        terminal.table("Widest intervals", widest.columns, widest.rows())
+
+
+def compare(
+    reading: Reading, methods: str | None, truth: str | None, output: str | None, quiet: bool, as_json: bool
+) -> None:
+    """Run numeric methods side by side: errors against the truth, seconds; all of them if `methods` is None."""
+    from ..analysis import compare_numbers
+    from ..data.targets import check_targets
+    from ..methods import NUMERIC_METHODS
+    from ..methods import choose as choose_method
+    from ..reporting import comparison_page
+    from .terminal import Terminal
+
+    if output is not None:
+        check_targets([output], [*reading.files, truth], page=True)
+    keys = list(NUMERIC_METHODS) if methods is None else [key.strip() for key in methods.split(",")]
+    chosen = {key: choose_method(key, numbers=True) for key in keys}
+    terminal = Terminal(quiet)
+    with terminal.compiling():
+        numbers = session.read(terminal, reading, numeric=True)
+        known = session.read_known(truth, reading)
+        with terminal.steps(len(chosen)) as begin, session.warnings_said(terminal):
+            rows = compare_numbers(numbers, chosen, known, begin)
+    if output is not None:
+        comparison_page(numbers, rows, output, session.command_line())
+        terminal.remark(f"Wrote {output}")
+    if as_json:
+        say(json.dumps({"methods": rows}))
+        return
+    header = [name for name in rows[0] if name != "ending"]
+    terminal.table(repr(numbers), header, [[row[name] for name in header] for row in rows])
+    terminal.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])
+
+
+def report(reading: Reading, chosen: tuple[str, "Method"], truth: str | None, output: str, quiet: bool) -> None:
+    """Write a page about a crowd with numeric labels."""
+    from pathlib import Path
+
+    from ..data.targets import check_targets
+    from ..reporting import report as write_report
+    from .terminal import Terminal
+
+    check_targets([output], [*reading.files, truth], page=True)
+    terminal = Terminal(quiet)
+    known = session.read_known(truth, reading)
+    with terminal.compiling():
+        numbers = session.read(terminal, reading, numeric=True)
+        result = session.fit(terminal, *chosen, numbers)
+        write_report(result, numbers, known, output, command=session.command_line())
+    terminal.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")

@@ -1,0 +1,41 @@
+"""`crowdwise plan`: how many labels, how much money or how much gold a target takes."""
+
+import json
+from typing import Annotated
+
+import typer
+
+from . import options
+from .streams import say
+
+
+def plan(
+    reading: options.Reading,
+    target: Annotated[float, typer.Option(help="The accuracy that is wanted, such as 0.95.")],
+    price: Annotated[float | None, typer.Option(help="What a label costs.")] = None,
+    method: options.MethodKey = options.DEFAULT_METHOD,
+    set_: options.Settings = None,
+    gold: options.Gold = None,
+    gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
+    quiet: options.Quiet = False,
+    as_json: options.Json = False,
+) -> None:
+    """Say what accuracy is expected now, and how many labels or how much gold would bring it to a target."""
+    from ..analysis.planning.plan import check_target
+    from ..analysis.planning.plan import plan as make_plan
+    from . import session
+    from .terminal import Terminal
+
+    chosen = session.choose_method(method, set_)
+    check_target(target, price)
+    terminal = Terminal(quiet)
+    given = session.read_gold(gold, gold_weight, reading)
+    with terminal.compiling():
+        labels = session.read(terminal, reading)
+        result = session.fit(terminal, method, chosen, labels, given)
+        found = make_plan(labels, target=target, price=price, result=result)
+    if as_json:
+        say(json.dumps(found.to_dict()))
+        return
+    terminal.table("If every item got more labels", found.curve.columns, found.curve.rows())
+    terminal.notes(found.sentences())

@@ -1,0 +1,23 @@
+"""`crowdwise questions`: list the questions that an export of an annotation platform holds."""
+
+from . import options
+from .streams import say
+
+
+def questions(reading: options.Reading, as_json: options.Json = False) -> None:
+    """List the questions in an export: their types, and how many items, workers and answers they have."""
+    import json
+
+    from ..data.exports import gathered_in
+    from ..data.importers.votes import questions_frame
+    from .terminal import Terminal
+
+    gathered = gathered_in(reading.files, reading.format, {"item": reading.item, **reading.imports()})
+    found = questions_frame(gathered)
+    if as_json:
+        say(json.dumps(found.to_dicts()))
+        return
+    terminal = Terminal(False)
+    for sentence in gathered.remarks:
+        terminal.remark(sentence)
+    terminal.table(f"The questions in {gathered.importer.name}", found.columns, found.rows())

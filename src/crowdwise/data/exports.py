@@ -1,0 +1,80 @@
+"""Exports of annotation platforms as they are: which questions they hold, and every answer as a table."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ..errors import DataError
+from .addresses import scheme_of
+from .importers.export import Export
+from .importers.gathering import Gathered
+from .importers.importer import import_options
+from .importers.recognition import AUTO, check_format, read_export
+from .importers.votes import long_table, questions_frame
+from .inputs import input_name, inputs_of, recognised
+from .panics import panics_hidden
+from .paths import Source, is_stream
+
+
+def questions(source: Source | Sequence[Source], *, format: str = "auto", **imports: Any) -> pl.DataFrame:
+    """Return the questions that an export of an annotation platform holds.
+
+    Args:
+        source: The files, as in `read_labels`.
+        format: As in `read_labels`.
+        imports: As in `read_labels`.
+
+    Returns:
+        A row for each question: its name, the type of its answers, and how many items, workers, models, answers and
+        classes there are; whether several classes may be chosen; how many items have a known truth; and how many
+        answers are no votes.
+
+    Raises:
+        DataError: The files are no export that is known.
+    """
+    return questions_frame(gathered_in(source, format, imports))
+
+
+def read_answers(source: Source | Sequence[Source], *, format: str = "auto", **imports: Any) -> pl.DataFrame:
+    """Return every answer to every question in an export of an annotation platform, as one table.
+
+    Args:
+        source: The files, as in `read_labels`.
+        format: As in `read_labels`.
+        imports: As in `read_labels`.
+
+    Returns:
+        The columns question, item, worker, label, kind (human or model), status (empty for votes), gold, seconds and
+        time.
+
+    Raises:
+        DataError: The files are no export that is known.
+    """
+    return long_table(gathered_in(source, format, imports))
+
+
+def exports_in(source: Source | Sequence[Source], format: str) -> list[Export]:
+    """Return the files of an export of this format, those in zips among them; none if they are a table."""
+    with panics_hidden():
+        found = recognised(inputs_of(source), format)
+    return [] if found is None else found[1]
+
+
+def is_export(source: Source) -> bool:
+    """Return whether a file is an export of a platform, and no table."""
+    return not is_stream(source) and not scheme_of(source) and bool(exports_in(source, AUTO))
+
+
+def gathered_in(source: Source | Sequence[Source], format: str, imports: Mapping[str, Any]) -> Gathered:
+    """Return what is in an export. Raises `DataError` if it is a table."""
+    check_format(format)
+    options = import_options(**imports)
+    with panics_hidden():
+        inputs = inputs_of(source)
+        found = recognised(inputs, format)
+        if found is None:
+            raise DataError(
+                f"{input_name(inputs[0])} is no export of a platform that is known: it is a table, or something else."
+            )
+        return read_export(*found, options)

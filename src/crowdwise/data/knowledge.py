@@ -1,0 +1,72 @@
+"""What is known of a crowd beforehand, in addition to its labels: the classes of some items, and earlier labels."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ..kernels import Array
+from .ids import codes_of
+
+if TYPE_CHECKING:  # labels.py imports this module
+    from .labels import Labels
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What is known of a crowd beforehand, besides the classes of items.
+
+    Attributes:
+        gold_weight: How many items each item with a known class counts as in what is learned about the workers.
+        past: What a method counted in earlier labels, by name and with workers in the order of their numbers; None if
+            there are none.
+        absent: The same of workers who gave none of these labels; a `History`, or None.
+        evidence: (2, 3, workers), how right workers were in earlier labels; see `Quality.evidence`. None if unknown.
+    """
+
+    gold_weight: float = 1.0
+    past: Mapping[str, Array] | None = None
+    absent: Any = None
+    evidence: Array | None = None
+
+
+NOTHING_KNOWN: Final = Known()
+
+
+class ByKnowledge(NamedTuple):
+    """Labels, apart by whether the class of their item is known.
+
+    Attributes:
+        open_items: The codes of the items whose class is not known.
+        open: The labels of these items.
+        known: For every class that some item is known to have: the class, the codes of these items, and their labels.
+    """
+
+    open_items: Array
+    open: "Labels"
+    known: "list[tuple[int, Array, Labels]]"
+
+    @classmethod
+    def of(cls, labels: "Labels") -> "ByKnowledge":
+        """Separate labels; copies are made only if the class of an item is known."""
+        gold = labels.gold
+        if gold is None or (gold < 0).all():
+            return cls(np.arange(labels.n_items), replace(labels, gold=None), [])
+        open_items = np.flatnonzero(gold < 0)
+        known = [(int(k), np.flatnonzero(gold == k)) for k in np.unique(gold[gold >= 0])]
+        apart = [(k, items, replace(labels.select(items), gold=None)) for k, items in known]
+        return cls(open_items, replace(labels.select(open_items), gold=None), apart)
+
+
+def gold_codes(items: pl.Series, gold: pl.DataFrame) -> Array:
+    """Return (items), the known class of every item, -1 where it is not known.
+
+    Args:
+        items: The names of the items.
+        gold: The columns item, and code for the number of the class.
+    """
+    places = codes_of(items, gold["item"])
+    codes = np.append(gold["code"].to_numpy(), -1)
+    return np.asarray(codes[places], np.int64)  # the place -1 is the last one

@@ -1,0 +1,103 @@
+"""Postgres, read through ADBC in batches, so that any number of rows needs little memory."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import polars as pl
+
+from ..errors import require_extra
+from .addresses import shown_address, without_password
+from .queries import Database, in_types, open_database, read_as
+from .table import Table
+from .unpacking import UnsoundError
+
+SCHEMES: Final = ("postgresql", "postgres")
+# The size of a batch, as a hint for the driver.
+_BATCH_BYTES: Final = 4 * 2**20
+
+
+def open_postgres(address: str, query: str | None, table: str | None) -> Table:
+    """Return the rows of a query, or of a table, of a Postgres server; see `queries.open_database`."""
+    require_extra("sql", "Reading from Postgres")
+    return open_database(_Server(address), query, table)
+
+
+class _Server(Database):
+    """A Postgres server.
+
+    Args:
+        address: Its address, as in postgresql://user:password@host:5432/database.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self.name = shown_address(address)
+
+    def tables(self) -> list[str]:
+        """Return the names of its tables and views, those outside of the search path with their schema."""
+        with self._asked(
+            "select case when pg_table_is_visible(c.oid) then c.relname else n.nspname || '.' || c.relname end "
+            "from pg_class c join pg_namespace n on n.oid = c.relnamespace "
+            "where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not like 'pg_toast%' "
+            "and n.nspname not in ('pg_catalog', 'information_schema') order by 1"
+        ) as rows:
+            return [str(name) for (name,) in rows.fetchall()]
+
+    def columns(self, query: str) -> list[str]:
+        """Return the names of the columns of a query."""
+        with self._asked(f"select * from ({query}\n) as asked limit 0") as rows:
+            return [column[0] for column in rows.description]
+
+    def types(self, query: str) -> dict[str, pl.DataType]:
+        """Return the type of each column."""
+        with self._asked(f"select * from ({query}\n) as asked limit 0") as rows:
+            return read_as(_as_table(rows.fetch_arrow_table()).schema)
+
+    def rows(self, query: str) -> int:
+        """Return how many rows a query has."""
+        with self._asked(f"select count(*) from ({query}\n) as asked") as rows:
+            return int(rows.fetchall()[0][0])
+
+    def batches(self, query: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a query as the server sends them."""
+        with self._asked(query) as rows:
+            for batch in rows.fetch_record_batch():
+                yield in_types(_as_table(batch), schema)
+
+    @contextmanager
+    def _asked(self, query: str) -> Iterator[Any]:
+        """Ask a query in a transaction that can only read, and give the cursor with its rows."""
+        import adbc_driver_manager  # imported here because they need the extra `sql`
+        from adbc_driver_postgresql import StatementOptions, dbapi
+
+        try:
+            with dbapi.connect(self._address) as connection, connection.cursor() as rows:
+                rows.execute("set transaction read only")
+                rows.adbc_statement.set_options(**{StatementOptions.BATCH_SIZE_HINT_BYTES.value: str(_BATCH_BYTES)})
+                rows.execute(query)
+                yield rows
+        except (adbc_driver_manager.Error, OSError) as problem:
+            raise UnsoundError(self._reason(problem)) from None  # whose stack may show the password
+
+    def _reason(self, problem: BaseException) -> str:
+        """Return why the server did not answer, in a line and without a password."""
+        text = str(problem)
+        for start in ("ERROR:  ", "FATAL:  ", "Failed to connect: ", "[libpq] "):
+            if start in text:
+                text = text.rpartition(start)[2]
+                break
+        lines = text.strip().splitlines() or [type(problem).__name__]
+        said = without_password(lines[0].strip().rstrip(".:"), self._address)
+        return f"the server does not answer the query ({said})"
+
+
+def _as_table(arrow: Any) -> pl.DataFrame:
+    """Return a table or batch of Arrow in polars; of types that Arrow does not know itself, what they are stored as."""
+    import pyarrow
+
+    columns = {}
+    for name, column in zip(arrow.schema.names, arrow.columns, strict=True):
+        stored = column.cast(column.type.storage_type) if isinstance(column.type, pyarrow.BaseExtensionType) else column
+        columns[name] = pl.Series(name, stored)
+    return pl.DataFrame(columns)

@@ -1,0 +1,149 @@
+"""Rows of a database as a table: which query is asked, and how its columns are picked."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, Final
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from ..errors import CallError, DataError
+from .table import Table
+
+# The most rows to have in memory at once while they are read.
+BATCH_ROWS: Final = 50_000
+_FIRST_WORDS: Final = ("select", "with", "table", "values", "from")
+# What a semicolon may be in without ending a statement: text, quoted names, comments.
+_QUOTED: Final = re.compile(
+    r"""'(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | /\*.*?\*/ | \$(\w*)\$.*?\$\1\$""", re.DOTALL | re.VERBOSE
+)
+_COMMENT: Final = re.compile(r"--[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+class Database(ABC):
+    """A database that is only read.
+
+    Attributes:
+        name: What it is called in messages, without a password.
+    """
+
+    name: str
+
+    @abstractmethod
+    def tables(self) -> list[str]:
+        """Return the names of its tables."""
+
+    @abstractmethod
+    def columns(self, query: str) -> list[str]:
+        """Return the names of the columns of a query."""
+
+    @abstractmethod
+    def types(self, query: str) -> dict[str, pl.DataType]:
+        """Return the type in which each column of a query is read. Raises `UnsoundError` if it has several."""
+
+    @abstractmethod
+    def rows(self, query: str) -> int:
+        """Return how many rows a query has."""
+
+    @abstractmethod
+    def batches(self, query: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a query, some at a time, in these types."""
+
+
+def quoted(name: str) -> str:
+    """Return the name of a table or column as it is written in SQL. A name with a point is of a table in a schema."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def checked(query: str) -> str:
+    """Return a query without the semicolon at its end.
+
+    Raises:
+        CallError: It is not one query: only SELECT, WITH, TABLE, VALUES and FROM are, because nothing may be changed.
+
+    >>> checked("select 1; ")
+    'select 1'
+    """
+    code = _QUOTED.sub(lambda found: " " * len(found[0]), query).rstrip()
+    end = code.rstrip("; \n\t\r")
+    if ";" in end:
+        raise CallError("The query has several statements: give one SELECT (or WITH, TABLE, VALUES).")
+    words = _COMMENT.sub(" ", query).strip().lstrip("( ").split(None, 1)
+    first = re.match(r"\w*", words[0])[0].lower() if words else ""  # type: ignore[index]
+    if first not in _FIRST_WORDS:
+        said = f"starts with {first.upper()[:20]!r}" if first else "is empty"
+        raise CallError(f"The query {said}: only queries are asked, which start with SELECT, WITH, TABLE or VALUES.")
+    return query[: len(end)].rstrip("; \n\t\r") if len(end) < len(code) else query.strip()
+
+
+def open_database(database: Database, query: str | None, table: str | None) -> Table:
+    """Return the rows of a query, of a table, or of the only table of a database.
+
+    Raises:
+        CallError: The query is not one, or there are several tables to choose from.
+        DataError: There is no such table.
+        UnsoundError: The database does not answer.
+    """
+    remarks: tuple[str, ...] = ()
+    if query is not None:
+        asked = checked(query)
+    else:
+        known = database.tables()
+        listed = ", ".join(map(repr, known[:20])) + (" and more" if len(known) > 20 else "")
+        if table is None:
+            if len(known) != 1:
+                has = f"has the tables {listed}" if known else "has no tables"
+                raise CallError(f"{database.name} {has}: name one with table (--table), or give a query (--query).")
+            table = known[0]
+            remarks = (f"Read the only table of {database.name}, {table!r}.",)
+        elif table not in known:
+            raise DataError(f"{database.name} has no table {table!r}; its tables are {listed or 'none'}.")
+        asked = f"select * from {'.'.join(map(quoted, table.split('.'))) if table in known else quoted(table)}"
+    names = database.columns(asked)
+
+    def pick(found: Mapping[str, str]) -> pl.LazyFrame:
+        wanted = ", ".join(dict.fromkeys(map(quoted, found.values())))
+        picked = f"select {wanted} from ({asked}\n) as asked"
+        types = database.types(picked)
+
+        def read(columns: list[str] | None, predicate: Any, rows: int | None, _: Any) -> Iterator[pl.DataFrame]:
+            left = rows
+            for batch in database.batches(picked, types):
+                batch = batch if columns is None else batch.select(columns)
+                batch = batch if predicate is None else batch.filter(predicate)
+                batch = batch if left is None else batch.head(left)
+                left = None if left is None else left - batch.height
+                yield batch
+                if left == 0:
+                    return
+
+        lazy = register_io_source(read, schema=types)
+        return lazy.select(pl.col(column).alias(role) for role, column in found.items())
+
+    # Counted only if somebody asks, because that may take as long as the query. Parts on disk have to fit into memory,
+    # so what a planner expects would not do.
+    return Table(names, pick, cache(lambda: database.rows(asked)), 0, remarks=remarks)
+
+
+def read_as(schema: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
+    """Return the types in which columns of these types are read: bytes become the text of UUIDs."""
+    return {name: pl.String() if dtype == pl.Binary else dtype for name, dtype in schema.items()}
+
+
+def in_types(table: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
+    """Return a table in the types of `read_as`."""
+    read = table.with_columns(uuids(column) for column in table if column.dtype == pl.Binary)
+    return read.cast(pl.Schema(schema))
+
+
+def uuids(values: pl.Series) -> pl.Series:
+    """Return bytes as the text of UUIDs, if all of them have 16 bytes. Raises `DataError` if not."""
+    if (values.bin.size() != 16).any():
+        raise DataError(
+            f"Column {values.name!r} has bytes; ids and labels are text, numbers or times. Cast it in the query."
+        )
+    digits = values.bin.encode("hex")
+    parts = [digits.str.slice(start, size) for start, size in ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))]
+    return pl.select(pl.concat_str([pl.lit(part) for part in parts], separator="-").alias(values.name)).to_series()

@@ -1,0 +1,126 @@
+"""`read_truth`: read the known truths of items, from files, tables and mappings."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+import polars as pl
+
+from ..errors import DataError
+from .formats import format_of, is_other_text
+from .frames import as_series, pick
+from .ids import require_values
+from .importers.export import Export
+from .importers.importer import import_options
+from .importers.recognition import check_format, read_export
+from .importers.votes import truths_of
+from .inputs import Input, decoded, inputs_of, recognised, scan_input
+from .opening import Opening
+from .panics import panics_hidden
+from .paths import name_of
+from .sources import Scan, same_types
+
+# How the columns of a file of truths are named on the command line, where --item is a column of the labels.
+_TRUTH_OPTIONS: Final = {"item": "--truth-item", "truth": "--truth-label"}
+
+
+def read_truth(
+    source: Any,
+    *,
+    item: str | None = None,
+    truth: str | None = None,
+    format: str = "auto",
+    question: str | None = None,
+    likely: Mapping[str, str | None] | None = None,
+    encoding: str | None = None,
+    **imports: Any,
+) -> pl.DataFrame:
+    """Read the known truths of items.
+
+    Args:
+        source: A path as in `read_labels`, a table with the Arrow C stream interface, a mapping from item to class, or
+            a series of pandas with the items as its index.
+        item: The column of items; None to recognise it.
+        truth: The column of truths; None to recognise it (truth, gold, label, answer, response, value).
+        format: As in `read_labels`; the truths of an export are the answers that it marks as gold or ground truth.
+        question: The question of an export; None if only one has truths.
+        encoding: How text is stored that is not in UTF-8, such as "cp1252". Text in UTF-8 and binary files are read as
+            they are, so that the truth may be stored in another way than the labels.
+        likely: Names of the columns `item` and `truth` that are taken if the file has them: those that the labels have.
+        imports: What else is asked of an export, as in `read_labels`; nothing of it is asked of a table.
+
+    Returns:
+        A table with the columns `item` and `truth`, one row per item. Rows without an item or a truth are left out.
+
+    Raises:
+        DataError: There is no truth, or some item has several.
+
+    >>> read_truth({"i1": "cat", "i2": "dog"}).rows()
+    [('i1', 'cat'), ('i2', 'dog')]
+    """
+    given = {"item": item, "truth": truth}
+    if isinstance(source, Mapping):
+        table = pl.DataFrame([as_series("item", list(source.keys())), as_series("truth", list(source.values()))])
+        name = "The mapping"
+    elif hasattr(source, "index") and hasattr(source, "dropna") and not hasattr(source, "columns"):
+        known = source.dropna()  # a series of pandas, with the items as its index
+        table = pl.DataFrame([as_series("item", known.index.to_list()), as_series("truth", known.to_list())])
+        name = "The series"
+    elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+        check_format(format)
+        name = name_of(source)
+        with panics_hidden():
+            inputs = [_readable(one, encoding) for one in inputs_of(source)]
+            found = recognised(inputs, format)
+            if found is not None:
+                options = import_options(question=question, item=item, **imports)
+                table = truths_of(read_export(*found, options), options, name)
+            else:
+                scans = same_types([_scan_truth(one, given, likely or {}) for one in inputs])
+                table = pl.concat([one.collect() for one in scans])
+    else:
+        table, _ = pick(source, given, "The table of truths")
+        name = "The table of truths"
+    for column in table:
+        require_values(column, column.name)
+    table = table.drop_nulls().unique(maintain_order=True)
+    twice = table.filter(table["item"].is_duplicated())
+    if twice.height:
+        first = twice["item"][0]
+        said = twice.filter(twice["item"] == first)["truth"].to_list()
+        raise DataError(
+            f"{name} has more than one truth for {twice['item'].n_unique():,} items; first: item {first!r} is "
+            f"{' and '.join(map(repr, said))}."
+        )
+    if table.height == 0:
+        raise DataError(f"{name} has no truth in it.")
+    return table
+
+
+def _readable(one: Input, encoding: str | None) -> Input:
+    """Return an input with its text in UTF-8, of which the user says how it is stored if it is not."""
+    how = Opening(encoding=encoding)  # which checks that there is such an encoding
+    if encoding is None or not isinstance(one, Export) or not is_other_text(one.content):
+        return one
+    return replace(one, content=decoded(one.content, how.encoding, one.name))
+
+
+def _scan_truth(one: Input, given: Mapping[str, str | None], likely: Mapping[str, str | None]) -> Scan:
+    """Open a file of truths.
+
+    An item's column that has the name it has in the labels is taken at once; a truth's only if no other name fits.
+    """
+    how = Opening(named_by=_TRUTH_OPTIONS)
+    named = dict(given)
+    header: list[str] = []
+    if any(likely.values()) and isinstance(one, Export):
+        header = format_of(one.content, one.name).open(one.content, how).names
+    if named["item"] is None and likely.get("item") in header:
+        named["item"] = likely["item"]
+    try:
+        return scan_input(one, named, how)
+    except DataError:
+        if named["truth"] is not None or likely.get("truth") not in header:
+            raise
+        return scan_input(one, {**named, "truth": likely["truth"]}, how)

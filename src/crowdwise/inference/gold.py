@@ -1,0 +1,194 @@
+"""`fit_with_gold`: fit a method where the classes of some items are known, and find out what these say about it.
+
+Items of known class are clamped to it (see `engines.base.sweep_items`), so what workers said about them shows how good
+they are. They cannot show how good the method is: that would be to ask a question whose answer was given. So the method
+is fitted again without a fifth of them at a time, and those are what it is measured by and confidence is fitted to.
+"""
+
+import warnings
+from collections.abc import Callable
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from ..data.crowd import Crowd
+from ..data.ids import codes_of
+from ..data.knowledge import Known
+from ..data.labels import Labels
+from ..data.numbering import inverse, numbers
+from ..data.truths import read_truth
+from ..errors import CallError, DataError, shortened
+from ..kernels import Array
+from ..results.gold import GoldCheck, Share
+from ..results.inferred import Inferred
+from ..results.quality import accuracies_by, quality_by
+from ..results.recalibration import Recalibration
+from ..results.result import Quality
+
+if TYPE_CHECKING:  # method.py imports this module
+    from .method import Progress
+
+# Items of known class are left out in so many groups, one group at a time.
+_FOLDS: Final = 5
+
+
+class _Gold:
+    """A crowd with items of known class.
+
+    Args:
+        labels: The labels.
+        gold: The known classes: a path, a table, or a mapping from item to class.
+        known: What else is known.
+    """
+
+    def __init__(self, labels: Crowd, gold: Any, known: Known) -> None:
+        from .vote_shares import VoteShares  # which imports method.py
+
+        read = read_truth(gold)
+        self._known = known
+        self._votes: Any = VoteShares().fit(labels)
+        here = self._votes.about(read["item"]).names.items
+        table = read.filter(pl.Series(codes_of(read["item"], here) >= 0))
+        if table.height == 0:
+            raise DataError(
+                f"The gold shares no item with the labels: it has {read['item'][0]!r}, for example, the labels have "
+                f"{here[0]!r}."
+            )
+        classes, truths = _all_classes(labels.names.classes, table["truth"])
+        self.remarks = _remarks(labels.names.classes, classes, read, table)
+        if known.past is not None and len(classes) > labels.n_classes:
+            new = classes.filter(codes_of(classes, labels.names.classes) < 0)
+            raise DataError(f"The gold names {new[0]!r}, a class that the state does not know.")
+        self._crowd = labels if len(classes) == labels.n_classes else labels.with_classes(classes)
+        codes = codes_of(truths, classes)
+        self._table = table.select("item").with_columns(pl.Series("code", codes))
+
+    @cached_property
+    def all(self) -> Crowd:
+        """The crowd with all known classes."""
+        return self._crowd.with_known(self._table, self._known)
+
+    def check(self, fit: "Callable[[Crowd], Inferred]") -> GoldCheck | None:
+        """Measure a method by known classes that it does not know; None if there are fewer than two."""
+        count = self._table.height
+        folds = min(_FOLDS, count)
+        if folds < 2:
+            return None
+        fold = numbers(self._table["item"]) % folds  # so it depends on names alone, and folds are alike in size
+        found, truths, right = [], [], []
+        for number in range(folds):
+            rest = self._crowd.with_known(self._table.filter(pl.Series(fold != number)), self._known)
+            asked = self._table.filter(pl.Series(fold == number))
+            result = fit(rest).about(asked["item"])
+            items, classes = codes_of(asked["item"], result.names.items), asked["code"].to_numpy()
+            found.append(result.probabilities[items])
+            truths.append(classes)
+            right.append(result.wins(items, classes))
+        return GoldCheck(
+            items=count,
+            accuracy=Share.of(np.concatenate(right)),
+            majority=Share.of(self._majority()),
+            recalibration=Recalibration.fit(np.concatenate(found), np.concatenate(truths)),
+        )
+
+    def _majority(self) -> Array:
+        """Return, for every item of known class, whether most votes name it."""
+        votes = self._votes.about(self._table["item"])
+        classes = codes_of(self._crowd.names.classes, votes.names.classes)[self._table["code"].to_numpy()]
+        won: Array = votes.wins(codes_of(self._table["item"], votes.names.items), classes)
+        return won
+
+
+def fit_with_gold(
+    fit: "Callable[[Crowd, Progress | None], Inferred]",
+    labels: Crowd,
+    gold: Any,
+    known: Known,
+    progress: "Progress | None",
+) -> Inferred:
+    """Fit a method to labels, some of whose items have a known class.
+
+    Args:
+        fit: Fits the method to a crowd.
+        labels: The labels.
+        gold: The known classes: a path, a table, or a mapping from item to class.
+        known: What else is known beforehand.
+        progress: Called after each iteration with the number of all iterations so far and the change in it.
+
+    Raises:
+        DataError: The gold cannot be used; the message says why.
+    """
+    from .restarts import Counter  # which imports method.py
+
+    counter = None if progress is None else Counter(progress)
+    given = _Gold(labels, gold, known)
+    for sentence in given.remarks:
+        warnings.warn(shortened(sentence), stacklevel=3)
+    result = fit(given.all, counter)
+    check = given.check(lambda crowd: fit(crowd, counter))
+    if check is None:
+        return result
+    crowd = given.all
+    if isinstance(crowd, Labels) and result.method.measures_accuracy:
+        return result.checked(check, partial(_quality, crowd))
+    return result.checked(check, None)
+
+
+def _quality(labels: Labels, probabilities: Array) -> Quality:
+    """Return the quality of the workers by probabilities (items, classes); sums do not depend on the order of rows."""
+    numbering = labels.numbering
+    found = accuracies_by(labels.numbered, probabilities[inverse(numbering.item_places)])
+    return quality_by(found, found, labels.known.evidence).arranged(numbering.worker_places)
+
+
+def check_gold(labels: Crowd, gold: Any) -> None:
+    """Raise `DataError` if gold cannot be used with these labels."""
+    _Gold(labels, gold, Known())
+
+
+def check_weight(weight: float) -> None:
+    """Raise `CallError` if items of known class cannot count so much."""
+    if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 < weight <= 1e6:
+        raise CallError(f"gold_weight={weight!r} has to be a number above 0 and at most 1,000,000.")
+
+
+def _all_classes(named: pl.Series, given: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return all classes in the order of their values, and the known classes in a type that can be compared with them.
+
+    Args:
+        named: The classes that labels name.
+        given: The known classes of items.
+
+    Raises:
+        DataError: A class that nobody named cannot be of the type of the others.
+    """
+    if (codes_of(given, named) >= 0).all():
+        return named, given
+    try:
+        truths = given.cast(named.dtype)
+    except pl.exceptions.PolarsError as problem:
+        new = given.filter(codes_of(given, named) < 0)
+        raise DataError(
+            f"The gold names {new[0]!r}, which no label names and which is no {named.dtype} as the labels are."
+        ) from problem
+    new = truths.filter(codes_of(truths, named) < 0).unique()
+    return (pl.concat([named, new]).sort() if len(new) else named), truths
+
+
+def _remarks(named: pl.Series, classes: pl.Series, read: pl.DataFrame, used: pl.DataFrame) -> list[str]:
+    """Return sentences about gold that is used otherwise than its user may think."""
+    remarks = []
+    if read.height > used.height:
+        first = read.join(used, on="item", how="anti")["item"][0]
+        remarks.append(f"{read.height - used.height:,} of {read.height:,} gold items have no label; first: {first!r}.")
+    new = classes.filter(codes_of(classes, named) < 0)
+    if len(new):
+        listed = ", ".join(repr(name) for name in new.head(5).to_list()) + (" ..." if len(new) > 5 else "")
+        are = "it is a class" if len(new) == 1 else "they are classes"
+        folded = {str(name).strip().lower() for name in named.to_list()}
+        twin = next((name for name in new.to_list() if str(name).strip().lower() in folded), None)
+        hint = "" if twin is None else f" {twin!r} differs from a label only in spaces or the case of its letters."
+        remarks.append(f"No label names {listed}; gold does, so {are}.{hint}")
+    return remarks

@@ -1,0 +1,316 @@
+"""`NumericMethod`: the base of methods for numeric labels, which give every item a value with an interval.
+
+All of them are weighted means or medians of the answers, and learn the weights, biases and errors of the workers in
+turn with the values. The loop and the engines are those of the other methods: the scores of an item are its value and
+the variance of its value instead of one score per class.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, overload
+
+import numpy as np
+
+from .. import kernels
+from ..data.crowd import Crowd
+from ..data.labels import Labels
+from ..data.numbers import Numbers
+from ..errors import CallError
+from ..kernels import Array
+from ..results.inferred_numbers import InferredNumbers
+from ..results.learned import Learned, PerWorker
+from ..results.numeric_result import NumericResult
+from ..results.result import Ending
+from ..results.worker_errors import Counted, WorkerErrors, precision_of_biases, worker_errors
+from .loop import IterativeMethod
+from .method import GOLD_WEIGHT, Progress
+
+# The variance of errors is no smaller than this share of the variance between items, so that nothing is divided by 0
+# where all workers agree.
+_LEAST = 1e-12
+
+
+class NumericCounts(NamedTuple):
+    """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
+
+    errors: Array  # (workers, 6), see kernels/numbers.py
+    totals: Array  # (7), see there
+    losses: Array  # (workers), what else a method counts of every worker; empty if it counts nothing else
+
+
+@dataclass(frozen=True, eq=False)
+class NumericWorkers(Learned):
+    """What a numeric method knows of the workers, and of all items together.
+
+    Attributes:
+        known: (workers, 3), the weight of a worker's answers, its bias, and the variance of its errors.
+        bias_variance: (workers), how uncertain the biases are.
+        prior: The mean of the values, their precision around it (0 if it is not used), and the variance of that mean.
+        bias_precision: The precision of the biases around 0; None if biases are not learned.
+        typical: The mean variance of errors.
+        wild: The share of wild answers; 0 if none are looked for.
+        rescaled: By how much the mean variance of errors changed when this was learned, as a share of it.
+        objective: Empty: these methods have no objective.
+    """
+
+    known: PerWorker
+    bias_variance: PerWorker
+    prior: Array
+    bias_precision: float | None
+    typical: float
+    wild: float
+    rescaled: float
+    objective: Array
+
+    @property
+    def weight(self) -> Array:
+        """(workers), the weight of a worker's answers."""
+        return self.known[:, 0]
+
+    @property
+    def bias(self) -> Array:
+        """(workers), the bias of a worker; 0 if the method does not learn biases."""
+        return self.known[:, 1]
+
+    @property
+    def variance(self) -> Array:
+        """(workers), the variance of a worker's errors."""
+        return self.known[:, 2]
+
+
+class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
+    """The base of methods for numeric labels: a subclass says how the weights follow from the errors."""
+
+    numeric: ClassVar[bool] = True
+    # After the first sweep all workers are equal; values that stay are no sign that they have settled.
+    least_iterations: ClassVar[int] = 3
+    # Whether biases of the workers are learned, and taken off their answers.
+    learns_bias: ClassVar[bool] = False
+    # Whether values are drawn towards the mean of all values, as far as that is justified by how much they differ.
+    learns_prior: ClassVar[bool] = False
+    # Whether `losses` are counted.
+    counts_losses: ClassVar[bool] = False
+    # The share of wild answers to begin with.
+    first_wild: ClassVar[float] = 0.0
+    # How many answers the mean variance of errors counts as, in what is learned of the errors of each worker.
+    prior_strength: float = 15.0
+
+    @overload  # type: ignore[override]  # what it gives are numbers
+    def fit(
+        self,
+        labels: Numbers,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+    ) -> NumericResult: ...
+
+    @overload
+    def fit(
+        self,
+        labels: Crowd,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+    ) -> InferredNumbers: ...
+
+    def fit(
+        self,
+        labels: Crowd,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+    ) -> InferredNumbers:
+        """Infer the true value of every item from numeric labels.
+
+        Args:
+            labels: What the workers said: `Numbers`, in memory, on disk or in a cluster.
+            gold: Must be None: numeric methods take no gold.
+            gold_weight: Is not used.
+            history: Must be None: numeric methods have no history.
+            decay: Is not used.
+            progress: Called after each iteration with its number and the largest change in it.
+
+        Returns:
+            A `NumericResult`; for labels on disk or in a cluster, an object with the same tables.
+
+        Raises:
+            CallError: The labels are not numeric, or something is given that numeric methods do not take.
+            DataError: The labels cannot be used.
+        """
+        for name, value in (("gold", gold), ("history", history)):
+            if value is not None:
+                raise CallError(f"{name} is for classes, and {type(self).__name__} is for numbers: leave it out.")
+        found: Any = super().fit(labels, progress=progress)
+        inferred: InferredNumbers = found
+        return inferred
+
+    def width(self, labels: Labels) -> int:
+        """The scores of an item are its value and the variance of that."""
+        return 2
+
+    def start(self, labels: Labels) -> tuple[Array, None]:
+        """Start from nothing: the first sweep computes values with equal weights."""
+        return np.zeros((labels.n_items, 2)), None
+
+    def empty_counts(self, labels: Labels, workers: NumericWorkers | None) -> NumericCounts:
+        """Zeros, which `sweep` adds to."""
+        losses = np.zeros(labels.n_workers if self.counts_losses else 0)
+        return NumericCounts(np.zeros((labels.n_workers, 6)), np.zeros(7), losses)
+
+    def sweep(self, labels: Labels, scores: Array, workers: NumericWorkers | None, counts: NumericCounts) -> Array:
+        """Compute values and count errors; at first all workers are equal, and their errors have variance 1."""
+        if workers is not None:
+            self.evaluate(labels, scores, workers, counts)
+            return np.array([workers.rescaled])
+        equal = np.tile([1.0, 0.0, 1.0], (labels.n_workers, 1))
+        first = NumericWorkers(equal, np.zeros(labels.n_workers), np.zeros(3), None, 1.0, 0.0, 0.0, np.zeros(0))
+        self.evaluate_first(labels, scores, first, counts)
+        return np.zeros(1)
+
+    def moved(self, counts: NumericCounts, change: Array) -> float:
+        """How far values moved on average, in units of the typical error, or how much that error changed.
+
+        The mean, because in a large crowd there may be an item whose value jumps back and forth for ever.
+        """
+        return max(float(counts.totals[6] / counts.totals[0]), float(change[0]))
+
+    def evaluate_first(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
+        """Compute the first values of these items, and count; by default as later."""
+        self.evaluate(labels, scores, workers, counts)
+
+    def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
+        """Compute the values of these items as weighted means, and count."""
+        kernels.sweep_means(None, *sweep_arguments(labels, scores, workers, counts))
+
+    @abstractmethod
+    def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
+        """(workers), the weight of every worker's answers.
+
+        Args:
+            counts: What the last sweep counted.
+            variance: (workers), the variance of every worker's errors.
+            typical: The mean variance of errors.
+        """
+
+    def first_variance(self, counts: NumericCounts) -> float:
+        """The mean variance of errors, from the first sweep."""
+        answers, items = counts.errors[:, 0].sum(), counts.totals[0]
+        return float(counts.errors[:, 2].sum() / max(answers - items, 1.0))
+
+    def variances(self, counts: NumericCounts, squares: Array, typical: float) -> tuple[Array, float]:
+        """(workers), the variance of every worker's errors, and the mean variance that it is drawn towards.
+
+        Args:
+            counts: What the last sweep counted.
+            squares: (workers), the expected sums of squared errors.
+            typical: The mean variance so far.
+        """
+        strength = self.prior_strength
+        return (strength * typical + squares) / (strength + counts.errors[:, 0]), typical
+
+    def wild_share(self, counts: NumericCounts) -> float:
+        """The share of wild answers: 0 for methods that do not look for them."""
+        return 0.0
+
+    def estimate(self, counts: NumericCounts, previous: NumericWorkers | None, change: Array) -> NumericWorkers:
+        """What is known of the workers and of all items, from what a sweep counted."""
+        if previous is None:
+            return self._first(counts)
+        usual, error, square, share, of_value, _ = counts.errors.T
+        bias, bias_variance, around_zero = previous.bias, previous.bias_variance, previous.bias_precision
+        if around_zero is not None:
+            precision = 1 / previous.variance
+            bias_variance = 1 / (around_zero + precision * usual)
+            bias = precision * (error + usual * previous.bias) * bias_variance
+            # Adding the same to all biases and taking it off all values changes no answer: the mean bias is 0.
+            bias = bias - bias.mean()
+            around_zero = precision_of_biases(bias, bias_variance, previous.typical)
+        moved = bias - previous.bias
+        squares = square - 2 * moved * error + usual * (moved**2 + bias_variance)
+        hidden = 2 * previous.variance * share - of_value  # by a worker's own share in the values
+        least = _least(counts, previous.prior)
+        variance, typical = self.variances(counts, np.maximum(squares + hidden, 0), previous.typical)
+        variance = np.maximum(variance, least)
+        known = np.column_stack([self.weights(counts, variance, typical), bias, variance])
+        return NumericWorkers(
+            known,
+            bias_variance,
+            self._prior(counts, previous.prior),
+            around_zero,
+            max(typical, least),
+            self.wild_share(counts),
+            abs(max(typical, least) / previous.typical - 1),
+            np.zeros(0),
+        )
+
+    def _first(self, counts: NumericCounts) -> NumericWorkers:
+        """What is known after the first sweep: all workers err alike."""
+        n_workers = len(counts.errors)
+        typical = max(self.first_variance(counts), _least(counts, np.zeros(3)))
+        variance = np.full(n_workers, typical)
+        known = np.column_stack([self.weights(counts, variance, typical), np.zeros(n_workers), variance])
+        mean = counts.totals[1] / counts.totals[0]
+        around_zero = 10 / typical if self.learns_bias else None
+        prior = np.array([mean, 0.0, 0.0])
+        return NumericWorkers(
+            known, np.zeros(n_workers), prior, around_zero, typical, self.first_wild, 0.0, np.zeros(0)
+        )
+
+    def _prior(self, counts: NumericCounts, previous: Array) -> Array:
+        """The mean of the values, their precision around it, and the variance of that mean."""
+        items, away, square, uncertain, information = counts.totals[:5]
+        mean = previous[0] + away / items
+        if not self.learns_prior:
+            return np.array([mean, 0.0, 0.0])
+        variance = max((square + uncertain) / items, _least(counts, previous))
+        return np.array([mean, 1 / variance, 1 / information if information > 0 else variance / items])
+
+    def variance_of_values(self, counts: NumericCounts) -> float:
+        """The variance of the true values of the items."""
+        items, away, square, uncertain, _, of_values, _ = counts.totals
+        if self.learns_prior:
+            return float((square + uncertain) / items)
+        return float(max(square / items - (away / items) ** 2 - of_values / items, 0.0))
+
+    def worker_errors(self, ending: Ending) -> WorkerErrors:
+        """How every worker errs, by what the last sweep counted."""
+        workers: NumericWorkers = ending.workers
+        counts: NumericCounts = ending.counts
+        return worker_errors(
+            Counted(
+                counts.errors,
+                workers.bias,
+                workers.variance,
+                workers.bias_precision,
+                workers.typical,
+                self.variance_of_values(counts),
+                self.wild_answers(counts),
+                counts.totals[0],
+            )
+        )
+
+    def wild_answers(self, counts: NumericCounts) -> Array | None:
+        """(workers), the expected number of wild answers; None for methods that do not look for them."""
+        return None
+
+
+def sweep_arguments(labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> Any:
+    """The arguments that all kernels of numeric methods end with."""
+    arrays = labels.item_starts, labels.workers, labels.labels
+    return *arrays, workers.known, workers.prior, workers.typical**0.5, scores, counts.errors, counts.totals
+
+
+def _least(counts: NumericCounts, prior: Array) -> float:
+    """The least variance of errors: nothing to speak of, but not 0."""
+    items, away, square = counts.totals[:3]
+    between = max(square / items - (away / items) ** 2, 0.0)
+    return float(_LEAST * between + 1e-30 * (prior[0] + away / items) ** 2 + 1e-100)

@@ -1,0 +1,117 @@
+"""Which workers count as less than one, because others say the same."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from ...data.labels import Labels
+from ...engines.base import Engine
+from ...errors import DataError
+from ...inference.dependence import (
+    COPIES,
+    PairCounts,
+    confirm_blocks,
+    confirmed_blocks,
+    correlations,
+    count_pairs,
+    find_blocks,
+    pairs_refusal,
+)
+from ...inference.outside import count_outside
+from ...kernels import Array
+
+# It takes so many items that two workers have in common for the correlation of exact copies.
+_LEAST_LABELS: Final = 65
+# Exact copies are looked for unasked only if comparing all pairs of workers takes no more bytes and comparisons than
+# these, so that it takes a small part of the time of the whole fit.
+_MOST_BYTES: Final = 2**26
+_MOST_COMPARISONS: Final = 2e7
+
+
+class Copies(NamedTuple):
+    """Which workers count as less than one.
+
+    Attributes:
+        exponents: (workers), how many workers each one counts as on items that all of its block labelled.
+        block_of: (workers), the number of the worker's block; -1 for none.
+    """
+
+    exponents: Array
+    block_of: Array
+
+    @classmethod
+    def none(cls, n_workers: int) -> "Copies":
+        """Everybody counts as one."""
+        return cls(np.ones(n_workers), np.full(n_workers, -1))
+
+    @classmethod
+    def of(cls, exponents: Array, blocks: list[Array]) -> "Copies":
+        """Members of blocks count as `exponents` says."""
+        block_of = np.full(len(exponents), -1)
+        for number, members in enumerate(blocks):
+            block_of[members] = number
+        return cls(exponents, block_of)
+
+    def weights(self, labels: Labels) -> Array:
+        """(labels), how much each of these labels counts; empty if all count as one.
+
+        Where only some members of a block labelled an item, they count for more: alone, as one.
+        """
+        if (self.block_of < 0).all():
+            return np.zeros(0)
+        block = self.block_of[labels.workers]
+        inside = block >= 0
+        item = labels.item_of
+        sizes = np.bincount(self.block_of[self.block_of >= 0])
+        meeting = (item * len(sizes) + block)[inside]  # the labels of one block on one item
+        others = np.bincount(meeting)[meeting] - 1
+        of_all_others = 1 / self.exponents[labels.workers[inside]] - 1
+        weights = np.ones(len(block))
+        weights[inside] = 1 / (1 + of_all_others * others / (sizes[block[inside]] - 1))
+        return weights
+
+
+def count_blocks_once(engine: Engine, n_workers: int) -> Copies:
+    """Count blocks of workers who agree too often as one.
+
+    Raises:
+        DataError: There are too many workers to compare.
+    """
+    refusal = pairs_refusal(n_workers, engine.n_classes)
+    if refusal:
+        raise DataError(refusal)
+    blocks = confirmed_blocks(engine)[1]
+    return Copies.of(blocks.weights, blocks.members)
+
+
+def count_exact_copies_once(engine: Engine, given: Array, comparisons: float) -> Copies:
+    """Count exact copies together as one. They are not looked for if that would take long.
+
+    Args:
+        engine: The engine, which has the labels.
+        given: (workers), how many labels each worker gave.
+        comparisons: How many pairs of labels there are on the same items.
+    """
+    too_large = 4 * len(given) ** 2 * (engine.n_classes + 1) > _MOST_BYTES or comparisons > _MOST_COMPARISONS
+    if too_large or pairs_refusal(len(given), engine.n_classes) or (given > _LEAST_LABELS - 0.5).sum() < 2:
+        return Copies.none(len(given))
+    pairs: PairCounts = engine.add_labels(count_pairs, "comparing workers")
+    # Only workers with many labels can be found to be exact copies, and comparing these alone is quicker.
+    known = np.flatnonzero(given > _LEAST_LABELS - 0.5)
+    both = np.ix_(known, known)
+    pairs = PairCounts(pairs.shared[both], pairs.agreed[both], pairs.given[known])
+    if (correlations(pairs)[0] < COPIES).all():
+        return Copies.none(len(given))
+    blocks = find_blocks(pairs)
+    exact = [members for members, copies in zip(blocks.members, blocks.are_copies, strict=True) if copies]
+    if not exact:
+        return Copies.none(len(given))
+    outside = partial(count_outside, blocks=[known[members] for members in exact])
+    confirmed = confirm_blocks(replace(blocks, members=exact), engine.add_labels(outside, "confirming blocks"))
+    copies = [known[members] for members in confirmed.members]
+    counted = np.ones(len(given))
+    for members in copies:
+        counted[members] = 1 / len(members)
+    return Copies.of(counted, copies)

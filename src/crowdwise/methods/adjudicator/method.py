@@ -1,0 +1,308 @@
+r"""The adjudicator: workers with structured confusion, items that pull, and the truth as an adjudicator's answer.
+
+$$ y_{ij} \mid k, (m, l) \sim softmax_a \big( x_j(k, a) + t_m [a = l] \big) $$
+
+$$ x_j(k, a) = \bar{x}(k, a) + [a = k] (\alpha_j + \gamma_{jk}) + \beta_{ja} + D_j(k, a) $$
+
+Here k is the class that made the votes on item i, and (m, l) a pull of the item towards class l with the strength t_m;
+many items have none. y_ij is the class that worker j said. The logits x_j of a worker are those of all workers
+together, plus the worker's ability, class-wise part, response style and the rest; each part is Gaussian with a variance
+that is learned. Workers make the same errors on the same items, because the items pull them. What is true is not the
+class that explains the votes best: it is what a competent member of the crowd would answer to the item, who also feels
+its pull. So twenty equal votes are worth no more than the reliability of this adjudicator.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar, Final, Literal, TypeAlias
+
+import numpy as np
+
+from ...data.crowd import Crowd
+from ...data.labels import Labels
+from ...engines.base import Engine, Finished, Lasting
+from ...errors import DataError, require_room
+from ...inference.loop import IterativeMethod
+from ...inference.method import Progress, Reference
+from ...inference.parameters import most_iterations, parameter
+from ...kernels import Array
+from ...results.contributions import Contributions
+from ...results.gold import clamped_scores
+from ...results.learned import chances
+from ...results.outlook import Outlook
+from ...results.quality import count_right_by
+from ...results.result import Ending
+from ...results.tempering import tempered
+from . import few_classes, many_classes
+from .copies import Copies, count_blocks_once, count_exact_copies_once
+from .few_classes import FewClasses, PullCounts
+from .further_labels import TypesOfItems
+from .many_classes import NamedCounts
+from .readings import Reading, best_reading, is_doubtful, other_readings
+from .starts import Start
+from .structure import ITEMS, LARGEST, MOVED, SQUARED_LABELS, StructuredWorkers
+
+# Every worker has a whole matrix of logits if there are no more classes than this...
+_FEW: Final = 16
+# ...or no more than this, and about how many multiplications an iteration takes is within a limit.
+_MANY: Final = 40
+_MOST_WORK: Final = 2e8
+# It was fitted by log loss to 54 crowds with known truth, each family weighing the same, when the method was designed.
+_TEMPERATURE: Final = 0.73
+
+
+# The points and weights of Gauss and Legendre for a mean from 0 to 1.
+_POWERS: Final = tuple(part / 2 for part in (np.polynomial.legendre.leggauss(20) + np.array([[1.0], [0.0]])))
+# What a sweep counts; it depends on the number of classes.
+Counts: TypeAlias = PullCounts | NamedCounts
+
+
+@dataclass(frozen=True)
+class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
+    """Workers with structured confusion, items that pull, and the truth as an adjudicator's answer. The default.
+
+    Use it if nothing speaks for another method: on real crowds it is as accurate as the best, and its probabilities are
+    far closer to how often it is right. It runs in memory, on disk and in Spark.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate(200, 10, classes=3, seed=1)
+    >>> cw.accuracy(Adjudicator().fit(crowd.labels), crowd.truth) > 0.85
+    True
+    """
+
+    key: ClassVar[str] = "adjudicator"
+    summary: ClassVar[str] = (
+        "Adjudicator: structured worker confusion, items that pull towards a class, and the truth as the answer of a "
+        "competent adjudicator."
+    )
+    paper: ClassVar[Reference] = Reference("", "The adjudicator", "crowdwise 2026", "docs/adjudicator.md")
+
+    least_iterations: ClassVar[int] = 5
+    has_difficulties: ClassVar[bool] = True
+    work_per_label: ClassVar[int] = 8
+
+    read_out: Literal["answer", "latent"] = parameter(
+        "answer",
+        "What the scores are: the answer of a competent adjudicator, or the latent class that explains the votes.",
+    )
+    temperature: float = parameter(
+        _TEMPERATURE,
+        "The power that probabilities are raised to before they are normalised again; 1 leaves them as they are. The "
+        "default was fitted to crowds with known truth (docs/calibration.md).",
+        above=0,
+        at_most=10,
+    )
+    copies: Literal["separate", "once"] = parameter(
+        "separate",
+        "How workers count who agree more often than a common truth explains: each for itself, except for exact copies "
+        "(separate), or all of a block as one (once).",
+    )
+    tolerance: float = parameter(
+        1e-3,
+        "Stop when the probabilities of the latent classes move by no more than this, in the mean of the items.",
+        at_least=0,
+        tiny=True,
+    )
+    max_iterations: int = most_iterations(30)
+
+    @property
+    def calibrated_as(self) -> str:
+        """The answers of an adjudicator and the latent classes are sure in different ways.
+
+        With another temperature than the default, they are as sure as the user wants: nobody calibrated that.
+        """
+        name = self.key if self.read_out == "answer" else "adjudicator-latent"
+        return name if self.temperature == _TEMPERATURE else f"{name} with temperature={self.temperature:g}"
+
+    def check(self, labels: Crowd) -> None:
+        """Refuse votes that name several classes, and more than fits in memory."""
+        super().check(labels)
+        n_workers, n_classes = labels.n_workers, labels.n_classes
+        few = _have_matrices(labels)
+        size = 8 * (20 * n_workers * n_classes**2 if few else 30 * n_workers * n_classes + 8 * n_classes**2)
+        require_room(
+            size,
+            f"Adjudicator needs {'a matrix' if few else 'some numbers'} for every worker: {n_workers:,} workers with "
+            f"{n_classes:,} classes",
+            "Use a method with a number per worker instead, such as bwa.",
+        )
+
+    def count_size(self, labels: Labels) -> int:
+        """Workers times classes, although the counts are larger: counting a label takes the longer, too."""
+        return labels.n_workers * labels.n_classes
+
+    def empty_counts(self, labels: Labels, workers: StructuredWorkers | Start | None) -> Counts:
+        """Counts of no items."""
+        kind = PullCounts if _have_matrices(labels) else NamedCounts
+        return kind.empty(labels, not isinstance(workers, StructuredWorkers))
+
+    def sweep(self, labels: Labels, scores: Array, workers: StructuredWorkers | Start | None, counts: Counts) -> Array:
+        """Score the items by the probabilities of their latent classes, and count classes and pulls."""
+        if isinstance(workers, StructuredWorkers):
+            return workers.sweep(labels, scores, counts)
+        if workers is not None:
+            scores[:] = workers.scores(labels)
+        count_scores = few_classes.count_scores if isinstance(counts, PullCounts) else many_classes.count_scores
+        return count_scores(labels, scores, counts)  # type: ignore[arg-type]  # the counts are those of this function
+
+    def sweep_known(
+        self, labels: Labels, scores: Array, known: int, workers: StructuredWorkers | Start | None, counts: Counts
+    ) -> None:
+        """Count items whose latent class is known; all pulls are possible."""
+        if isinstance(workers, StructuredWorkers):
+            workers.sweep(labels, scores, counts, known)
+        else:
+            self.sweep(labels, scores, None, counts)
+
+    def add_past(self, counts: Counts, past: Mapping[str, Array], workers: StructuredWorkers | Start | None) -> None:
+        """Add what was counted in earlier labels; only matrices of workers can be gone on from."""
+        if isinstance(counts, NamedCounts):
+            raise DataError(
+                f"There are {len(counts.classes):,} classes, so that workers have no matrices here, and the state has: "
+                "use bwa with a state of its own."
+            )
+        super().add_past(counts, past, workers)
+
+    def lasting(self, ending: Ending) -> Lasting:
+        """Return what was counted, if workers have matrices: other counts depend on what was known of the workers."""
+        return ({}, {}) if isinstance(ending.counts, NamedCounts) else super().lasting(ending)
+
+    def estimate(self, counts: Counts, previous: StructuredWorkers | Start | None, change: Array) -> StructuredWorkers:
+        """Learn the workers' logits and what they share."""
+        if isinstance(previous, StructuredWorkers):
+            return previous.following(counts)
+        votes = counts.classes if previous is None else previous.vote_classes
+        copies = Copies.none(len(counts.given)) if previous is None else previous.copies
+        if isinstance(counts, PullCounts):
+            return few_classes.first_workers(counts, votes, copies)
+        return many_classes.first_workers(counts, votes, copies)
+
+    def moved(self, counts: Counts, change: Array) -> float:
+        """Half of the absolute changes of an item's scores, in the mean of the items."""
+        return float(counts.totals[MOVED] / max(counts.totals[ITEMS], 1.0))
+
+    def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
+        """Iterate from the votes, and from elsewhere if that reading is doubtful."""
+        if engine.n_classes <= _FEW:
+            return self._iterate(engine, progress)
+        from threadpoolctl import threadpool_limits  # imported here because it is slow to import
+
+        # The last bits of products of matrices depend on how many threads make them.
+        with threadpool_limits(1, "blas"):
+            return self._iterate(engine, progress)
+
+    def _iterate(self, engine: Engine, progress: Progress | None) -> Ending:
+        votes, _ = engine.sweep(None)
+        plain = self.read_votes(engine, votes, self.count_copies(engine, votes), progress)
+        if engine.remembers or not plain.can_be_compared:  # the evidence is about these labels, not earlier ones
+            return plain.ending
+        if not is_doubtful(plain, float(votes.totals[LARGEST] / votes.totals[ITEMS])):
+            return plain.ending
+        best = best_reading(plain, list(other_readings(self, engine, plain, progress)))
+        engine.sweep(best.workers)  # the engine has the scores of the reading that was tried last
+        return best.ending
+
+    def count_copies(self, engine: Engine, votes: Counts) -> Copies:
+        """Which workers count as less than one; `votes` are the counts of the shares of the votes."""
+        if self.copies == "once":
+            return count_blocks_once(engine, len(votes.given))
+        return count_exact_copies_once(engine, votes.given, float(votes.totals[SQUARED_LABELS]))
+
+    def read_votes(self, engine: Engine, votes: Counts, copies: Copies, progress: Progress | None) -> Reading:
+        """Iterate from the votes.
+
+        Args:
+            engine: The engine.
+            votes: The counts of the shares of the votes.
+            copies: Which workers count as less than one.
+            progress: Called after each iteration.
+        """
+        if (copies.exponents == 1).all():
+            first = self.estimate(votes, None, np.zeros(0))
+        else:
+            first = self.begin(engine, Start(np.ones(len(copies.exponents)), copies, votes.classes))
+        return Reading(self.iterate_from(first, engine, progress))
+
+    def finish(self, labels: Labels, scores: Array, workers: StructuredWorkers | None) -> Finished:
+        """The adjudicator's answers, or the latent classes, tempered; and how likely every item is a trap."""
+        if workers is None:
+            return Finished(scores, np.zeros(len(scores)))
+        answers, traps = workers.read_out(labels)
+        found = answers if self.read_out == "answer" else scores
+        return Finished(tempered(found, self.temperature), traps)
+
+    def expected_right(self, labels: Labels, workers: StructuredWorkers) -> tuple[Array, Array]:
+        """(workers), how many labels name the latent class of their item, as is expected; and the variance of that."""
+        scores = self.rescore(labels, workers)
+        if labels.gold is not None:
+            scores = clamped_scores(labels.gold, scores)
+        return count_right_by(labels, scores)
+
+    def contributions(self, one: Labels, item: int, workers: StructuredWorkers) -> Contributions:
+        """What each label of one item adds to the logarithm of the probability of every class.
+
+        Let u(s) be the probability of type s of the item, given its labels and the class. For a latent class,
+
+            log p(class) = sum_s u(s) [log p(s) + sum_e log p(label e | s)] + entropy of u + constant
+
+        exactly. An answer follows from the types alone, so there the labels are let in gradually: with all of them to
+        the power w, the probability of the answer grows with w by sum_s u_w(s) log p(label e | s) for each label, and
+        the mean over w from 0 to 1 is what it adds (Aumann and Shapley). All that is no label's is the prior.
+        """
+        types = workers.types(one)
+        rows, said = np.arange(len(one.labels)), np.searchsorted(types.said_classes, one.labels)
+        made = types.log_said[:, rows, said].sum(axis=1)[:, None]
+        if self.read_out == "latent":
+            of_class = types.true_class[:, None] == np.arange(one.n_classes)
+            joint = np.where(of_class, types.log_prior[:, None], -np.inf)  # (types, classes)
+            share = _shares(joint + made)
+        else:
+            joint = types.log_prior[:, None] + types.log_answer
+            share = sum(weight * _shares(joint + power * made) for power, weight in zip(*_POWERS, strict=True))
+        total = np.logaddexp.reduce(joint + made, axis=0)
+        evidence = np.full((len(rows), one.n_classes, one.n_classes), np.nan)  # for classes that are not looked at
+        added = self.temperature * np.tensordot(types.log_said, share, (0, 0))  # (rows, said classes, classes)
+        evidence[:, types.said_classes] = added
+        chance = chances(total)
+        hot = tempered(chance[None], self.temperature)[0]
+        known = chance > 0
+        scores = np.where(known, np.log(np.where(known, hot, 1.0)), self.temperature * total)
+        prior = scores - added[rows, said].sum(axis=0)
+        return Contributions(prior, evidence, logarithmic=True, rescore=partial(self._scores_if, one, workers))
+
+    def outlook(self, labels: Labels, workers: StructuredWorkers, asked: Array) -> Outlook | None:
+        """What is expected of further labels: an item may pull, so that workers err together.
+
+        With many classes, this is left to what is expected of any method.
+        """
+        if not isinstance(workers, FewClasses) or labels.n_classes > _FEW:
+            return None
+        types = TypesOfItems(labels, workers)
+        latent = np.eye(labels.n_classes)[types.true_class]
+        return Outlook(
+            weigh=types.weigh,
+            said=types.said_by(asked),
+            answers=types.answers() if self.read_out == "answer" else latent,
+            read=partial(tempered, power=self.temperature),
+            knows_shared_errors=True,
+        )
+
+    def _scores_if(self, one: Labels, workers: StructuredWorkers, said: Array) -> Array:
+        """(classes), the scores of one item if the workers had said these classes."""
+        changed = replace(one, labels=said.astype(one.labels.dtype))
+        return np.asarray(self.finish(changed, self.rescore(changed, workers), workers).scores[0])
+
+
+def _have_matrices(labels: Crowd) -> bool:
+    """Whether every worker has a whole matrix of logits."""
+    # Not by the number of labels, which is another one in every part of a crowd.
+    n_classes = labels.n_classes
+    return n_classes <= _FEW or (n_classes <= _MANY and labels.n_workers * n_classes**4 <= _MOST_WORK)
+
+
+def _shares(joint: Array) -> Array:
+    """(types, classes), the probability of every type given each class; zeros for a class that is impossible."""
+    highest = joint.max(axis=0)
+    weights = np.exp(joint - np.where(highest > -np.inf, highest, 0.0))
+    return np.asarray(weights / np.maximum(weights.sum(axis=0), np.finfo(float).tiny))

@@ -1,0 +1,122 @@
+"""Other readings of the same labels: the iterations begun elsewhere, and which of these readings to take.
+
+The iterations climb to a summit, which need not be the highest. If workers copy each other, the votes may lead to a
+reading in which most votes are wrong. Then the iterations begin again where groups of workers who agree outvote the
+others, and a reading that explains the labels better and keeps more of the votes is taken instead.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from ...engines.base import Engine
+from ...inference.dependence import PairCounts, correlations, count_pairs, pairs_refusal
+from ...inference.method import Progress
+from ...kernels import Array
+from ...results.result import Ending
+from .few_classes import FewClasses
+from .starts import Start
+
+# How many groups of workers are tried: the eigenvectors of the largest eigenvalues of the workers' correlations.
+_GROUPS: Final = 3
+# A correlation counts in full only if it is from many more items than this.
+_FEW_ITEMS: Final = 10.0
+# A reading is taken instead of the first if its evidence is higher by more than this, in natural logarithms...
+_CLEARLY_BETTER: Final = 2.0
+# ...and if it keeps more of the votes by more than this share.
+_CLEARLY_CLOSER: Final = 0.02
+# A reading is about as good as another if its evidence is not lower by more than this.
+_ABOUT_AS_GOOD: Final = 3.0
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What the iterations ended with, for one start.
+
+    Attributes:
+        ending: How they ended.
+    """
+
+    ending: Ending
+
+    @property
+    def workers(self) -> FewClasses:
+        """The workers' parameters."""
+        workers: FewClasses = self.ending.workers
+        return workers
+
+    @property
+    def can_be_compared(self) -> bool:
+        """Whether there is evidence to compare readings by, and workers can be compared with each other.
+
+        The evidence of a reading that has not settled says nothing.
+        """
+        if not isinstance(self.ending.workers, FewClasses) or not self.ending.convergence.converged:
+            return False
+        return not pairs_refusal(*self.workers.logits.shape[:2])
+
+    @property
+    def evidence(self) -> float:
+        """The logarithm of the probability of the labels, with the workers' logits integrated out approximately."""
+        following: FewClasses = self.ending.following
+        return -float(following.objective[0]) - following.penalty
+
+    def explains_more_than(self, other: "Reading") -> bool:
+        """Whether the labels are clearly more probable than in another reading."""
+        return self.can_be_compared and self.evidence > other.evidence + _CLEARLY_BETTER
+
+    def explains_no_less_than(self, other: "Reading") -> bool:
+        """Whether the labels are at least about as probable as in another reading."""
+        return self.can_be_compared and self.evidence > other.evidence - _ABOUT_AS_GOOD
+
+    @property
+    def kept(self) -> float:
+        """The share of the votes that the latent classes keep, as the mean of the items."""
+        following: FewClasses = self.ending.following
+        return following.kept
+
+    @property
+    def informedness(self) -> float:
+        """How much better than chance the workers are in the mean: 1 if they are always right, 0 by chance."""
+        matrices = self.workers.confusion
+        n_classes = matrices.shape[1]
+        return float((np.trace(matrices, axis1=1, axis2=2).mean() - 1) / max(n_classes - 1, 1))
+
+
+def is_doubtful(plain: Reading, plurality: float) -> bool:
+    """Whether a reading left the votes: it keeps less than half way from chance to what the most votes would keep."""
+    n_classes = len(plain.workers.class_shares)
+    return n_classes > 1 and plain.kept < (plurality + 1 / n_classes) / 2
+
+
+def other_readings(method: Any, engine: Engine, plain: Reading, progress: Progress | None) -> Iterator[Reading]:
+    """Begin the iterations again where groups of workers outvote the others."""
+    counts: PairCounts = engine.add_labels(count_pairs, "comparing workers")
+    copies, vote_classes = plain.workers.copies, plain.workers.vote_classes
+    starts = [Start(weights, copies, vote_classes) for weights in _groups(counts)]
+    if engine.n_classes == 2:
+        starts.append(Start(np.ones(len(copies.exponents)), copies, vote_classes, opposite=True))
+    for start in starts:
+        yield Reading(method.iterate_from(method.begin(engine, start), engine, progress))
+
+
+def best_reading(plain: Reading, others: list[Reading]) -> Reading:
+    """The reading with the largest evidence among those that are clearly better and keep clearly more of the votes."""
+    better = [
+        other for other in others if other.explains_more_than(plain) and other.kept > plain.kept + _CLEARLY_CLOSER
+    ]
+    return max(better, key=lambda reading: reading.evidence, default=plain)
+
+
+def _groups(counts: PairCounts) -> list[Array]:
+    """Weights of workers (workers), one for each of several groups of workers who agree with each other."""
+    from threadpoolctl import threadpool_limits  # imported here because it is slow to import
+
+    correlation, compared = correlations(counts)
+    with threadpool_limits(1, "blas"):  # the last bits depend on how many threads there are
+        _, vectors = np.linalg.eigh(correlation * compared / (compared + _FEW_ITEMS))
+    leading = vectors[:, ::-1][:, :_GROUPS].T
+    weights = [np.maximum(sign * vector, 0.0) for vector in leading for sign in (1, -1)]
+    return [one for one in weights if one.any()]

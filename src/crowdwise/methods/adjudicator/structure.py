@@ -1,0 +1,241 @@
+"""What both forms of the adjudicator share: the types of items, and what all workers have in common.
+
+There are two forms of the workers: `few_classes` with a matrix of logits for every worker, and `many_classes` with a
+few numbers for every worker and class.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from ...data.labels import Labels
+from ...kernels import Array
+from ...results.learned import Learned, PerWorker
+from .copies import Copies
+
+# The strengths of pulls, in logits. How common each one is, is learned.
+STRENGTHS: Final = np.array([1.0, 2.0, 4.0])
+# The probabilities of types before any label: no pull; a pull towards the true class, of each strength ("easy"); a pull
+# towards another class, of each strength ("trap").
+FIRST_SHARES: Final = np.array([1 / 2] + [1 / 12] * 6)
+# How many items these probabilities are worth.
+_SHARES_WORTH: Final = 10.0
+# The variances of the parts of a worker's logits at the start, and how many workers they are worth.
+FIRST_VARIANCE: Final = 0.1
+_VARIANCE_WORTH: Final = 2.0
+_SMALLEST_VARIANCE, _LARGEST_VARIANCE = 1e-3, 25.0
+# The precision of the centre around a multiple of the unit matrix.
+CENTRE_PRECISION: Final = 1.0
+# The logarithm of the probability of a class that nobody named, if an item is known to be of it.
+_LEAST_LOGARITHM: Final = -100.0
+# No logit of the centre moves by more than this in one step.
+_LONGEST_CENTRE_MOVE: Final = 1.0
+# The adjudicator is as good as the best of ten workers: the expected largest of ten standard normal numbers.
+_COMPETENCE: Final = 1.5388
+
+# The places of the sums that a sweep makes over all items; see `kernels.sweep_pulls`.
+MOVED, LOG_LIKELIHOOD, KEPT, LARGEST, ITEMS, SQUARED_LABELS = range(6)
+N_TOTALS: Final = 6
+
+
+@dataclass(frozen=True, eq=False)
+class StructuredWorkers(Learned):
+    """The logits of the workers, and what all workers share.
+
+    Attributes:
+        centre: (true class, said class), the mean logits of all workers.
+        variances: How much workers differ in each part of their logits.
+        class_shares: (classes), how common the classes are.
+        type_shares: (1 + 2 * strengths), how common the types are, in the order of `FIRST_SHARES`.
+        vote_classes: (classes), the sum of the vote shares over the items.
+        exponents: (workers), how many workers each one counts as where all of its block labelled an item; see `Copies`.
+        block_of: (workers), the number of the block of workers who say the same that the worker is in; -1 for none.
+        kept: The share of the votes that the scores of the iteration before keep, as the mean of the items.
+        objective: The negative log likelihood of the labels under the parameters of the iteration before.
+    """
+
+    centre: Array
+    variances: Array
+    class_shares: Array
+    type_shares: Array
+    vote_classes: Array
+    exponents: PerWorker
+    block_of: PerWorker
+    kept: float
+    objective: Array
+
+    @property
+    def counted_as(self) -> Array:
+        """(workers), how many workers each one counts as, where all who say the same labelled an item."""
+        return self.exponents
+
+    @property
+    def copies(self) -> Copies:
+        """Which workers count as less than one."""
+        return Copies(self.exponents, self.block_of)
+
+    @property
+    def class_prior(self) -> Array:
+        """(classes), how common each class is expected to be."""
+        return self.class_shares
+
+    @cached_property
+    def log_class_shares(self) -> Array:
+        """(classes), the logarithms of how common the classes are; -inf for one that nobody named."""
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.class_shares))
+
+    @cached_property
+    def adjudicator(self) -> Array:
+        """(true class, answer), the logits of what an adjudicator answers to an item without a pull.
+
+        An adjudicator belongs to the population of the workers, and is better than their mean in all parts that make
+        right answers: not in style.
+        """
+        deviation = np.sqrt(self.variances.sum() - self.variances[2])
+        return np.asarray(self.centre + _COMPETENCE * deviation * np.eye(len(self.centre)))
+
+    @abstractmethod
+    def sweep(self, labels: Labels, scores: Array, counts: Any, known: int | None = None) -> Array:
+        """Score items by the probabilities of their latent classes and count them; see `Sweeping.sweep`.
+
+        If a class is `known`, no other class is possible, but all pulls are.
+        """
+
+    @abstractmethod
+    def following(self, counts: Any) -> "StructuredWorkers":
+        """Learn the workers from the counts of a sweep with these workers."""
+
+    @abstractmethod
+    def read_out(self, labels: Labels) -> tuple[Array, Array]:
+        """Return (items, classes), the answers of an adjudicator, and (items), the probabilities of traps."""
+
+    @abstractmethod
+    def types(self, one: Labels) -> "ItemTypes":
+        """Return what is known of the types of an item, given the labels of that item alone."""
+
+
+class ItemTypes(NamedTuple):
+    """The types of one item with its latent class, of which there are so many as the first axis is long.
+
+    Attributes:
+        true_class: (types), the latent class.
+        log_prior: (types), the logarithm of the probability before any label.
+        said_classes: (said classes), the classes that rows could have said as far as is looked at.
+        log_said: (types, rows, said classes), that of every such class that the worker of a row could say.
+        log_answer: (types, classes), that of the adjudicator's answers.
+    """
+
+    true_class: Array
+    log_prior: Array
+    said_classes: Array
+    log_said: Array
+    log_answer: Array
+
+
+def starting_spread(right: float, wrong: float, n_classes: int) -> float:
+    """By how much the logit of a right answer is larger than others at the start, given how many labels agree."""
+    found = np.log((right + 1) / (wrong + 1) * max(n_classes - 1, 1))
+    return float(np.clip(found, 0.5, 4.0 + _more_classes(n_classes)))
+
+
+def spread(centre: Array) -> float:
+    """By how much the diagonal of the centre is larger than the rest, in the mean and within limits."""
+    n_classes = len(centre)
+    right = np.trace(centre) / n_classes
+    wrong = (centre.sum() - np.trace(centre)) / max(n_classes * (n_classes - 1), 1)
+    return float(np.clip(right - wrong, 0.5, 6.0 + _more_classes(n_classes)))
+
+
+def _more_classes(n_classes: int) -> float:
+    """By how much a logit may be larger where there are more than 16 classes, for the same share of right answers."""
+    return max(0.0, float(np.log(max(n_classes - 1, 1) / 15)))
+
+
+def cut(move: Array) -> Array:
+    """Shorten a move of the centre, so that none of its logits moves too far."""
+    return np.asarray(move * min(1.0, _LONGEST_CENTRE_MOVE / max(float(np.abs(move).max()), 1e-9)))
+
+
+def next_variances(variances: Array, squares: Array, uncertain: Array, sizes: Array) -> Array:
+    """Learn the variances of the parts, as MacKay (1992, https://doi.org/10.1162/neco.1992.4.3.415) does.
+
+    Args:
+        variances: (parts), the variances so far.
+        squares: (parts), the sum of the squares of all numbers of each part.
+        uncertain: (parts), the sum of their posterior variances.
+        sizes: (parts), how many numbers there are in each part.
+    """
+    determined = _VARIANCE_WORTH + sizes - uncertain / variances
+    found = (_VARIANCE_WORTH * FIRST_VARIANCE + squares) / determined
+    return np.asarray(np.clip(found, _SMALLEST_VARIANCE, _LARGEST_VARIANCE))
+
+
+def next_shares(n_items: float, easy: Array, traps: Array) -> Array:
+    """How common the types are, given the sums of their probabilities over the items."""
+    met = np.concatenate([[n_items - easy.sum() - traps.sum()], easy, traps])
+    return np.asarray((met + _SHARES_WORTH * FIRST_SHARES) / (n_items + _SHARES_WORTH))
+
+
+def next_classes(classes: Array, vote_classes: Array) -> Array:
+    """How common the classes are: half way to the votes, so that they do not drift away from these."""
+    both = classes + vote_classes
+    return np.asarray(both / both.sum())
+
+
+def only(known: int | None, log_prior: Array) -> Array:
+    """The logarithms of probabilities of classes (classes), if only one class is possible; None for all."""
+    if known is None:
+        return log_prior
+    # A class that nobody named is possible if it is known.
+    of_known = max(float(log_prior[known]), _LEAST_LOGARITHM)
+    return np.where(np.arange(len(log_prior)) == known, of_known, -np.inf)
+
+
+def pulled_logarithms(log_chances: Array, pulls: Array) -> Array:
+    """The logarithms of probabilities along the last axis after a pull has been added to those of `log_chances`."""
+    logits = log_chances + pulls
+    highest = logits.max(axis=-1, keepdims=True)
+    return np.asarray(logits - highest - np.log(np.exp(logits - highest).sum(axis=-1, keepdims=True)))
+
+
+def every_type(n_classes: int, targets: Array | None = None) -> tuple[Array, Array, Array]:
+    """All types of an item with so many possible classes, the first ones without a pull.
+
+    Args:
+        n_classes: The number of possible classes.
+        targets: The classes that the item may pull towards; all of them if None.
+
+    Returns:
+        Three arrays (types): the true class, the number of the strength, and the class that is pulled towards. The last
+        two are -1 for no pull.
+    """
+    targets = np.arange(n_classes) if targets is None else targets
+    true, strength, towards = np.indices((n_classes, len(STRENGTHS), len(targets))).reshape(3, -1)
+    towards = targets[towards]
+    none = np.full(n_classes, -1)
+    return (
+        np.concatenate([np.arange(n_classes), true]),
+        np.concatenate([none, strength]),
+        np.concatenate([none, towards]),
+    )
+
+
+def log_type_shares(type_shares: Array, types: tuple[Array, Array, Array], n_classes: int) -> Array:
+    """(types), the logarithm of the probability of each type, given the true class, if there are so many classes."""
+    true, strength, towards = types
+    easy = np.log(type_shares[1 + np.maximum(strength, 0)])
+    trap = np.log(type_shares[1 + len(STRENGTHS) + np.maximum(strength, 0)] / max(n_classes - 1, 1))
+    return np.asarray(np.where(strength < 0, np.log(type_shares[0]), np.where(true == towards, easy, trap)))
+
+
+def pulls_of(types: tuple[Array, Array, Array], classes: Array, n_classes: int) -> Array:
+    """(types, classes), what each type adds to the logits of all classes; `classes` are those that places stand for."""
+    _, strength, towards = types
+    pulls = np.zeros((len(strength), n_classes))
+    pulled = np.flatnonzero(strength >= 0)
+    pulls[pulled, classes[towards[pulled]]] = STRENGTHS[strength[pulled]]
+    return pulls

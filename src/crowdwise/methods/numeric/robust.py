@@ -1,0 +1,98 @@
+r"""Robust: BWA for numbers, in which every answer may be wild.
+
+$$ y_{ij} \sim (1 - p) \, N(z_i + b_j, 1/v_j) + p \, U_j, \qquad U_j = \sqrt{v_j / 2 \pi} / \kappa $$
+
+Here z_i is the value of item i, y_ij the answer of worker j about it, b_j the bias and v_j the precision of the worker,
+and p the share of wild answers, which is learned. A wild answer may be any number, with the same density U_j
+everywhere: that of a normal distribution which is kappa times as wide, at its highest point. Everything else is as in
+BWA, with each answer counted by the probability that it is not wild. The mean variance of errors, which workers with
+few answers are drawn towards, is that of the answers that are not wild.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Final
+
+import numpy as np
+
+from ... import kernels
+from ...data.labels import Labels
+from ...inference.method import Reference
+from ...inference.numeric import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
+from ...inference.parameters import most_iterations, parameter, values_settled
+from ...kernels import Array
+
+# The share of wild answers is drawn towards one in a hundred, as if by fifty answers, and is no larger than one in ten:
+# where more differ, they are no exceptions, and workers are simply worse.
+_USUAL_SHARE: Final = 0.01
+_AS_IF_ANSWERS: Final = 50.0
+_LARGEST_SHARE: Final = 0.1
+
+
+@dataclass(frozen=True)
+class NumericRobust(NumericMethod):
+    """Means weighted by the precision of each worker, without their biases and without wild answers.
+
+    This is the default for numbers. A wild answer, such as a slip of the keyboard, a wrong unit or a random number, has
+    hardly any weight, and does not make its worker look imprecise; where there are none, it is nearly BWA.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate_numbers(200, 10, wild=0.05, seed=1)
+    >>> cw.numeric_errors(NumericRobust().fit(crowd.numbers), crowd.truth).correlation > 0.9
+    True
+    """
+
+    key: ClassVar[str] = "robust"
+    summary: ClassVar[str] = "Robust: BWA for numbers, in which wild answers have hardly any weight; the default."
+    paper: ClassVar[Reference] = Reference(
+        "The model of BWA with contaminated errors, as in Huber",
+        "Robust Estimation of a Location Parameter",
+        "Annals of Mathematical Statistics 35, 1964",
+        "https://doi.org/10.1214/aoms/1177703732",
+    )
+    learns_bias: ClassVar[bool] = True
+    learns_prior: ClassVar[bool] = True
+    counts_losses: ClassVar[bool] = True
+    first_wild: ClassVar[float] = _USUAL_SHARE
+    work_per_label: ClassVar[int] = 8
+
+    prior_strength: float = parameter(
+        15.0, "How many answers the mean error of all workers counts as for each worker.", above=0
+    )
+    wildness: float = parameter(
+        20.0, "How many times as wide as usual answers wild ones are spread.", above=1, at_most=1e6
+    )
+    tolerance: float = values_settled()
+    max_iterations: int = most_iterations(500)
+
+    def evaluate_first(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
+        """Compute the means of these items: no answer is called wild before the errors of workers are known."""
+        kernels.sweep_means(None, *sweep_arguments(labels, scores, workers, counts))
+
+    def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
+        """Compute the values of these items; `losses` are the expected numbers of wild answers."""
+        kernels.sweep_without_wild(
+            workers.wild,
+            1 / self.wildness,
+            workers.bias_variance,
+            counts.losses,
+            *sweep_arguments(labels, scores, workers, counts),
+        )
+
+    def variances(self, counts: NumericCounts, squares: Array, typical: float) -> tuple[Array, float]:
+        """As in BWA, with the mean variance of answers that are not wild."""
+        typical = float(squares.sum() / counts.errors[:, 0].sum())
+        return super().variances(counts, squares, typical)
+
+    def wild_share(self, counts: NumericCounts) -> float:
+        """The share of answers that are expected to be wild, drawn towards a usual share."""
+        usual, wild = counts.errors[:, 0].sum(), counts.losses.sum()
+        share = (wild + _USUAL_SHARE * _AS_IF_ANSWERS) / (usual + wild + _AS_IF_ANSWERS)
+        return float(min(share, _LARGEST_SHARE))
+
+    def wild_answers(self, counts: NumericCounts) -> Array | None:
+        """(workers), the expected number of wild answers."""
+        return counts.losses
+
+    def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
+        """The precision of every worker."""
+        return np.asarray(1 / variance)

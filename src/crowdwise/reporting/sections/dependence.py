@@ -1,0 +1,43 @@
+"""The section "Dependence": workers who agree with each other too often to be independent."""
+
+from typing import Final
+
+from ...analysis.condensing import left_out
+from ..blocks import Block, Paragraph, Table
+from ..cells import number, text
+from ..report_data import ReportData
+
+# The largest number of rows in the table of blocks.
+_MAX_ROWS: Final = 100
+
+
+def gather(data: ReportData) -> list[Block] | None:
+    """Make the table of blocks of workers; None if there are none, or if the workers cannot be compared."""
+    found = data.findings.dependence
+    if found is None or not found.blocks:
+        return None
+    rows = [
+        [
+            number(block.number),
+            text(block.names),
+            number(block.members.height),
+            number(block.agreement, ".1%"),
+            number(block.expected, ".1%"),
+            number(block.effective, ".1f"),
+            text("copies" if block.are_copies else ""),
+        ]
+        for block in found.blocks[:_MAX_ROWS]
+    ]
+    columns = ["#Block", "Workers", "#Size", "#Agree", "#Independent would", "#Count for", "Remark"]
+    left = left_out(len(rows), len(found.blocks), "The largest blocks:")
+    note = (
+        "Agree: how often members say the same about an item that they share. Independent would: how often workers who "
+        "are as good, but have nothing in common but the truth, would. Count for: so many independent workers would "
+        "say as much. Copies say the same nearly always."
+    )
+    return [
+        Paragraph(found.summary, "intro"),
+        Table("blocks of workers", columns, rows, left),
+        Paragraph(note, "note"),
+        *(Paragraph(caution) for caution in found.cautions),
+    ]

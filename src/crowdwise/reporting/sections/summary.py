@@ -1,0 +1,88 @@
+"""The section "In short", to be read aloud: how sure it is, what was changed, whom to look at, what to do next."""
+
+import numpy as np
+
+from ...data.reading_report import several
+from ...errors import shortened
+from ..blocks import Block, Bullets, Paragraph
+from ..report_data import ReportData
+from .accuracy import accuracies
+
+# An answer that is less sure than this is one to look at again, as in `analysis.review`.
+_SURE = 0.8
+
+
+def gather(data: ReportData) -> list[Block]:
+    """Make three to five sentences."""
+    crowd = (
+        f"{several(data.labels.n_workers, 'worker', 'workers')} gave "
+        f"{several(data.labels.n_labels, 'label', 'labels')} to {several(data.labels.n_items, 'item', 'items')}."
+    )
+    said = [_how_sure(data), *doubt(data), _changes(data), *_workers(data)]
+    return [Paragraph(crowd, "intro"), Bullets([*said, _next(data)])]
+
+
+def _how_sure(data: ReportData) -> str:
+    """Say how many of the answers are right, as far as can be told, and as measured."""
+    expected = data.result.expected_accuracy
+    said = (
+        f"About {expected.value:.0%} of the answers are expected to be right; the true share may be anywhere from "
+        f"{expected.low:.0%} to {expected.high:.0%}."
+    )
+    if data.known is None:
+        return said
+    ours, *others = accuracies(data)
+    beside = "".join(f", {one.method} {one.accuracy:.1%}" for one in others)
+    known = several(len(data.known.items), "known truth", "known truths")
+    return f"Of {known}, {ours.accuracy:.1%} are found{beside}. {said}"
+
+
+def doubt(data: ReportData) -> list[str]:
+    """Say the first reason why confidence cannot be trusted, such as one worker who decides; nothing if there is none.
+
+    That nobody looked whether workers are independent is no such reason.
+    """
+    found = data.findings
+    return [] if found.blocks is None else [sentence.replace("`", "") for sentence in found.cautions[:1]]
+
+
+def _changes(data: ReportData) -> str:
+    """Say how many answers are not what most workers say."""
+    decided = ~data.majority.ties
+    changed = int((data.result.answers != data.majority.answers)[decided].sum())
+    ties = int(data.majority.ties.sum())
+    settled = f" {several(ties, 'tie', 'ties')} of votes had to be settled." if ties else ""
+    if not changed:
+        return f"Every answer is what most workers say.{settled}"
+    share = changed / data.labels.n_items
+    return (
+        f"{several(changed, 'answer is', 'answers are')} not what most workers say ({share:.1%} of the items).{settled}"
+    )
+
+
+def _workers(data: ReportData) -> list[str]:
+    """Say who is worth a look; nothing if nobody looked."""
+    unusual = data.findings.unusual
+    if unusual is None:
+        return []
+    worth = unusual.filter(~unusual["reasons"].str.starts_with("Very few labels"))
+    if not worth.height:
+        return ["No worker stands out otherwise." if doubt(data) else "No worker stands out."]
+    name, reasons = worth.row(0)
+    first = f"worker {shortened(str(name), 60)}. {reasons}"
+    if worth.height == 1:
+        return [f"One worker is worth a look: {first}"]
+    return [f"{several(worth.height, 'worker', 'workers')} are worth a look, first of all {first}"]
+
+
+def _next(data: ReportData) -> str:
+    """Say what to do next."""
+    if data.findings.rivals is not None:
+        return "Next: find out the truth of the items named below, because the labels can be read in more than one way."
+    doubtful = int(np.sum(data.result.confidence < _SURE))
+    if not doubtful:
+        return "Next: nothing; every answer is at least 80% sure."
+    return (
+        f"Next: {several(doubtful, 'answer is', 'answers are')} less than 80% sure. Look at them again "
+        "(crowdwise aggregate --review), or ask for more labels where they help most (crowdwise next)."
+    )

@@ -1,0 +1,188 @@
+"""The errors of every worker in numeric labels, with intervals, from what any numeric method counted.
+
+The model: worker j answers z + b_j + e about an item of value z. Its bias b_j is normal around 0, and its errors e are
+normal with a variance s_j of its own, of which the spread is the square root. The variances of all workers are inverse
+gamma with a strength that is estimated from them, so that workers with few answers are drawn towards the others.
+
+A worker's own answer pulls the value of the item towards itself, by the share h that it has in that value. So squared
+differences from the value are too small: on average they are s_j (1 - 2 h) plus the variance of the value. What is
+missing is added; and an answer tells of the spread only as much as (1 - h) squared answers to items of known value
+would (the information in the likelihood, see Louis, 1982, https://doi.org/10.1111/j.2517-6161.1982.tb01203.x).
+
+A bias that all workers have in common cannot be seen in the answers. Biases are relative to the crowd.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from ..kernels import Array
+from .intervals import NORMAL
+from .learned import Learned, PerWorker
+
+# The strengths to choose from: how many answers what is known of all workers counts as for each. With larger ones, a
+# crowd with few labels could give a prior so strong that all workers look the same.
+_STRENGTHS: Final = np.array([3.0, 4.0, 6.0, 8.0, 12.0])
+_ROUNDS: Final = 100
+# What is estimated of every worker.
+_ESTIMATED: Final = (
+    *("bias", "bias_low", "bias_high", "spread", "spread_low", "spread_high", "error"),
+    *("quality", "quality_low", "quality_high"),
+)
+
+
+@dataclass(frozen=True, eq=False)
+class WorkerErrors(Learned):
+    """How every worker errs. Arrays are in the order of the workers; ends of intervals are of 95 % intervals.
+
+    Attributes:
+        answers: The number of answers.
+        bias: By how much the worker answers too high, on average, compared with the crowd; negative for too low.
+        bias_low: The lower end of its interval.
+        bias_high: The upper end.
+        spread: The standard deviation of its answers around value and bias.
+        spread_low: The lower end of its interval.
+        spread_high: The upper end.
+        error: The typical error: the root of the mean squared error, of bias and spread together.
+        quality: The share of the variance of the worker's answers that is due to the items and not to its errors:
+            1 for a worker who is always right, 0.5 for errors as large as the differences between items.
+        quality_low: The lower end of its interval.
+        quality_high: The upper end.
+        wild: The expected number of wild answers; NaN if the method does not look for them.
+    """
+
+    answers: PerWorker
+    bias: PerWorker
+    bias_low: PerWorker
+    bias_high: PerWorker
+    spread: PerWorker
+    spread_low: PerWorker
+    spread_high: PerWorker
+    error: PerWorker
+    quality: PerWorker
+    quality_low: PerWorker
+    quality_high: PerWorker
+    wild: PerWorker
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What is known when the iterations have ended, and what the last of them counted.
+
+    Attributes:
+        errors: (workers, 6), see kernels/numbers.py.
+        bias: (workers), the biases that were taken off the answers in these counts.
+        variance: (workers), the variances of errors.
+        bias_precision: The precision of the biases around 0, if the method learns biases; None if it does not.
+        typical: The mean variance of errors.
+        of_values: The variance of the true values of the items.
+        wild: (workers), the expected number of wild answers; None if the method does not look for them.
+        items: The number of items.
+    """
+
+    errors: Array
+    bias: Array
+    variance: Array
+    bias_precision: float | None
+    typical: float
+    of_values: float
+    wild: Array | None
+    items: float
+
+
+def worker_errors(counted: Counted) -> WorkerErrors:
+    """Return how every worker errs; all NaN but the numbers of answers if no item has two answers."""
+    usual, _, _, share, of_value, informative = counted.errors.T
+    unknown = np.full(len(usual), np.nan)
+    wild = unknown if counted.wild is None else counted.wild
+    # With wild answers, sums of probabilities and of one minus them; rounding errors are far from a half.
+    answers = np.rint(usual if counted.wild is None else usual + wild).astype(np.int64)
+    if answers.sum() <= counted.items:
+        return WorkerErrors(answers, wild=wild, **dict.fromkeys(_ESTIMATED, unknown))
+    bias, bias_variance = _biases(counted)
+    moved = bias - counted.bias
+    squares = counted.errors[:, 2] - 2 * moved * counted.errors[:, 1] + usual * moved**2 + usual * bias_variance
+    hidden = 2 * counted.variance * share - of_value
+    seen = np.maximum(squares + hidden - (usual - informative) * counted.variance, 0.1 * informative * counted.variance)
+    strength = _strength(seen, informative, counted.typical)
+    evidence, total = strength + informative, (strength - 2) * counted.typical + seen
+    variance = total / evidence
+    low, high = _ends(total, evidence)
+    half = NORMAL * np.sqrt(bias_variance)
+    error = bias**2 + variance
+    # The logarithm of the squared error is nearly normal.
+    uncertain = np.exp(NORMAL * np.sqrt(4 * bias**2 * bias_variance + 2 * variance**2 / evidence) / error)
+    return WorkerErrors(
+        answers,
+        bias,
+        bias - half,
+        bias + half,
+        np.sqrt(variance),
+        np.sqrt(np.minimum(low, variance)),
+        np.sqrt(np.maximum(high, variance)),
+        np.sqrt(error),
+        _quality(counted.of_values, error),
+        _quality(counted.of_values, error * uncertain),
+        _quality(counted.of_values, error / uncertain),
+        wild,
+    )
+
+
+def _biases(counted: Counted) -> tuple[Array, Array]:
+    """Return the bias of every worker, and how uncertain it is, as a variance.
+
+    If the method learned biases, these are they. If not, the precision of biases around 0 is estimated here.
+    """
+    usual, error, _, share, _, _ = counted.errors.T
+    precision, known = 1 / counted.variance, np.maximum(usual - share, 0)
+    if counted.bias_precision is not None:
+        return counted.bias, 1 / (counted.bias_precision + precision * known)
+    around_zero = 10 / counted.typical
+    for _ in range(_ROUNDS):
+        bias = precision * error / (around_zero + precision * known)
+        bias = bias - bias.mean()
+        around_zero = precision_of_biases(bias, 1 / (around_zero + precision * known), counted.typical)
+    return bias, 1 / (around_zero + precision * known)
+
+
+def precision_of_biases(bias: Array, variance: Array, typical: float) -> float:
+    """Return the precision of biases around 0, given their estimates and how uncertain they are.
+
+    One imagined worker, whose squared bias is a tenth of the mean variance of errors, keeps it from becoming infinite.
+    """
+    return float((len(bias) + 1) / ((bias**2 + variance).sum() + 0.1 * typical))
+
+
+def _strength(squares: Array, counted: Array, typical: float) -> float:
+    """Return how many answers what is known of all workers counts as: the most probable of `_STRENGTHS`.
+
+    Args:
+        squares: (workers), the sums of squared errors.
+        counted: (workers), how many answers to items of known value they are worth.
+        typical: The mean variance of errors.
+    """
+    from scipy import special  # imported here because it is slow to import
+
+    a = _STRENGTHS[:, None]
+    b = (a - 2) * typical
+    log_likelihood = (
+        a / 2 * np.log(b)
+        - special.gammaln(a / 2)
+        + special.gammaln((a + counted) / 2)
+        - (a + counted) / 2 * np.log(b + squares)
+    ).sum(axis=1)
+    return float(_STRENGTHS[int(np.argmax(log_likelihood))])
+
+
+def _ends(squares: Array, evidence: Array) -> tuple[Array, Array]:
+    """Return the ends of the 95 % interval of variances, given sums of squares of so many errors."""
+    from scipy import special  # imported here because it is slow to import
+
+    upper, lower = 2 * special.gammaincinv(evidence / 2, 0.975), 2 * special.gammaincinv(evidence / 2, 0.025)
+    return squares / upper, squares / lower
+
+
+def _quality(of_values: float, error: Array) -> Array:
+    """Return the share of the variance of answers that is due to the items; 1 if there is no error at all."""
+    return np.divide(of_values, of_values + error, out=np.ones_like(error), where=error > 0)

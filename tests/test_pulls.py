@@ -1,0 +1,116 @@
+"""The sweep over items that pull, beside its formulas written down plainly: every type of every item, one by one."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from crowdwise import kernels
+from crowdwise.kernels import Array
+from crowdwise.results.learned import chances
+
+STRENGTHS = np.array([1.0, 2.0, 4.0])
+
+
+class Crowd(NamedTuple):
+    """Labels, and what is believed about their workers and items."""
+
+    starts: Array
+    workers: Array
+    labels: Array
+    weights: Array
+    logits: Array  # (workers, true class, said class)
+    log_neutral: Array  # (true classes)
+    ratio: Array  # (strengths, true class, class that is pulled towards)
+
+    @property
+    def beliefs(self) -> tuple[Array, Array, Array, Array, Array]:
+        """What the kernel needs to know."""
+        confusion = chances(self.logits)
+        evidence = np.ascontiguousarray(np.log(confusion).swapaxes(1, 2)).ravel()
+        return evidence, confusion.ravel(), np.expm1(STRENGTHS), self.log_neutral, self.ratio.ravel()
+
+
+def a_crowd(n_classes: int, seed: int, weighted: bool) -> Crowd:
+    """Forty items: one without labels, one with so many that products would be too large, others with a few."""
+    random = np.random.default_rng(seed)
+    sizes = np.concatenate([[0, 300, 65, 64], random.integers(1, 9, 36)])
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    count = int(starts[-1])
+    return Crowd(
+        starts=starts,
+        workers=random.integers(7, size=count).astype(np.int32),
+        labels=random.integers(n_classes, size=count).astype(np.uint8),
+        weights=random.uniform(0.2, 1.0, count) if weighted else np.zeros(0),
+        logits=random.normal(0, 2, (7, n_classes, n_classes)),
+        log_neutral=np.log(random.dirichlet(np.ones(n_classes))),
+        ratio=random.uniform(0.01, 0.5, (3, n_classes, n_classes)),
+    )
+
+
+def plainly(crowd: Crowd) -> tuple[Array, Array, Array, Array, float]:
+    """Scores, confusion, exposure, sums of pulls and the log likelihood, by the formulas of the model."""
+    n_workers, n_classes, _ = crowd.logits.shape
+    scores = np.zeros((len(crowd.starts) - 1, n_classes))
+    confusion, exposure = np.zeros((n_workers, n_classes, n_classes)), np.zeros((n_workers, 3, n_classes, n_classes))
+    pulled, likelihood = np.zeros((3, n_classes, n_classes)), 0.0
+    towards = STRENGTHS[:, None, None] * np.eye(n_classes)  # (strengths, class, said class)
+    neutral_said = np.log(chances(crowd.logits))
+    pulled_said = np.log(chances(crowd.logits[:, None, :, None] + towards[:, None]))  # (..., true, pulled, said)
+    for i in range(len(scores)):
+        rows = range(crowd.starts[i], crowd.starts[i + 1])
+        neutral = crowd.log_neutral.copy()
+        pulls = crowd.log_neutral[:, None] + np.log(crowd.ratio)
+        for e in rows:
+            weight = crowd.weights[e] if crowd.weights.size else 1.0
+            neutral += weight * neutral_said[crowd.workers[e], :, crowd.labels[e]]
+            pulls += weight * pulled_said[crowd.workers[e], ..., crowd.labels[e]]
+        total = np.logaddexp.reduce(np.concatenate([neutral, pulls.ravel()]))
+        likelihood += float(total)
+        found = np.exp(pulls - total)
+        scores[i] = np.exp(neutral - total) + found.sum(axis=(0, 2))
+        pulled += found
+        for e in rows:
+            confusion[crowd.workers[e], crowd.labels[e]] += scores[i]
+            exposure[crowd.workers[e]] += found
+    return scores, confusion, exposure.reshape(n_workers, -1), pulled.ravel(), likelihood
+
+
+def swept(crowd: Crowd, before: Array) -> tuple[Any, ...]:
+    """What the kernel makes of the same crowd, after these scores."""
+    n_workers, n_classes, _ = crowd.logits.shape
+    scores, changes = before.copy(), np.zeros(n_classes)
+    counts = (
+        *(np.zeros((n_workers, n_classes, n_classes)), np.zeros((n_workers, 3 * n_classes**2))),
+        *(np.zeros(n_classes), np.zeros(3 * n_classes**2), np.zeros(6)),
+    )
+    arrays = crowd.starts, crowd.workers, crowd.labels, crowd.weights
+    kernels.sweep_pulls(*arrays, crowd.beliefs, scores, changes, *counts)
+    return scores, changes, counts
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("n_classes", [1, 2, 3, 9])
+def test_a_sweep_is_what_the_formulas_say(n_classes: int, weighted: bool) -> None:
+    crowd = a_crowd(n_classes, seed=n_classes, weighted=weighted)
+    before = np.full((40, n_classes), 1 / n_classes)
+    scores, changes, (confusion, exposure, classes, pulled, totals) = swept(crowd, before)
+    *plain, likelihood = plainly(crowd)
+    for found, expected in zip((scores, confusion, exposure, pulled), plain, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(classes, plain[0].sum(axis=0), rtol=1e-12)
+    np.testing.assert_allclose(changes, np.abs(plain[0] - before).max(axis=0), atol=1e-12)
+    said = [plain[0][i, crowd.labels[slice(*crowd.starts[i : i + 2])]] for i in range(40)]
+    kept = sum(float(one.mean()) for one in said if one.size)
+    moved, largest = np.abs(plain[0] - before).sum() / 2, plain[0].max(axis=1).sum()
+    squared = (np.diff(crowd.starts) ** 2).sum()
+    np.testing.assert_allclose(totals, [moved, likelihood, kept, largest, 40, squared], rtol=1e-10, atol=1e-12)
+
+
+def test_a_class_that_is_known_is_the_only_one() -> None:
+    crowd = a_crowd(3, seed=5, weighted=False)
+    known = crowd._replace(log_neutral=np.where(np.arange(3) == 1, 0.0, -np.inf))
+    scores, _, (_, exposure, _, _, _) = swept(known, np.zeros((40, 3)))
+    np.testing.assert_allclose(scores, [[0.0, 1.0, 0.0]] * 40, rtol=1e-15)
+    assert exposure.reshape(7, 3, 3, 3)[:, :, [0, 2]].sum() == 0
+    assert exposure.sum() > 0

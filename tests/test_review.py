@@ -1,0 +1,101 @@
+"""Tests of the lists for a manager: items to look at again, and workers worth a look."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import crowdwise as cw
+
+from .test_cli import run
+
+
+def with_spammer(often: float, seed: int = 2) -> pl.DataFrame:
+    """A crowd of good workers, and one who says c1 nearly always."""
+    rows = cw.simulate(400, 20, 3, labels_per_item=6, accuracy=0.8, concentration=50, seed=seed).rows
+    says = np.where(np.random.default_rng(seed).random(120) < often, "c1", "c2")
+    items = rows["item"].unique(maintain_order=True).head(120)
+    spam = pl.DataFrame({"item": items, "worker": ["spam"] * 120, "label": says})
+    return pl.concat([rows.select("item", "worker", "label"), spam])
+
+
+@pytest.mark.parametrize("often", [1.0, 0.97, 0.93])
+def test_a_spammer_who_slips_is_still_found(often: float) -> None:
+    labels = cw.Labels.from_frame(with_spammer(often))
+    for method in (cw.Adjudicator(), cw.BWA(), cw.MajorityVote()):
+        told = dict(cw.unusual_workers(method.fit(labels), labels).rows())
+        assert "Nearly always the same answer: said 'c1'" in told["spam"]
+
+
+def test_a_worker_far_below_the_others_is_found_however_much_he_works() -> None:
+    rows = cw.simulate(600, 12, 4, labels_per_item=6, accuracy=0.9, concentration=200, seed=4).rows
+    random = np.random.default_rng(1)
+    for share in (0.1, 0.5, 1.0):
+        items = rows["item"].unique(maintain_order=True).head(int(600 * share))
+        poor = pl.DataFrame(
+            {
+                "item": items,
+                "worker": ["poor"] * len(items),
+                "label": random.choice(["c1", "c2", "c3", "c4"], len(items)),
+            }
+        )
+        labels = cw.Labels.from_frame(pl.concat([rows.select("item", "worker", "label"), poor]))
+        assert list(dict(cw.unusual_workers(cw.aggregate(labels), labels).rows())) == ["poor"]
+
+
+@pytest.mark.parametrize(("workers", "classes", "concentration"), [(10, 2, 50), (30, 4, 50), (60, 3, 1000)])
+def test_honest_crowds_raise_no_alarm(workers: int, classes: int, concentration: float) -> None:
+    alarms = 0
+    for seed in range(20):
+        crowd = cw.simulate(600, workers, classes, accuracy=0.8, concentration=concentration, seed=seed)
+        found = cw.unusual_workers(cw.BWA().fit(crowd.labels), crowd.labels)
+        alarms += any("Very few labels" not in reasons for reasons in found["reasons"])
+    assert alarms <= 2
+
+
+def test_copies_are_named(tmp_path: Path) -> None:
+    rows = cw.simulate(300, 9, 3, labels_per_item=5, seed=3).rows
+    first = rows["worker"][0]
+    twin = rows.filter(pl.col("worker") == first).with_columns(worker=pl.lit("twin"))
+    labels = cw.Labels.from_frame(pl.concat([rows, twin]))
+    told = dict(cw.unusual_workers(cw.aggregate(labels), labels, cw.blocks(labels).blocks).rows())
+    assert f"Says the same as {first}: 100% of the labels" in told["twin"]
+
+
+def test_items_to_review_are_the_doubtful_ones_the_worst_first() -> None:
+    labels = cw.simulate(200, 15, 3, accuracy=0.65, seed=6).labels
+    result = cw.DawidSkene().fit(labels)
+    table = cw.review(result, labels)
+    assert table["confidence"].round(9).is_sorted()
+    votes = cw.MajorityVote().fit(labels)
+    differs = (votes.labels != result.labels).to_numpy() & ~votes.ties
+    expected = labels.names.items.filter((result.confidence < 0.8) | result.ties | differs)
+    assert set(table["item"]) == set(expected)
+    outvoted = table.filter(pl.col("majority") != pl.col("label"))
+    assert outvoted.height == differs.sum() > 0
+    assert outvoted["reason"].str.contains("but those who say so are trusted less").all()
+    shuffled = cw.Labels.from_frame(
+        cw.simulate(200, 15, 3, accuracy=0.65, seed=6).rows.sample(fraction=1, shuffle=True, seed=1)
+    )
+    assert cw.review(cw.DawidSkene().fit(shuffled), shuffled).equals(table)
+    gold = {table["item"][0]: table["label"][0]}
+    assert table["item"][0] not in cw.review(cw.DawidSkene().fit(labels, gold=gold), labels)["item"]
+
+
+def test_the_command_writes_both_lists(tmp_path: Path) -> None:
+    with_spammer(0.97).write_csv(tmp_path / "labels.csv")
+    targets = [tmp_path / name for name in ("labels_out.csv", "workers.csv", "review.csv")]
+    options = ["-o", targets[0], "--workers", targets[1], "--review", targets[2]]
+    done = run("aggregate", str(tmp_path / "labels.csv"), *map(str, options), "--json")
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [row["worker"] for row in told["unusual"]] == ["spam"]
+    assert str(targets[2]) in told["written"]
+    workers = pl.read_csv(targets[1])
+    assert workers.filter(pl.col("reasons").is_not_null())["worker"].to_list() == ["spam"]
+    assert pl.read_csv(targets[2]).columns == ["item", "label", "confidence", "majority", "votes", "reason"]
+    refused = run("aggregate", str(tmp_path / "labels.csv"), "--review", str(targets[2]), "--engine", "disk")
+    assert refused.returncode != 0
+    assert "memory" in refused.stderr

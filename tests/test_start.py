@@ -1,0 +1,99 @@
+"""Tests of how a command starts: what it imports, and that nothing is compiled after `crowdwise warm-up`."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import crowdwise as cw
+
+# So many modules may be imported for a small file, those of Python, NumPy, Numba and polars included. It was 1,020 when
+# this was written, 1,320 before, and 1,115 with the importers of all platforms, which are asked whether they know the
+# file; an import too many shows here, and not in a time, which depends on the machine.
+MOST_MODULES = 1_150
+
+NEVER = (
+    "scipy.special",
+    "scipy.linalg",
+    "scipy.cluster",
+    "numpy.f2py",
+    "unittest",
+    "altair",
+    "jinja2",
+    "pandas",
+    "pyarrow",
+)
+
+PROGRAM = """
+import json, sys
+from crowdwise.cli import main
+try: main()
+except SystemExit as ending: assert not ending.code
+print(json.dumps(list(sys.modules)))
+"""
+
+
+@pytest.fixture
+def labels(tmp_path: Path) -> Path:
+    path = tmp_path / "labels.csv"
+    cw.simulate(60, 8, 3, seed=1).rows.write_csv(path)
+    return path
+
+
+def imported(*arguments: object) -> list[str]:
+    command = [sys.executable, "-c", PROGRAM, *map(str, arguments)]
+    for _ in range(2):  # the first time, something may have to be compiled, which imports more
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    names: list[str] = json.loads(done.stdout)
+    return names
+
+
+@pytest.mark.parametrize("method", ["adjudicator", "bwa"])
+def test_a_small_file_needs_few_modules(method: str, labels: Path, tmp_path: Path) -> None:
+    modules = imported("aggregate", labels, "-o", tmp_path / "truth.csv", "--quiet", "-m", method)
+    assert len(modules) < MOST_MODULES
+    assert not set(NEVER) & set(modules)
+    methods = {name.split(".")[2] for name in modules if name.startswith("crowdwise.methods.")} - {"numeric"}
+    assert not [name for name in modules if name.startswith("crowdwise.methods.numeric.")]
+    assert methods == {"adjudicator", "mv", method}  # the default, with which others are compared, and majority vote
+
+
+def test_the_table_of_methods_imports_a_method_when_it_is_asked_for() -> None:
+    said = "'bwa' in cw.METHODS, len(cw.METHODS), 'crowdwise.methods.bwa' in sys.modules"
+    program = f"import sys, crowdwise as cw; print({said})"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["True", str(len(cw.METHODS)), "False"]
+    with pytest.raises(KeyError):
+        cw.METHODS["no_such_method"]
+
+
+def crowdwise(*arguments: object, cache: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "crowdwise", *map(str, arguments)]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.mark.slow
+def test_after_a_warm_up_nothing_is_compiled(labels: Path, tmp_path: Path) -> None:
+    cold = crowdwise("aggregate", labels, "-m", "mv", cache=tmp_path / "cold")
+    assert "Compiling" in cold.stderr
+    warming = crowdwise("warm-up", "--methods", "mv", cache=tmp_path / "warm")
+    assert warming.returncode == 0, warming.stderr
+    assert f"Compiled for mv, and kept in {tmp_path / 'warm'}" in warming.stderr
+    for command in (
+        ("aggregate", labels, "-m", "mv"),
+        ("compare", labels, "--methods", "mv"),
+        ("report", labels, "-m", "mv", "-o", tmp_path / "report.html"),
+    ):
+        done = crowdwise(*command, cache=tmp_path / "warm")
+        assert done.returncode == 0, done.stderr
+        assert "Compiling" not in done.stderr
+
+
+def test_a_warm_up_refuses_what_is_no_method(tmp_path: Path) -> None:
+    done = crowdwise("warm-up", "--methods", "mv,x", cache=tmp_path)
+    assert done.returncode == 2
+    assert "There is no method 'x'" in done.stderr

@@ -1,0 +1,72 @@
+"""The types of the public interface, as mypy --strict sees them in a user's script."""
+
+from pathlib import Path
+
+from mypy import api
+
+# What a data scientist might write; every `reveal_type` is followed by what it has to say.
+SCRIPT = """
+import crowdwise as cw
+
+labels = cw.read_labels("labels.csv")
+reveal_type(labels)  # crowdwise.data.labels.Labels
+reveal_type(cw.METHODS["bwa"])  # type[crowdwise.inference.method.Method]
+result = cw.METHODS["bwa"](prior_strength=30).fit(labels)
+reveal_type(result)  # crowdwise.results.result.Result
+reveal_type(cw.BWA(prior_strength=30).fit(labels))  # crowdwise.results.result.Result
+reveal_type(result.method.summary)  # str
+reveal_type(result.method.key)  # str | None
+reveal_type(result.workers.confusion)  # numpy.ndarray[Any, numpy.dtype[Any]] | None
+reveal_type(result.workers.trust())  # crowdwise.results.learned.Trust | None
+reveal_type(result.workers.weight)  # Any
+if isinstance(result.method, cw.BWA):
+    reveal_type(result.method.prior_strength)  # float
+reveal_type(result.to_frame())  # polars.dataframe.frame.DataFrame
+found = cw.accuracy(result, "truth.csv")
+reveal_type(found)  # crowdwise.analysis.evaluation.Accuracy
+reveal_type(found + 1)  # float
+reveal_type(found.low)  # float
+reveal_type(cw.explain(result, labels, "i1").votes)  # polars.dataframe.frame.DataFrame
+reveal_type(cw.rivals(result, labels))  # crowdwise.analysis.rivals.Rivals | None
+reveal_type(cw.cautions(result, labels))  # list[str]
+reveal_type(cw.compare(labels, ["mv", cw.BWA()], "truth.csv")[0])  # Any
+cw.report(result, labels, truth="truth.csv", path="report.html")
+cw.plot(result, "confusion", labels, worker="w1")
+numbers = cw.Numbers.from_arrays([1], ["a"], [2.0])
+reveal_type(numbers)  # crowdwise.data.numbers.Numbers
+values = cw.NUMERIC_METHODS["mean"]().fit(numbers)
+reveal_type(values)  # crowdwise.results.numeric_result.NumericResult
+cw.report(values, numbers)
+cw.plot(values, "workers")
+"""
+# What mypy has to refuse, and a part of what it says.
+WRONG = """
+import crowdwise as cw
+
+labels = cw.read_labels("labels.csv")
+result = cw.BWA().fit(labels)
+cw.report(labels, result)  # Argument 1 to "report" has incompatible type "Labels"
+cw.plot(result, "workrs")  # incompatible type "Literal['workrs']"
+cw.BWA(prior=3)  # Unexpected keyword argument "prior" for "BWA"
+result.method.sumary  # "Maker" has no attribute "sumary"
+cw.METHODS["bwa"].sumary  # "type[Method]" has no attribute "sumary"
+"""
+
+
+def test_a_script_of_a_user_is_understood(tmp_path: Path) -> None:
+    scripts = {"right": (SCRIPT, "note: Revealed type is"), "wrong": (WRONG, "error:")}
+    for name, (script, _) in scripts.items():
+        (tmp_path / f"{name}.py").write_text(script)
+    options = ["--strict", "--no-error-summary", "--no-incremental", "--config-file="]
+    said, problem, _ = api.run([str(tmp_path / f"{name}.py") for name in scripts] + options)
+    assert not problem
+    for name, (script, kind) in scripts.items():
+        lines = [line for line in said.splitlines() if f"{name}.py:" in line and kind in line]
+        told = [line.partition(f"{name}.py:")[2] for line in lines]
+        first = {line.partition(":")[0]: line for line in reversed(told)}  # of each line of the script
+        wanted = {str(number): line.partition("  # ")[2] for number, line in enumerate(script.splitlines(), 1)}
+        wanted = {number: what for number, what in wanted.items() if what}
+        assert set(first) == set(wanted), said
+        for number, what in wanted.items():
+            assert (f'"{what}"' if name == "right" else what) in first[number], said
+    assert "right.py" not in "".join(line for line in said.splitlines() if "error:" in line), said
