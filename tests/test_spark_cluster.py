@@ -38,9 +38,14 @@ class Worker:
 
     def parts(self) -> set[str]:
         """The names of the parts that its executors have kept until now."""
-        whole = {path.parent.name for path in self.local_folder.rglob("crowdwise-*/*/0000.items")}
-        self.seen |= {name for name in whole if name.isdigit()}  # a part that is being written has another name
+        # A part that is being written has another name than a number.
+        self.seen |= {folder.name for folder in self.kept_folders() if folder.name.isdigit()}
         return self.seen
+
+    def kept_folders(self) -> list[Path]:
+        """The folders of parts that are there now; executors make and remove folders while this looks."""
+        folders = [(Path(folder), files) for folder, _, files in os.walk(self.local_folder)]  # skips what is gone
+        return [folder for folder, files in folders if "0000.items" in files]
 
 
 @dataclass
@@ -129,29 +134,31 @@ def test_two_workers_find_what_memory_finds(cluster: Cluster, tmp_path: Path) ->
     rows = cw.simulate(300, 12, 3, seed=9).rows
     rows.write_parquet(tmp_path / "votes.parquet")
     for method in _METHODS:
-        process = cluster.aggregate(tmp_path / "votes.parquet", method, tmp_path / f"{method.key}.parquet")
-        said = process.communicate()[0]
+        with cluster.aggregate(tmp_path / "votes.parquet", method, tmp_path / f"{method.key}.parquet") as process:
+            said = process.communicate()[0]
         assert process.returncode == 0, said
         require_answers_of_memory(tmp_path / f"{method.key}.parquet", rows, method)
     assert all(worker.local_folder.is_dir() for worker in cluster.workers)
-    left = [path for worker in cluster.workers for path in worker.local_folder.rglob("crowdwise-*")]
-    assert not left  # Spark has removed the folders of the executors
+    until = time.monotonic() + _PATIENCE
+    while any(worker.kept_folders() for worker in cluster.workers):  # Spark removes what executors kept, soon
+        assert time.monotonic() < until
+        time.sleep(0.1)
 
 
 @pytest.mark.parametrize("method", _METHODS)
 def test_a_worker_that_is_killed_changes_nothing(method: Method, cluster: Cluster, tmp_path: Path) -> None:
     rows = cw.simulate(300, 12, 3, seed=10).rows
     rows.write_parquet(tmp_path / "votes.parquet")
-    process = cluster.aggregate(tmp_path / "votes.parquet", method, tmp_path / "truth.parquet")
     killed, other = cluster.workers
     lost: set[str] = set()
-    while process.poll() is None:
-        if len(killed.parts() | other.parts()) == 2 and not lost:  # the two parts are made: iterations begin
-            killed, other = sorted(cluster.workers, key=lambda worker: -len(worker.parts()))
-            lost = killed.parts() - other.parts()
-            kill(killed.process)
-        time.sleep(0.02)
-    said = process.communicate()[0]
+    with cluster.aggregate(tmp_path / "votes.parquet", method, tmp_path / "truth.parquet") as process:
+        while process.poll() is None:
+            if len(killed.parts() | other.parts()) == 2 and not lost:  # the two parts are made: iterations begin
+                killed, other = sorted(cluster.workers, key=lambda worker: -len(worker.parts()))
+                lost = killed.parts() - other.parts()
+                kill(killed.process)
+            time.sleep(0.02)
+        said = process.communicate()[0]
     assert process.returncode == 0, said
     require_answers_of_memory(tmp_path / "truth.parquet", rows, method)
     assert lost
