@@ -12,15 +12,15 @@ _ACCURACY = 0.8
 _COPY = 0.97
 
 
-def panel(judges: int, copied: bool, seed: int) -> tuple[cw.Labels, dict[int, int]]:
+def panel(judges: int, copied: bool, seed: int, n_items: int = _ITEMS) -> tuple[cw.Labels, dict[int, int]]:
     """Simulate judges of two classes, all equally good, perhaps with a near copy of the first; and the truth."""
     random = np.random.default_rng(seed)
-    truth = random.integers(0, 2, _ITEMS)
-    votes: list[Array] = [np.where(random.random(_ITEMS) < _ACCURACY, truth, 1 - truth) for _ in range(judges)]
+    truth = random.integers(0, 2, n_items)
+    votes: list[Array] = [np.where(random.random(n_items) < _ACCURACY, truth, 1 - truth) for _ in range(judges)]
     if copied:
-        votes.append(np.where(random.random(_ITEMS) < _COPY, votes[0], 1 - votes[0]))
-    items = np.repeat(np.arange(_ITEMS), len(votes))
-    workers = np.tile([f"judge {number}" for number in range(len(votes))], _ITEMS)
+        votes.append(np.where(random.random(n_items) < _COPY, votes[0], 1 - votes[0]))
+    items = np.repeat(np.arange(n_items), len(votes))
+    workers = np.tile([f"judge {number}" for number in range(len(votes))], n_items)
     return cw.Labels.from_arrays(items, workers, np.array(votes).T.ravel()), dict(enumerate(truth.tolist()))
 
 

@@ -16,7 +16,7 @@ from crowdwise.analysis.evaluation import hits, match
 from crowdwise.analysis.rivals import rivals
 from crowdwise.data.labels import Labels
 from crowdwise.kernels import Array
-from crowdwise.methods.adjudicator import Copies
+from crowdwise.methods.adjudicator.copies import Copies
 from crowdwise.results.tempering import tempered
 from tests.structured import SHARES, VARIANCES, simulate
 
@@ -227,7 +227,7 @@ def test_near_copies_count_once_if_asked_and_are_said() -> None:
         rival_is_right = (right["reading_1"] == right["truth"]).mean()
         assert isinstance(rival_is_right, float)
         assert (rival_is_right > 0.6) == (result is separate)
-        assert "would settle best which is right: " in str(said)
+        assert "given as --gold, would settle best which is right: " in str(said)
 
 
 def test_panels_with_a_copy_are_said_and_independent_ones_are_not() -> None:

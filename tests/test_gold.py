@@ -1,5 +1,6 @@
 """Tests of gold: items whose class is known are clamped, judge the workers, check the method and fit confidence."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
+from benchmarks.panels import panel
 from crowdwise.data.truths import read_truth
 from crowdwise.results.recalibration import Recalibration
 from crowdwise.testing import require_same_bits
@@ -118,13 +120,54 @@ def misled(seed: int) -> tuple[cw.Labels, pl.DataFrame]:
 def test_gold_shows_whom_to_trust(method: Any) -> None:
     labels, truth = misled(2)
     gold = truth.sample(50, seed=2)
-    without, with_gold = method.fit(labels), method.fit(labels, gold=gold)
+    # Three quarters of the truth follow the six: for the adjudicator, the three good workers are another reading.
+    expected = (
+        pytest.warns(UserWarning, match="gold speaks for another") if method.key == "adjudicator" else nullcontext()
+    )
+    without = method.fit(labels)
+    with expected:
+        with_gold = method.fit(labels, gold=gold)
     rest = truth.join(gold, on="item", how="anti")
     assert cw.accuracy(with_gold, rest) > cw.accuracy(without, rest) + 0.1
     quality = with_gold.workers_frame().with_columns(good=pl.col("worker").is_in(["w6", "w7", "w8"]))
     if method != cw.BWA():  # who is right on which class is more than a weight can say
         assert quality.filter("good")["quality"].mean() > quality["quality"].mean() + 0.05
     assert abs(cw.overconfidence(with_gold, rest)) < abs(cw.overconfidence(without, rest))
+
+
+@pytest.mark.parametrize("place", ["memory", "disk"])
+def test_gold_settles_which_reading_is_right(place: Any, tmp_path: Path) -> None:
+    """Ten items on which readings differ, which is not at random, tell that two judges of eight are one."""
+    labels, truth = panel(7, copied=True, seed=1, n_items=300)
+    rows = pl.DataFrame({"item": labels.item_of, "worker": labels.workers, "label": labels.labels})
+    plain = cw.Adjudicator().fit(labels)
+    rivals = cw.rivals(plain, labels)
+    assert rivals is not None
+    gold = {item: truth[item] for item in rivals.settling.to_list()}
+    rows.write_parquet(tmp_path / "votes.parquet")
+    there = cw.read_labels(tmp_path / "votes.parquet", engine=place, memory="200KB" if place == "disk" else None)
+    with pytest.warns(UserWarning, match="of 10 gold items right, where the usual reading has"):
+        found = cw.Adjudicator().fit(there, gold=gold)
+    votes = cw.accuracy(cw.MajorityVote().fit(labels), truth)
+    assert cw.accuracy(plain, truth) < votes - 0.1
+    assert cw.accuracy(found, truth) > votes - 0.02
+    there.close()
+
+
+def test_gold_that_speaks_for_no_other_reading_leaves_it() -> None:
+    labels, truth = panel(7, copied=False, seed=1)
+    found = cw.Adjudicator().fit(labels, gold=dict(list(truth.items())[:50]))
+    assert found.known.first is None
+    assert found.gold_check is not None
+    assert not found.gold_check.prefers_majority
+
+
+def test_majority_vote_is_recommended_where_gold_shows_that_it_is_better() -> None:
+    labels, truth = panel(7, copied=True, seed=1)
+    gold = dict(list(truth.items())[:100])
+    # Gold that counts for nothing changes nothing: the method follows the two judges who are one.
+    check = cw.BWA().fit(labels, gold=gold, gold_weight=1e-6).gold_check
+    assert "So majority vote (-m mv) is better here" in str(check)
 
 
 def test_gold_is_no_way_to_look_good() -> None:

@@ -8,15 +8,12 @@ import numpy as np
 from ..data.crowd import Crowd, require_crowd
 from ..data.labels import Labels
 from ..errors import shortened
+from ..inference import dependence
 from ..results.calibration import is_calibrated
 from ..results.inferred import Inferred
 from .blocks import Block, blocks
 from .deciders import deciders
 from .pairing import require_result
-
-# Workers are compared with each other unasked in crowds of up to so many labels and workers, where that is quick.
-_MOST_LABELS: Final = 60_000
-_MOST_WORKERS: Final = 500
 
 # With fewer items, too little is known of the workers, and the share of right labels is a matter of chance.
 _FEWEST_ITEMS: Final = 50
@@ -61,9 +58,8 @@ def cautions(result: Inferred, labels: Crowd, dependent: Sequence[Block] | None 
 
 
 def is_quick_to_compare(labels: Crowd) -> bool:
-    """Whether comparing all workers with each other takes little time."""
-    quick = labels.n_labels <= _MOST_LABELS and labels.n_workers <= _MOST_WORKERS
-    return quick and isinstance(labels, Labels) and not labels.set_valued
+    """Whether comparing all workers with each other takes little time, in memory."""
+    return isinstance(labels, Labels) and dependence.is_quick_to_compare(labels)
 
 
 def _dependent(result: Inferred, labels: Crowd, dependent: Sequence[Block] | None) -> list[str]:

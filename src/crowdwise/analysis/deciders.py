@@ -40,8 +40,8 @@ class Decider:
             f"The answers follow {self.who} nearly always: on {self.won:,} of the "
             f"{several(self.outvoted, 'item', 'items')} on which most others say something else. {they} may be far "
             "better than the others, or the method may have become one judge. Majority vote (-m mv) differs in "
-            f"{several(self.differs, 'answer', 'answers')}: look up the truth of some of these. (For --gold, draw "
-            "items at random: those on which somebody is outvoted would make that worker look worse than they are.)"
+            f"{several(self.differs, 'answer', 'answers')}: look up the truth of some of these, or give --gold that is "
+            "drawn at random."
         )
 
 

@@ -4,7 +4,6 @@ The labels of workers who are not independent can be read in more than one way: 
 copies of one opinion, or experts. The labels alone do not say which reading is right, the truth of a few items does.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -16,18 +15,13 @@ from ..data.labels import Labels
 from ..data.reading_report import several
 from ..engines.memory import MemoryEngine
 from ..errors import shortened
-from ..inference.dependence import pairs_refusal
 from ..kernels import Array
-from ..methods.adjudicator import Adjudicator, Copies, Reading, count_blocks_once, other_readings
+from ..methods.adjudicator import Adjudicator, has_readings, plausible_readings
 from ..results.result import Result
 from .pairing import require_result, same_labels
 
 # A reading is a rival if it changes at least this share of the answers.
 _LEAST_CHANGED: Final = 0.05
-# Its workers are at least this much as informed as those of the plain reading: none in which all workers lie is meant.
-_LEAST_INFORMED: Final = 0.5
-# With more classes there may be no evidence to compare readings by.
-_MOST_CLASSES: Final = 16
 # How many items are named whose truth would settle which reading is right.
 _ITEMS: Final = 10
 # The most characters of a name in a sentence.
@@ -57,8 +51,8 @@ class Rivals:
         changed: How many answers differ in each.
         answers: One row per item that any reading changes: item, label (the answer of the result), and reading_1,
             reading_2 and so on: the answers of the rivals.
-        settling: The items whose truth would settle best which reading is right, the best one first: on which most
-            pairs of readings differ, and each is most sure of its answer.
+        settling: The items whose truth would settle best which reading is right, the best one first: every two
+            readings differ on some of them, and each reading is most sure of its answer.
         n_items: The number of items.
     """
 
@@ -77,7 +71,7 @@ class Rivals:
         names = ", ".join(shortened(str(name), _LONGEST_NAME) for name in self.settling)
         readings = "another reading" if len(found) == 1 else "other readings"
         said = f"The labels allow {readings}: {'; '.join(found)} would be different."
-        return f"{said} The truth of these items would settle best which is right: {names}."
+        return f"{said} The truth of these items, given as --gold, would settle best which is right: {names}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
@@ -96,7 +90,7 @@ def rivals(result: Result, labels: Labels) -> Rivals | None:
 
     Returns:
         The rival readings; None if there are none, or if they cannot be looked for: by another method, with more than
-        16 classes, with too many workers, or on disk or in a cluster.
+        16 classes, with too many workers, or on disk or in a cluster; nor if gold has settled it.
 
     >>> import crowdwise as cw
     >>> labels = cw.simulate(100, 8, seed=1).labels
@@ -108,38 +102,16 @@ def rivals(result: Result, labels: Labels) -> Rivals | None:
     method = result.method
     if not isinstance(method, Adjudicator) or not isinstance(labels, Labels):
         return None
-    if not 2 <= labels.n_classes <= _MOST_CLASSES or pairs_refusal(labels.n_workers, labels.n_classes):
+    if not has_readings(labels) or result.known.first is not None:  # then gold has settled it
         return None
     # Other readings know what this one knew.
     labels = replace(same_labels(result, labels), gold=result.gold, known=result.known)
     with MemoryEngine(method, labels.numbered) as engine:
         readings = []
-        for how, reading in _plausible(method, engine):
+        for how, reading in plausible_readings(method, engine):
             found = engine.result(reading.ending).arranged(labels.names, labels.numbering)
             readings.append(Other(how, found.answers, found.best_scores))
     return _compared(result, readings)
-
-
-def _plausible(method: Adjudicator, engine: MemoryEngine) -> Iterator[tuple[str, Reading]]:
-    """Read the labels with copies counted in each way, and from other starts if that explains them about as well.
-
-    Yields how each reading was found. The engine has the scores of a reading only until the next one is asked for.
-    """
-    votes, _ = engine.sweep(None)
-    plain = method.read_votes(engine, votes, method.count_copies(engine, votes), None)
-    yield "read from the votes as they are", plain
-    once = count_blocks_once(engine, len(votes.given))
-    everybody = Copies.none(len(votes.given))
-    ways = (
-        ("with workers who agree too often counted once (--set copies=once)", once),
-        ("with every worker counted for itself, copies too", everybody),
-    )
-    for how, copies in ways:
-        if (copies.exponents != plain.workers.exponents).any():
-            yield how, method.read_votes(engine, votes, copies, None)
-    for other in other_readings(method, engine, plain, None) if plain.can_be_compared else ():
-        if other.explains_no_less_than(plain) and other.informedness >= _LEAST_INFORMED * plain.informedness:
-            yield "following another group of workers", other
 
 
 def _compared(result: Result, readings: list[Other]) -> Rivals | None:
@@ -153,11 +125,10 @@ def _compared(result: Result, readings: list[Other]) -> Rivals | None:
         return None
     different.sort(key=lambda reading: -int((reading.answers != result.answers).sum()))
     every = np.stack([here.answers, *(reading.answers for reading in different)])
-    disputes = (every[:, None] != every[None]).sum(axis=(0, 1)) // 2
     # A truth decides most where every reading is sure of its own answer.
     sure = np.min([here.sure, *(reading.sure for reading in different)], axis=0)
-    order = np.lexsort((result.names.items.cast(pl.String).to_numpy(), -sure, -disputes))
-    changed = np.flatnonzero(disputes)
+    best_first = np.lexsort((result.names.items.cast(pl.String).to_numpy(), -sure))
+    changed = np.flatnonzero((every != every[0]).any(axis=0))
     columns = {
         f"reading_{number}": result.names.classes.gather(reading.answers[changed])
         for number, reading in enumerate(different, 1)
@@ -168,6 +139,33 @@ def _compared(result: Result, readings: list[Other]) -> Rivals | None:
         answers=pl.DataFrame(
             {"item": result.names.items.gather(changed), "label": result.labels.gather(changed), **columns}
         ),
-        settling=result.names.items.gather(order[: min(_ITEMS, len(changed))]),
+        settling=result.names.items.gather(best_first[_telling_apart(every[:, best_first])]),
         n_items=len(result.answers),
     )
+
+
+def _telling_apart(answers: Array) -> list[int]:
+    """Return up to ten items on which every two readings differ about equally often.
+
+    One by one, the item is taken that tells most pairs of readings apart; a pair that others tell apart already counts
+    the less. Otherwise ten items could all set two wrong readings against the right one, or the other way round.
+
+    Args:
+        answers: (readings, items), the items that are preferred come first.
+
+    >>> _telling_apart(np.array([[0, 0, 0, 0], [1, 1, 0, 0], [1, 1, 1, 0]]))
+    [0, 2, 1]
+    """
+    first, second = np.triu_indices(len(answers), 1)
+    differ = answers[first] != answers[second]  # (pairs, items)
+    told = np.zeros(len(differ))
+    chosen: list[int] = []
+    while len(chosen) < _ITEMS:
+        gain = (differ / (1.0 + told)[:, None]).sum(axis=0)
+        gain[chosen] = 0.0
+        best = int(np.argmax(gain))  # the first of the best
+        if gain[best] == 0.0:
+            break
+        chosen.append(best)
+        told += differ[:, best]
+    return chosen

@@ -24,12 +24,15 @@ class Known:
             there are none.
         absent: The same of workers who gave none of these labels; a `History`, or None.
         evidence: (2, 3, workers), how right workers were in earlier labels; see `Quality.evidence`. None if unknown.
+        first: The workers' parameters that the iterations begin with, because the known classes speak for them; workers
+            are in the order of their numbers. None for the method's own start.
     """
 
     gold_weight: float = 1.0
     past: Mapping[str, Array] | None = None
     absent: Any = None
     evidence: Array | None = None
+    first: Any = None
 
 
 NOTHING_KNOWN: Final = Known()

@@ -107,6 +107,7 @@ class SparkEngine:
             labels.names.numbered(labels.numbering),
             ReadingReport(0),
             np.zeros(0, np.bool_) if labels.set_valued else None,
+            known=labels.known,
         )
         self.first: Any = method.start(no_labels)[1]
 

@@ -23,6 +23,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from .. import kernels
+from ..data.crowd import Crowd
 from ..data.labels import Labels, given_by_class
 from ..engines.base import Engine
 from ..kernels import Array
@@ -31,6 +32,9 @@ from .outside import OutsideCounts, count_outside, explained_by_outsiders
 # The most workers, and the most bytes of the counts of all pairs of workers.
 _MOST_WORKERS: Final = 2_000
 _MOST_BYTES: Final = 2**30
+# Workers are compared with each other unasked in crowds of up to so many labels and workers, where that is quick.
+_QUICK_LABELS: Final = 60_000
+_QUICK_WORKERS: Final = 500
 # The residual correlation of workers who have fewer items in common than this counts as 0.
 LEAST_COMPARED: Final = 10
 # The shares of classes of a worker are those of this many labels of the whole crowd, besides its own.
@@ -139,6 +143,11 @@ def pairs_refusal(n_workers: int, n_classes: int) -> str:
             "classes."
         )
     return ""
+
+
+def is_quick_to_compare(labels: Crowd) -> bool:
+    """Whether comparing all workers with each other takes little time, wherever the labels are."""
+    return labels.n_labels <= _QUICK_LABELS and labels.n_workers <= _QUICK_WORKERS and not labels.set_valued
 
 
 def count_pairs(labels: Labels) -> PairCounts:

@@ -3,10 +3,15 @@
 Items of known class are clamped to it (see `engines.base.sweep_items`), so what workers said about them shows how good
 they are. They cannot show how good the method is: that would be to ask a question whose answer was given. So the method
 is fitted again without a fifth of them at a time, and those are what it is measured by and confidence is fitted to.
+
+Some labels can be read in more than one way, above all those of workers who copy each other (`Method.readings`). Each
+reading says how likely the known classes are if they are not known. If one makes them clearly likelier than the own
+reading of the method does, the iterations begin with what it believes of the workers.
 """
 
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,20 +23,26 @@ from ..data.ids import codes_of
 from ..data.knowledge import Known
 from ..data.labels import Labels
 from ..data.numbering import inverse, numbers
+from ..data.reading_report import several
 from ..data.truths import read_truth
+from ..engines.base import open_engine
 from ..errors import CallError, DataError, shortened
 from ..kernels import Array
-from ..results.gold import GoldCheck, Share
+from ..results.gold import GoldCheck, Share, clearly_better
 from ..results.inferred import Inferred
 from ..results.quality import accuracies_by, quality_by
 from ..results.recalibration import Recalibration
 from ..results.result import Quality
 
 if TYPE_CHECKING:  # method.py imports this module
-    from .method import Progress
+    from .method import Method, Progress
 
 # Items of known class are left out in so many groups, one group at a time.
 _FOLDS: Final = 5
+# Another reading is taken if it makes the known classes so much likelier, in natural logarithms: about 20 times.
+_CLEARLY_LIKELIER: Final = 3.0
+# No reading is so sure that one known class alone could refute it.
+_LEAST_PROBABILITY: Final = 0.05
 
 
 class _Gold:
@@ -41,9 +52,10 @@ class _Gold:
         labels: The labels.
         gold: The known classes: a path, a table, or a mapping from item to class.
         known: What else is known.
+        method: The method that may read the labels in several ways; None if it is not known yet.
     """
 
-    def __init__(self, labels: Crowd, gold: Any, known: Known) -> None:
+    def __init__(self, labels: Crowd, gold: Any, known: Known, method: "Method | None" = None) -> None:
         from .vote_shares import VoteShares  # which imports method.py
 
         read = read_truth(gold)
@@ -64,11 +76,46 @@ class _Gold:
         self._crowd = labels if len(classes) == labels.n_classes else labels.with_classes(classes)
         codes = codes_of(truths, classes)
         self._table = table.select("item").with_columns(pl.Series("code", codes))
+        self._method = method
+        # Readings are of these labels in these classes alone.
+        plain = method is not None and known.past is None and self._crowd is labels
+        self._readings = method.readings(labels) if plain and method else []
 
     @cached_property
     def all(self) -> Crowd:
         """The crowd with all known classes."""
-        return self._crowd.with_known(self._table, self._known)
+        return self._with(self._table)
+
+    def _with(self, table: pl.DataFrame) -> Crowd:
+        """The crowd with these known classes, and with what to believe of the workers if they speak for it."""
+        crowd = self._crowd.with_known(table, self._known)
+        best, _ = self._best_reading(crowd)
+        return crowd if best == 0 else self._crowd.with_known(table, replace(self._known, first=self._readings[best]))
+
+    def _best_reading(self, crowd: Crowd) -> tuple[int, Array]:
+        """Return the reading that the known classes speak for; 0 is the own reading of the method.
+
+        Also return (readings), how many of the known classes each finds.
+        """
+        if not self._readings:
+            return 0, np.zeros(1)
+        method: Any = self._method
+        with open_engine(method, crowd.numbered if isinstance(crowd, Labels) else crowd) as engine:
+            found = [engine.add_labels(partial(_weigh, method, workers), "weighing") for workers in self._readings]
+        support, right = np.array([values for (values,) in found]).T
+        best = int(np.argmax(support))  # the first of the best
+        return (best if support[best] > support[0] + _CLEARLY_LIKELIER else 0), right
+
+    def about_readings(self) -> list[str]:
+        """Return a sentence if the known classes speak for another reading than the method's own; else none."""
+        best, right = self._best_reading(self.all)
+        items = several(self._table.height, "gold item", "gold items")
+        sentence = (
+            f"The labels can be read in several ways, and gold speaks for another one than the votes do: without being "
+            f"told, it has {int(right[best]):,} of {items} right, where the usual reading has {int(right[0]):,}. "
+            "So it is taken."
+        )
+        return [sentence] if best else []
 
     def check(self, fit: "Callable[[Crowd], Inferred]") -> GoldCheck | None:
         """Measure a method by known classes that it does not know; None if there are fewer than two."""
@@ -78,18 +125,21 @@ class _Gold:
             return None
         fold = numbers(self._table["item"]) % folds  # so it depends on names alone, and folds are alike in size
         found, truths, right = [], [], []
+        majority = self._majority()
         for number in range(folds):
-            rest = self._crowd.with_known(self._table.filter(pl.Series(fold != number)), self._known)
+            rest = self._with(self._table.filter(pl.Series(fold != number)))
             asked = self._table.filter(pl.Series(fold == number))
             result = fit(rest).about(asked["item"])
             items, classes = codes_of(asked["item"], result.names.items), asked["code"].to_numpy()
             found.append(result.probabilities[items])
             truths.append(classes)
             right.append(result.wins(items, classes))
+        in_folds = np.argsort(fold, kind="stable")
         return GoldCheck(
             items=count,
             accuracy=Share.of(np.concatenate(right)),
-            majority=Share.of(self._majority()),
+            majority=Share.of(majority),
+            prefers_majority=clearly_better(majority[in_folds], np.concatenate(right)),
             recalibration=Recalibration.fit(np.concatenate(found), np.concatenate(truths)),
         )
 
@@ -102,6 +152,7 @@ class _Gold:
 
 
 def fit_with_gold(
+    method: "Method",
     fit: "Callable[[Crowd, Progress | None], Inferred]",
     labels: Crowd,
     gold: Any,
@@ -111,7 +162,8 @@ def fit_with_gold(
     """Fit a method to labels, some of whose items have a known class.
 
     Args:
-        fit: Fits the method to a crowd.
+        method: The method.
+        fit: Fits it to a crowd.
         labels: The labels.
         gold: The known classes: a path, a table, or a mapping from item to class.
         known: What else is known beforehand.
@@ -123,8 +175,8 @@ def fit_with_gold(
     from .restarts import Counter  # which imports method.py
 
     counter = None if progress is None else Counter(progress)
-    given = _Gold(labels, gold, known)
-    for sentence in given.remarks:
+    given = _Gold(labels, gold, known, method)
+    for sentence in [*given.remarks, *given.about_readings()]:
         warnings.warn(shortened(sentence), stacklevel=3)
     result = fit(given.all, counter)
     check = given.check(lambda crowd: fit(crowd, counter))
@@ -141,6 +193,27 @@ def _quality(labels: Labels, probabilities: Array) -> Quality:
     numbering = labels.numbering
     found = accuracies_by(labels.numbered, probabilities[inverse(numbering.item_places)])
     return quality_by(found, found, labels.known.evidence).arranged(numbering.worker_places)
+
+
+def _weigh(method: Any, workers: Any, labels: Labels) -> tuple[Array]:
+    """Return how likely the known classes of a part's items are by a reading that does not know them.
+
+    Args:
+        method: The method.
+        workers: What the reading believes of the workers.
+        labels: The labels of the part.
+
+    Returns:
+        An array of two: the sum of the logarithms of their probabilities, and how many of them are the likeliest.
+    """
+    items = np.flatnonzero(labels.gold >= 0) if labels.gold is not None else np.zeros(0, np.int64)
+    if items.size == 0:
+        return (np.zeros(2),)
+    asked, classes = replace(labels.select(items), gold=None), labels.gold[items]  # type: ignore[index]  # it has gold
+    scores = method.finish(asked, method.rescore(asked, workers), workers).scores
+    likely = scores[np.arange(items.size), classes]
+    right = (likely >= scores.max(axis=1)).sum()
+    return (np.array([np.log(np.maximum(likely, _LEAST_PROBABILITY)).sum(), right]),)
 
 
 def check_gold(labels: Crowd, gold: Any) -> None:

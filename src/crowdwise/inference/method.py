@@ -147,7 +147,7 @@ class Method(ABC):
             return self._fit(labels if history is None else labels.with_known(None, known), progress)
         if self.gold_reason:
             raise CallError(f"{type(self).__name__} takes no gold, {self.gold_reason}: {_SWEEPING}")
-        return fit_with_gold(self._fit, labels, gold, replace(known, gold_weight=gold_weight), progress)
+        return fit_with_gold(self, self._fit, labels, gold, replace(known, gold_weight=gold_weight), progress)
 
     def require_history(self) -> None:
         """Raise `CallError` if the method cannot go on from what it counted in earlier labels."""
@@ -240,6 +240,13 @@ class Method(ABC):
                 continue
             allowed.append(place)
         return allowed
+
+    def readings(self, labels: Crowd) -> list[Any]:
+        """Return what can be believed of the workers by different readings of the same labels, its own reading first.
+
+        Gold decides between them, where it is clear; see inference/gold.py. Most methods have one reading: [].
+        """
+        return []
 
     def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
         """What each vote on one item adds to the score of every class.

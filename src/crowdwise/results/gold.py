@@ -1,12 +1,17 @@
 """What is said about items whose class is known, and what these say about all others."""
 
+import math
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
 from ..kernels import Array
 from .intervals import wilson
 from .recalibration import Recalibration
+
+# A difference that chance brings about less often than this is more than chance.
+_UNLIKELY: Final = 0.05
 
 
 @dataclass(frozen=True)
@@ -38,12 +43,14 @@ class GoldCheck:
         accuracy: How often the method is right on items like these.
         majority: How often the majority of the votes is right on them.
         recalibration: What fits confidence to this crowd.
+        prefers_majority: Whether the majority is right so much more often that chance hardly explains it.
     """
 
     items: int
     accuracy: Share
     majority: Share
     recalibration: Recalibration
+    prefers_majority: bool = False
 
     def __str__(self) -> str:
         method, votes = (
@@ -52,8 +59,32 @@ class GoldCheck:
         )
         return (
             f"Of {self.items:,} gold items, each inferred as if it were not known, the method has {method} right, "
-            f"majority vote {votes}."
+            f"majority vote {votes}.{_BETTER if self.prefers_majority else ''}"
         )
+
+
+_BETTER: Final = (
+    " So majority vote (-m mv) is better here, if gold was drawn at random; workers who copy each other may be why "
+    "(`crowdwise blocks`)."
+)
+
+
+def clearly_better(right: Array, others: Array) -> bool:
+    """Whether the first answers are right so much more often than others that chance hardly explains it.
+
+    It is the sign test: where only one of two answers to an item is right, either is as likely to be, by chance.
+
+    Args:
+        right: (items), 1 where the answer is right, 0 where it is wrong, a fraction where classes are tied.
+        others: The same of other answers to the same items.
+
+    >>> clearly_better(np.ones(5), np.zeros(5)), clearly_better(np.ones(4), np.zeros(4))
+    (True, False)
+    """
+    won, lost = int((right > others).sum()), int((right < others).sum())
+    differ = won + lost
+    by_chance = sum(math.comb(differ, count) for count in range(won, differ + 1)) / 2**differ
+    return won > lost and by_chance < _UNLIKELY
 
 
 def fitted_to(gold: Array | None, check: GoldCheck | None, probabilities: Array) -> Array:

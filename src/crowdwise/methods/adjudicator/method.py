@@ -20,9 +20,10 @@ from typing import ClassVar, Final, Literal, TypeAlias
 import numpy as np
 
 from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...engines.base import Engine, Finished, Lasting
+from ...data.labels import Labels, shares
+from ...engines.base import Engine, Finished, Lasting, open_engine
 from ...errors import DataError, require_room
+from ...inference.dependence import is_quick_to_compare
 from ...inference.loop import IterativeMethod
 from ...inference.method import Progress, Reference
 from ...inference.parameters import most_iterations, parameter
@@ -39,7 +40,7 @@ from .copies import Copies, count_blocks_once, count_exact_copies_once
 from .few_classes import FewClasses, PullCounts
 from .further_labels import TypesOfItems
 from .many_classes import NamedCounts
-from .readings import Reading, best_reading, is_doubtful, other_readings
+from .readings import Reading, best_reading, has_readings, is_doubtful, other_readings, plausible_readings
 from .starts import Start
 from .structure import ITEMS, LARGEST, MOVED, SQUARED_LABELS, StructuredWorkers
 
@@ -192,7 +193,21 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         with threadpool_limits(1, "blas"):
             return self._iterate(engine, progress)
 
+    def start(self, labels: Labels) -> tuple[Array, StructuredWorkers | None]:
+        """The shares of the votes, and the workers of the reading that gold speaks for, if it speaks for one."""
+        return shares(labels), labels.known.first
+
+    def readings(self, labels: Crowd) -> list[StructuredWorkers]:
+        """Return the workers of this method's own reading of the labels, and of the other plausible ones."""
+        if not (has_readings(labels) and is_quick_to_compare(labels)):
+            return []
+        with open_engine(self, labels.numbered if isinstance(labels, Labels) else labels) as engine:
+            own = self.iterate(engine, None).workers
+            return [own, *(reading.workers for _, reading in plausible_readings(self, engine))]
+
     def _iterate(self, engine: Engine, progress: Progress | None) -> Ending:
+        if engine.first is not None:
+            return self.iterate_from(engine.first, engine, progress)
         votes, _ = engine.sweep(None)
         plain = self.read_votes(engine, votes, self.count_copies(engine, votes), progress)
         if engine.remembers or not plain.can_be_compared:  # the evidence is about these labels, not earlier ones

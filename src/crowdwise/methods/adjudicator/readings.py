@@ -11,14 +11,18 @@ from typing import Any, Final
 
 import numpy as np
 
+from ...data.crowd import Crowd
 from ...engines.base import Engine
 from ...inference.dependence import PairCounts, correlations, count_pairs, pairs_refusal
 from ...inference.method import Progress
 from ...kernels import Array
 from ...results.result import Ending
+from .copies import Copies, count_blocks_once
 from .few_classes import FewClasses
 from .starts import Start
 
+# With more classes there may be no evidence to compare readings by.
+_MOST_CLASSES: Final = 16
 # How many groups of workers are tried: the eigenvectors of the largest eigenvalues of the workers' correlations.
 _GROUPS: Final = 3
 # A correlation counts in full only if it is from many more items than this.
@@ -29,6 +33,8 @@ _CLEARLY_BETTER: Final = 2.0
 _CLEARLY_CLOSER: Final = 0.02
 # A reading is about as good as another if its evidence is not lower by more than this.
 _ABOUT_AS_GOOD: Final = 3.0
+# Its workers are at least this much as informed as those of the first: none in which all workers lie is meant.
+_LEAST_INFORMED: Final = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +91,11 @@ class Reading:
         return float((np.trace(matrices, axis1=1, axis2=2).mean() - 1) / max(n_classes - 1, 1))
 
 
+def has_readings(labels: Crowd) -> bool:
+    """Whether other readings of these labels can be looked for."""
+    return 2 <= labels.n_classes <= _MOST_CLASSES and not pairs_refusal(labels.n_workers, labels.n_classes)
+
+
 def is_doubtful(plain: Reading, plurality: float) -> bool:
     """Whether a reading left the votes: it keeps less than half way from chance to what the most votes would keep."""
     n_classes = len(plain.workers.class_shares)
@@ -100,6 +111,28 @@ def other_readings(method: Any, engine: Engine, plain: Reading, progress: Progre
         starts.append(Start(np.ones(len(copies.exponents)), copies, vote_classes, opposite=True))
     for start in starts:
         yield Reading(method.iterate_from(method.begin(engine, start), engine, progress))
+
+
+def plausible_readings(method: Any, engine: Engine) -> Iterator[tuple[str, Reading]]:
+    """Read the labels with copies counted in each way, and from other starts if that explains them about as well.
+
+    Yields how each reading was found. The engine has the scores of a reading only until the next one is asked for.
+    """
+    votes, _ = engine.sweep(None)
+    plain = method.read_votes(engine, votes, method.count_copies(engine, votes), None)
+    yield "read from the votes as they are", plain
+    once = count_blocks_once(engine, len(votes.given))
+    everybody = Copies.none(len(votes.given))
+    ways = (
+        ("with workers who agree too often counted once (--set copies=once)", once),
+        ("with every worker counted for itself, copies too", everybody),
+    )
+    for how, copies in ways:
+        if (copies.exponents != plain.workers.exponents).any():
+            yield how, method.read_votes(engine, votes, copies, None)
+    for other in other_readings(method, engine, plain, None) if plain.can_be_compared else ():
+        if other.explains_no_less_than(plain) and other.informedness >= _LEAST_INFORMED * plain.informedness:
+            yield "following another group of workers", other
 
 
 def best_reading(plain: Reading, others: list[Reading]) -> Reading:
