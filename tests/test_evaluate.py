@@ -81,6 +81,18 @@ def test_simulated_crowds_are_what_was_asked_for() -> None:
     assert not cw.simulate(2000, 50, 4, seed=1).rows.equals(cw.simulate(2000, 50, 4, seed=2).rows)
 
 
+def test_traps_mislead_workers_to_the_same_error() -> None:
+    plain, misled = (cw.simulate(3000, 60, 4, accuracy=0.9, traps=traps, seed=1) for traps in (0.0, 0.3))
+    assert misled.truth.equals(plain.truth)
+    changed = (misled.rows["label"] != plain.rows["label"]).to_numpy()
+    assert 0.15 < changed.mean() < 0.2  # six answers of ten, on three items of ten
+    wrong = misled.rows.filter(changed).group_by("item").agg(pl.col("label").n_unique())
+    assert wrong["label"].max() == 1
+    # Nobody can know what most workers were misled about.
+    found = [cw.accuracy(cw.MajorityVote().fit(crowd.labels), crowd.truth) for crowd in (plain, misled)]
+    assert found[1] < found[0] - 0.1
+
+
 def test_workloads_can_be_heavy_tailed_and_everybody_can_label_everything() -> None:
     even, uneven = (cw.simulate(5000, 100, 2, workload=load, seed=1).workers["labels"].to_numpy() for load in (0, 1))
     assert uneven.max() > 4 * even.max()
@@ -94,6 +106,7 @@ def test_workloads_can_be_heavy_tailed_and_everybody_can_label_everything() -> N
         ({"items": 0}, "items=0 is not a whole number from 1 up to"),
         ({"labels_per_item": 11}, "labels_per_item=11 is not a number from 1 up to 10"),
         ({"accuracy": 1.5}, "accuracy=1.5 is not a number from 1e-06 up to 0.999999"),
+        ({"traps": 1.5}, "traps=1.5 is not a number from 0 up to 1"),
         ({"balance": [1]}, "balance needs 2 numbers"),
         ({"balance": [1, float("inf")]}, "balance needs 2 numbers"),
         ({"balance": "even"}, "balance needs 2 numbers"),

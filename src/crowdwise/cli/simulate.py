@@ -16,6 +16,7 @@ def simulate(
     labels_per_item: Annotated[float, typer.Option(help="Labels per item, on average.")] = 5.0,
     accuracy: Annotated[float, typer.Option(help="The mean accuracy of the workers.")] = 0.7,
     concentration: Annotated[float, typer.Option(help="The larger, the more alike the workers.")] = 10.0,
+    traps: Annotated[float, typer.Option(help="The share of items that mislead workers to the same error.")] = 0.0,
     numeric: Annotated[bool, typer.Option("--numeric", help="Labels are numbers; for this are the next four.")] = False,
     deviation: Annotated[float, typer.Option(help="The standard deviation of the true values.")] = 10.0,
     spread: Annotated[float, typer.Option(help="The spread of a typical worker's errors.")] = 5.0,
@@ -47,7 +48,8 @@ def simulate(
         if numeric:
             crowd = simulate_numbers(items, workers, deviation=deviation, spread=spread, bias=bias, wild=wild, **shared)
         else:
-            crowd = simulate_crowd(items, workers, classes, accuracy=accuracy, concentration=concentration, **shared)
+            about: Any = {"accuracy": accuracy, "concentration": concentration, "traps": traps}
+            crowd = simulate_crowd(items, workers, classes, **about, **shared)
         tables = dict(zip(paths, (crowd.rows, crowd.truth, crowd.workers), strict=True))
         write(tables)
     terminal = Terminal(quiet)

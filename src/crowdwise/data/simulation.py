@@ -16,6 +16,8 @@ from .labels import Labels
 
 # About how many bytes a label takes while a crowd is made.
 LABEL_BYTES: Final = 100
+# How many of the answers to an item that misleads name the wrong class that it misleads to.
+_MISLED: Final = 0.6
 # How often to redraw workers that an item has twice. Items that still have one twice are drawn by a slower, exact way.
 _REDRAWS: Final = 20
 
@@ -51,9 +53,12 @@ def simulate(
     concentration: float = 10.0,
     workload: float = 0.5,
     balance: Sequence[float] | None = None,
+    traps: float = 0.0,
     seed: int = 0,
 ) -> SimulatedCrowd:
     """Simulate workers who each have their own accuracy, and whose wrong answers spread evenly over the wrong classes.
+
+    So they err independently of each other. Real workers do not: some items mislead many of them; see `traps`.
 
     Args:
         items: The number of items.
@@ -65,6 +70,7 @@ def simulate(
         workload: How unevenly the work is spread. The worker at rank r gets a share proportional to r ** -workload:
             with 0 all workers get the same, with 1 a few get most of it.
         balance: The probabilities of the classes; None for equal ones. They are scaled to sum to 1.
+        traps: The share of items that mislead: each has a wrong class that six answers of ten name, whoever gives them.
         seed: The seed of the random numbers. The same seed gives the same crowd.
 
     Raises:
@@ -83,6 +89,7 @@ def simulate(
     require("accuracy", accuracy, 1e-6, 1 - 1e-6, whole=False)
     require("concentration", concentration, 1e-3, 1e9, whole=False)
     require("workload", workload, 0, 10, whole=False)
+    require("traps", traps, 0, 1, whole=False)
     probabilities = _probabilities(classes, balance)
     size = round(items * labels_per_item + workers + classes) * LABEL_BYTES
     require_room(size, f"A crowd of {items:,} items", "Simulate fewer.")
@@ -93,6 +100,10 @@ def simulate(
     right = random.random(len(item_of)) < accuracies[worker_of]
     error = random.integers(1, classes, len(item_of)) if classes > 1 else np.zeros(len(item_of), int)
     said = np.where(right, truth[item_of], (truth[item_of] + error) % classes)
+    if traps and classes > 1:
+        lures = (truth + random.integers(1, classes, items)) % classes
+        misled = (random.random(items) < traps)[item_of] & (random.random(len(item_of)) < _MISLED)
+        said = np.where(misled, lures[item_of], said)
     item_names, worker_names, class_names = named("i", items), named("w", workers), named("c", classes)
     return SimulatedCrowd(
         pl.DataFrame(
