@@ -10,6 +10,7 @@ from ..data.labels import Labels
 from ..data.numbers import Numbers
 from ..data.reading import read_labels
 from ..data.reading_numbers import read_numbers
+from ..data.slips import warn_of
 from ..errors import CallError
 from ..inference.method import GOLD_WEIGHT, Method, Progress
 from ..methods import as_method
@@ -97,6 +98,8 @@ def aggregate(
         is_path = isinstance(labels, str | os.PathLike)
         read: Any = (read_numbers, Numbers.from_frame) if numeric else (read_labels, Labels.from_frame)
         crowd = read[0 if is_path else 1](labels, **reading, **rules)
+        if not is_path and isinstance(crowd, Labels):
+            warn_of(crowd.slips)  # those of files are warned of where they are read
     if crowd.numeric and (costs is not None or asked is not None):
         raise CallError("costs and an order are for classes, and these labels are numbers.")
     if asked is not None:

@@ -1,5 +1,8 @@
 """`class_slips` and `worker_slips`: names that look like one, written in several ways, or like no label at all."""
 
+import sys
+import warnings
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 import polars as pl
@@ -13,8 +16,14 @@ _MOST_NAMED: Final = 5
 _LONGEST_NAME: Final = 40
 # With more classes than this, labels are no words that somebody typed.
 _MOST_CLASSES: Final = 10_000
+# A warning has so many sentences; the others are counted.
+_MOST_WARNED: Final = 3
 # So many workers who may be one have a sentence of their own; the others are counted.
 _MOST_WORKERS: Final = 3
+
+
+class SlipWarning(UserWarning):
+    """Warns in Python of what looks like a slip; the command line says it by itself."""
 
 
 class Slip(NamedTuple):
@@ -123,6 +132,20 @@ def worker_slips(workers: pl.Series, counts: pl.Series) -> list[Slip]:
         one_way = "write it in one" if is_one else "write each in one"
         slips.append(Slip(found, one_way, one_way))
     return slips
+
+
+def warn_of(slips: Sequence[Slip]) -> None:
+    """Warn of slips, all in one warning, which names the line outside of this package that led here."""
+    if not slips:
+        return
+    said = [slip.for_python for slip in slips[:_MOST_WARNED]]
+    if len(slips) > _MOST_WARNED:
+        said.append(f"There are {len(slips) - _MOST_WARNED:,} more; `slips` of the labels has all of them.")
+    package = __name__.partition(".")[0]
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(" ".join(said), SlipWarning, stacklevel=level)
 
 
 def _is_text(names: pl.Series) -> bool:
