@@ -173,3 +173,13 @@ def test_what_is_shown_has_tables_and_no_markup_of_names(crowd: SimulatedCrowd) 
         assert "&lt;img" in page
         assert "<img" not in page
         assert "<b>" not in page
+
+
+def test_a_comparison_is_shown_as_a_table_with_every_method(crowd: SimulatedCrowd) -> None:
+    methods = {f"<b>{number}</b>": cw.MajorityVote() for number in range(15)}
+    found = cw.compare(crowd.labels, methods, crowd.truth)
+    for page, names in ((found._repr_html_(), "&lt;b&gt;{}&lt;/b&gt;"), (repr(found), "<b>{}</b>")):
+        assert all(names.format(number) in page for number in range(15))
+        assert all(name in page for name in found[0])
+    assert "<table" in found._repr_html_()
+    assert "<b>" not in found._repr_html_()
