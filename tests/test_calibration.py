@@ -138,6 +138,23 @@ def test_cautions_name_what_is_missing() -> None:
     assert "no item has two labels" in said([(f"i{i}", f"w{i % 7}", "xy"[i % 2]) for i in range(60)])
 
 
+def test_cautions_advise_nothing_that_would_be_refused() -> None:
+    advice = "Whether workers are independent was not looked at; `crowdwise blocks` does."
+    for n_workers, is_refused in ((1990, False), (2010, True)):
+        labels = cw.Labels.from_arrays(np.arange(6030) // 3, np.arange(6030) % n_workers, np.arange(6030) // 3 % 2)
+        (sentence,) = cautions(cw.MajorityVote().fit(labels), labels)
+        assert (sentence != advice) == is_refused
+        if is_refused:
+            with pytest.raises(cw.DataError) as refused:
+                cw.blocks(labels)
+            assert sentence == f"Whether workers are independent was not looked at. {refused.value}"
+    sets = cw.Labels.from_arrays(np.arange(240) // 4, np.arange(240) % 4 // 2, np.arange(240) % 3, duplicates="set")
+    (sentence,) = cautions(cw.BWA().fit(sets), sets)
+    assert sentence == (
+        "Whether workers are independent was not looked at: votes that name several classes are not compared."
+    )
+
+
 def test_labels_and_scores_stay_as_they_are() -> None:
     labels = cw.simulate(300, 20, 4, accuracy=0.5, seed=2).labels
     result = cw.DawidSkene().fit(labels)

@@ -313,6 +313,7 @@ def test_aggregate_takes_costs_and_keeps_the_result(tmp_path: Path) -> None:
     path = tmp_path / "costs.csv"
     path.write_text("truth,label,cost\nc1,c2,4\nc2,c1,1\n")
     decided = cw.aggregate(crowd.rows, costs=path)
+    assert isinstance(decided.result, cw.Result)
     assert decided.result.labels.equals(cw.aggregate(crowd.rows).labels)
     assert decided.to_frame().equals(cw.decide(cw.aggregate(crowd.labels), path).to_frame())
     with pytest.raises(cw.DataError, match=r"is -1\.0"):  # before the labels are looked at
@@ -382,6 +383,7 @@ def test_standard_input_is_not_both_labels_and_costs() -> None:
 def test_the_report_has_a_section_only_with_costs(folder: Path) -> None:
     labels = cw.read_labels(folder / "labels.csv")
     decided = cw.aggregate(labels, costs=folder / "costs.csv")
+    assert isinstance(decided.result, cw.Result)
     sections = {one.id: one.blocks for one in gather(ReportData(decided.result, labels, None, "the command", decided))}
     tiles = next(block for block in sections["costs"] if isinstance(block, Tiles)).tiles
     assert tiles[0].value == f"{decided.expected_cost.per_item:.4g}"

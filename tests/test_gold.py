@@ -178,6 +178,7 @@ def test_gold_is_no_way_to_look_good() -> None:
     )
     gold = dict(enumerate(random.integers(2, size=100).tolist()))
     result = cw.aggregate(labels, gold=gold)
+    assert result.gold_check is not None
     assert 0.35 < result.gold_check.accuracy.value < 0.65
     assert result.gold_check.accuracy.low < 0.5 < result.gold_check.accuracy.high
     assert result.expected_accuracy.value < 0.7

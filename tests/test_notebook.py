@@ -70,7 +70,7 @@ def test_numbers_are_reported_in_the_same_order(tmp_path: Path) -> None:
     with pytest.raises(cw.CallError, match="The result comes first"):
         cw.numeric_errors(numbers.numbers, numbers.truth)  # type: ignore[arg-type]
     with pytest.raises(cw.CallError, match="a method for numbers"):
-        cw.numeric_errors(cw.aggregate(cw.simulate(20, 6, seed=1).labels), numbers.truth)
+        cw.numeric_errors(cw.aggregate(cw.simulate(20, 6, seed=1).labels), numbers.truth)  # type: ignore[arg-type]
 
 
 def test_an_accuracy_is_a_number_with_an_interval(crowd: SimulatedCrowd, result: cw.Result) -> None:
@@ -129,7 +129,7 @@ def test_a_method_is_named_in_every_way(crowd: SimulatedCrowd) -> None:
     numbers = cw.simulate_numbers(20, 6, seed=1).rows.to_pandas()
     assert cw.aggregate(numbers, numeric=True, method="mean").method == cw.NumericMean()
     with pytest.raises(cw.CallError, match="method is the class BWA, and has to be the key of a method, or a method"):
-        cw.aggregate(crowd.rows, method=cw.BWA)  # type: ignore[arg-type]
+        cw.aggregate(crowd.rows, method=cw.BWA)  # type: ignore[call-overload]
     with pytest.raises(cw.CallError, match="One of the methods is the class BWA"):
         cw.compare(crowd.labels, [cw.BWA])  # type: ignore[list-item]
     with pytest.raises(cw.CallError, match="The method 'mine' is the class BWA"):
@@ -173,3 +173,13 @@ def test_what_is_shown_has_tables_and_no_markup_of_names(crowd: SimulatedCrowd) 
         assert "&lt;img" in page
         assert "<img" not in page
         assert "<b>" not in page
+
+
+def test_a_comparison_is_shown_as_a_table_with_every_method(crowd: SimulatedCrowd) -> None:
+    methods = {f"<b>{number}</b>": cw.MajorityVote() for number in range(15)}
+    found = cw.compare(crowd.labels, methods, crowd.truth)
+    for page, names in ((found._repr_html_(), "&lt;b&gt;{}&lt;/b&gt;"), (repr(found), "<b>{}</b>")):
+        assert all(names.format(number) in page for number in range(15))
+        assert all(name in page for name in found[0])
+    assert "<table" in found._repr_html_()
+    assert "<b>" not in found._repr_html_()

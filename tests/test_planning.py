@@ -291,7 +291,15 @@ def test_a_plan_says_that_shared_errors_do_not_go_away() -> None:
     assert found.ceiling < 0.97
     assert 0 < found.gold < 500
     assert "not expected to bring it to 0.99" in str(found)
-    assert "because workers share errors" in str(found)
+    assert f"labels without end it would be about {found.ceiling:.3f}. This number rests on the method" in str(found)
+
+
+def test_a_plan_does_not_claim_errors_that_nobody_shares() -> None:
+    """Simulated workers err independently; the method expects shared errors all the same, and says so."""
+    found = str(cw.plan(cw.simulate(300, 12, 4, accuracy=0.6, seed=1).labels, target=0.95))
+    assert "not expected to bring it to 0.95" in found
+    assert "because workers share errors" not in found
+    assert "if these workers err independently, more labels bring more" in found
 
 
 def test_gold_of_a_plan_is_an_exact_count(crowd: cw.Labels, found: cw.Result) -> None:

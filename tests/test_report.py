@@ -269,6 +269,20 @@ def test_unusual_workers_have_a_reason_in_words() -> None:
         assert told["newcomer"] == "Very few labels: 3, too few to judge."
 
 
+def test_a_reason_quotes_the_interval_of_the_table_of_workers() -> None:
+    random = np.random.default_rng(1)
+    rows = [(f"i{i}", f"good{j}", "ab"[(i + (random.random() > 0.8)) % 2]) for i in range(200) for j in range(5)]
+    rows += [(f"i{i}", "guesser", "ab"[i // 2 % 2]) for i in range(200)]
+    labels = cw.Labels.from_frame(table(rows))
+    for method in (cw.Adjudicator(), cw.BWA(), cw.MajorityVote()):
+        result = method.fit(labels)
+        (reason,) = unusual_workers(result, labels).filter(pl.col("worker") == "guesser")["reasons"]
+        table_row = result.workers_frame().row(by_predicate=pl.col("worker") == "guesser", named=True)
+        quality, low, high = (table_row[name] for name in ("quality", "quality_low", "quality_high"))
+        ends = "" if low is None else f" ({low:.0%} to {high:.0%})"
+        assert f"right about {quality:.0%} of the time{ends}; guessing would give" in reason
+
+
 def test_large_crowds_are_binned_and_cut_and_say_so(tmp_path: Path) -> None:
     crowd = cw.simulate(3000, 2500, 30, labels_per_item=3, seed=1)
     cw.report(cw.BWA().fit(crowd.labels), crowd.labels, crowd.truth, tmp_path / "report.html")

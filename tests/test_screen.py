@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import crowdwise as cw
@@ -63,6 +64,40 @@ def test_long_names_give_way_to_numbers_and_headers(
     assert lines[2].split()[0] == "w" * 60
     monkeypatch.setenv("COLUMNS", "10")
     assert "123456  123456" in shown(capsys, ["a", "b"], (123456, 123456))
+
+
+def test_columns_give_way_to_names_and_that_is_said(tmp_path: Path) -> None:
+    crowd = cw.simulate(40, 8, 3, seed=1)
+    for name, table in (("labels.csv", crowd.rows), ("gold.csv", crowd.truth.head(20))):
+        table.with_columns(pl.format("photographed_by_{}", "item").alias("item")).write_csv(tmp_path / name)
+    done = run("aggregate", tmp_path / "labels.csv", "--gold", tmp_path / "gold.csv")
+    lines = done.stdout.splitlines()
+    (title,) = (place for place, line in enumerate(lines) if line.startswith("Inferred labels"))
+    assert lines[title].endswith(", no room for runner_up_score and difficulty")
+    assert lines[title + 1].split() == ["item", "label", "confidence", "score", "runner_up", "votes", "gold"]
+    assert [line.split()[0] for line in lines[title + 2 : title + 12]] == [
+        f"photographed_by_i{i:02}" for i in range(1, 11)
+    ]
+    assert max(map(len, lines[title + 1 : title + 12])) <= 80
+
+
+def test_columns_give_way_to_names_of_workers_who_give_numbers(tmp_path: Path) -> None:
+    rows = cw.simulate_numbers(30, 6, seed=1).rows
+    rows.with_columns(pl.format("photographer_{}", "worker").alias("worker")).write_csv(tmp_path / "labels.csv")
+    lines = run("aggregate", tmp_path / "labels.csv", "--numeric").stdout.splitlines()
+    title = lines.index("Best workers, no room for wild and spread")
+    assert all(re.fullmatch(r"photographer_w\d", line.split()[0]) for line in lines[title + 2 : title + 5])
+    assert max(map(len, lines)) <= 80
+
+
+def test_compare_breaks_no_key_with_gold(tmp_path: Path) -> None:
+    crowd = cw.simulate(100, 10, 3, seed=1)
+    for name, table in (("labels", crowd.rows), ("truth", crowd.truth), ("gold", crowd.truth.head(20))):
+        table.write_csv(tmp_path / f"{name}.csv")
+    known = ("--truth", tmp_path / "truth.csv", "--gold", tmp_path / "gold.csv")
+    lines = run("compare", tmp_path / "labels.csv", *known, "--methods", "mv,zero_based_skill").stdout.splitlines()
+    assert [line.split()[0] for line in lines[2:4]] == ["mv", "zero_based_skill"]
+    assert lines[0].endswith(", no room for ties and brier")
 
 
 def test_compare_breaks_no_key_and_says_below_who_refused(tmp_path: Path) -> None:

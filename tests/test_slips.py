@@ -1,12 +1,14 @@
 """Tests of labels that look like slips: said with counts, merged only if that is asked for."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.data.slips import slips
+from crowdwise.data.slips import class_slips
 
 from .engines import Engine
 from .test_cli import run
@@ -62,5 +64,77 @@ def test_options_merge_them(engine: Engine, tmp_path: Path, workdir: Path) -> No
 
 
 def test_spaces_and_case_that_differ_together_take_both_options() -> None:
-    (sentence,) = slips(pl.DataFrame({"label": ["No ", "no", "yes"], "len": [1, 6, 9]}))
+    ((sentence, in_python),) = (
+        (one.for_shell, one.for_python) for one in class_slips(pl.Series(["No ", "no", "yes"]), pl.Series([1, 6, 9]))
+    )
+    assert in_python.endswith("; cw.read_labels(..., strip=True, fold_case=True) makes one class of them.")
     assert "'no' (6) and 'No ' (1) differ only in spaces and the case of letters; --strip --fold-case make" in sentence
+
+
+def crowd_of(*workers: str) -> cw.Labels:
+    return cw.Labels.from_arrays(
+        range(len(workers)), workers, ["a", "b"] * (len(workers) // 2) + ["a"] * (len(workers) % 2)
+    )
+
+
+def test_names_of_workers_that_look_like_slips_are_said_with_counts() -> None:
+    labels = crowd_of("ann", "Ann ", "ann", "ANN", "bob")
+    assert labels.remarks == [
+        "Workers 'ann' (2), 'ANN' (1) and 'Ann ' (1) differ only in spaces and the case of letters, and count as "
+        "different workers; if they are one, write the name in one way in the input (--strip and --fold-case are for "
+        "labels alone)."
+    ]
+    assert labels.n_workers == 4, "nobody is merged in silence"
+    assert cw.Numbers.from_arrays([1, 1], ["ann", " ann"], [1.0, 2.0]).remarks[0].startswith("Workers ' ann' (1) and")
+
+
+@pytest.mark.parametrize(
+    "workers", [["ann", "anna", "a nn"], ["7", "07", "7.0"], ["w1", "w 1"], ["na", "n/a"], ["ann"]]
+)
+def test_workers_whose_names_do_not_collide_are_not_remarked(workers: list[str]) -> None:
+    assert crowd_of(*workers).remarks == []
+
+
+def test_many_workers_that_look_like_slips_are_counted() -> None:
+    names = [name for one in "abcdefg" for name in (one, one.upper())]
+    *first, last = crowd_of(*names).remarks
+    assert len(first) == 3
+    assert last == "4 more names of workers are written in several ways; write each in one."
+
+
+def test_python_warns_of_slips_once_and_names_arguments(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"item": [1, 1, 1], "worker": ["ann", "Ann", "bob"], "label": ["yes", "Yes", "NA"]})
+    rows.write_csv(tmp_path / "votes.csv")
+    calls: list[Callable[[], Any]] = [
+        lambda: cw.read_labels(tmp_path / "votes.csv"),
+        lambda: cw.read_labels(rows),
+        lambda: cw.aggregate(rows),
+        lambda: cw.aggregate(rows.to_pandas().astype("category")),
+        lambda: cw.aggregate(str(tmp_path / "votes.csv")),
+    ]
+    for call in calls:
+        with pytest.warns(UserWarning, match="differ only") as caught:
+            call()
+        (one,) = caught
+        assert str(one.message) == (
+            "'Yes' (1) and 'yes' (1) differ only in the case of letters; cw.read_labels(..., fold_case=True) makes one "
+            "class of them. 'NA' (1) is a class here; if that means no label, missing=['NA'] leaves it out. Workers "
+            "'Ann' (1) and 'ann' (1) differ only in the case of letters, and count as different workers; if they are "
+            "one, write the name in one way in the input (strip and fold_case are for labels alone)."
+        )
+        assert one.filename == __file__, "the warning names the line of the user"
+    cw.aggregate(cw.Labels.from_frame(rows.select("item", "worker", label=pl.lit("x"))))  # nothing was read here
+
+
+def test_a_long_list_of_slips_is_cut_in_a_warning() -> None:
+    rows = pl.DataFrame({"item": range(10), "worker": range(10), "label": list("aAbBcCdDeE")})
+    with pytest.warns(UserWarning, match=r"There are 2 more; `slips` of the labels has all of them\.$"):
+        labels = cw.read_labels(rows)
+    assert len(labels.slips) == 5
+
+
+def test_the_command_line_says_slips_once(tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text("item,worker,label\n1,ann,yes\n1,Ann,Yes\n1,bob,no\n")
+    done = run("aggregate", tmp_path / "votes.csv", "-m", "mv")
+    assert done.stderr.count("differ only") == 2, done.stderr
+    assert "read_labels" not in done.stderr

@@ -6,7 +6,10 @@ from mypy import api
 
 # What a data scientist might write; every `reveal_type` is followed by what it has to say.
 SCRIPT = """
+import polars as pl
+
 import crowdwise as cw
+from crowdwise.data.disk.labels import LabelsOnDisk
 
 labels = cw.read_labels("labels.csv")
 reveal_type(labels)  # crowdwise.data.labels.Labels
@@ -36,6 +39,19 @@ numbers = cw.Numbers.from_arrays([1], ["a"], [2.0])
 reveal_type(numbers)  # crowdwise.data.numbers.Numbers
 values = cw.NUMERIC_METHODS["mean"]().fit(numbers)
 reveal_type(values)  # crowdwise.results.numeric_result.NumericResult
+reveal_type(cw.aggregate(labels))  # crowdwise.results.result.Result
+reveal_type(cw.aggregate(labels, method="bwa", gold="gold.csv", costs=None))  # crowdwise.results.result.Result
+reveal_type(cw.aggregate("labels.csv", item="task").labels)  # polars.series.series.Series
+reveal_type(cw.aggregate(pl.DataFrame(), missing=[-1], numeric=False))  # crowdwise.results.result.Result
+reveal_type(cw.aggregate(numbers))  # crowdwise.results.numeric_result.NumericResult
+reveal_type(cw.aggregate(pl.DataFrame(), numeric=True))  # crowdwise.results.numeric_result.NumericResult
+reveal_type(cw.aggregate(labels, costs={("a", "b"): 2}))  # crowdwise.analysis.decisions.Decisions
+reveal_type(cw.aggregate(labels, ordinal=True, distance="squared"))  # crowdwise.analysis.decisions.Decisions
+reveal_type(cw.aggregate("labels.csv", order=["low", "high"]))  # crowdwise.analysis.decisions.Decisions
+reveal_type(cw.aggregate(labels, ordinal=len("x") > 1))  # Any
+reveal_type(cw.aggregate(cw.read_labels("labels.csv", engine="disk")))  # Any
+on_disk: LabelsOnDisk
+reveal_type(cw.aggregate(on_disk))  # Any
 cw.report(values, numbers)
 cw.plot(values, "workers")
 """
@@ -49,6 +65,8 @@ cw.report(labels, result)  # Argument 1 to "report" has incompatible type "Label
 cw.plot(result, "workrs")  # incompatible type "Literal['workrs']"
 cw.BWA(prior=3)  # Unexpected keyword argument "prior" for "BWA"
 result.method.sumary  # "Maker" has no attribute "sumary"
+cw.aggregate(labels, strct=True)  # Unexpected keyword argument "strct"
+cw.aggregate(labels).labls  # "Result" has no attribute "labls"
 cw.METHODS["bwa"].sumary  # "type[Method]" has no attribute "sumary"
 """
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypedDict, Unpack, overload
 
 from ..data.crowd import Crowd, is_crowd
 from ..data.encoding import Duplicates
@@ -10,14 +10,93 @@ from ..data.labels import Labels
 from ..data.numbers import Numbers
 from ..data.reading import read_labels
 from ..data.reading_numbers import read_numbers
+from ..data.slips import warn_of
 from ..errors import CallError
 from ..inference.method import GOLD_WEIGHT, Method, Progress
 from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
+from ..results.numeric_result import NumericResult
+from ..results.result import Result
 from .costs import read_costs
-from .decisions import decide, one_of
+from .decisions import Decisions, decide, one_of
 from .ordinal import ordinal as ordinal_of
+
+
+class _Options(TypedDict, total=False):
+    """The arguments of `aggregate` that do not change what it returns, for those who check types."""
+
+    method: str | Method | None
+    item: str | None
+    worker: str | None
+    label: str | None
+    duplicates: Duplicates | None
+    missing: Sequence[Any]
+    strict: bool
+    gold: Any
+    gold_weight: float
+    history: Any
+    decay: float
+    progress: Progress | None
+
+
+class _NoCosts(_Options, total=False):
+    """The same, and those that make `aggregate` decide by costs or an order, where they are not used."""
+
+    costs: None
+    ordinal: Literal[False]
+    order: None
+    distance: None
+
+
+@overload
+def aggregate(labels: Numbers, **options: Unpack[_NoCosts]) -> NumericResult: ...  # type: ignore[overload-overlap]
+
+
+@overload
+def aggregate(labels: Labels, **options: Unpack[_NoCosts]) -> Result: ...
+
+
+# On disk or in a cluster, the type does not say whether labels are numbers.
+@overload
+def aggregate(labels: Crowd, **options: Unpack[_NoCosts]) -> Any: ...
+
+
+@overload
+def aggregate(labels: Any, *, numeric: Literal[False] = ..., **options: Unpack[_NoCosts]) -> Result: ...
+
+
+@overload
+def aggregate(labels: Any, *, numeric: Literal[True], **options: Unpack[_NoCosts]) -> NumericResult: ...
+
+
+@overload
+def aggregate(labels: Any, *, costs: Any, **options: Unpack[_Options]) -> Decisions: ...
+
+
+@overload
+def aggregate(
+    labels: Any, *, ordinal: Literal[True], distance: str | None = ..., **options: Unpack[_Options]
+) -> Decisions: ...
+
+
+@overload
+def aggregate(
+    labels: Any, *, order: Sequence[Any], distance: str | None = ..., **options: Unpack[_Options]
+) -> Decisions: ...
+
+
+@overload
+def aggregate(
+    labels: Any,
+    *,
+    numeric: bool = ...,
+    costs: Any = ...,
+    ordinal: bool = ...,
+    order: Sequence[Any] | None = ...,
+    distance: str | None = ...,
+    **options: Unpack[_Options],
+) -> Any: ...
 
 
 def aggregate(
@@ -97,6 +176,8 @@ def aggregate(
         is_path = isinstance(labels, str | os.PathLike)
         read: Any = (read_numbers, Numbers.from_frame) if numeric else (read_labels, Labels.from_frame)
         crowd = read[0 if is_path else 1](labels, **reading, **rules)
+        if not is_path and isinstance(crowd, Labels):
+            warn_of(crowd.slips)  # those of files are warned of where they are read
     if crowd.numeric and (costs is not None or asked is not None):
         raise CallError("costs and an order are for classes, and these labels are numbers.")
     if asked is not None:

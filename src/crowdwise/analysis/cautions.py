@@ -73,8 +73,7 @@ def _dependent(result: Inferred, labels: Crowd, dependent: Sequence[Block] | Non
         shown = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
         sentences.append(f"These workers say the same as others, so they count for less than one each: {shown}.")
     if dependent is None and not is_quick_to_compare(labels):
-        sentences.append("Whether workers are independent was not looked at; `crowdwise blocks` does.")
-        return sentences
+        return [*sentences, _not_looked_at(labels)]
     all_blocks = blocks(labels).blocks if dependent is None else dependent
     sentences += [str(one) for one in deciders(result, labels, all_blocks)] if isinstance(labels, Labels) else []
     in_full = set(labels.names.workers.filter(counted == 1).to_list())
@@ -87,3 +86,12 @@ def _dependent(result: Inferred, labels: Crowd, dependent: Sequence[Block] | Non
             "independent workers would; see `crowdwise blocks`."
         )
     return sentences
+
+
+def _not_looked_at(labels: Crowd) -> str:
+    """Say that workers were not compared, and what does it, or, where that would be refused too, why not."""
+    what = "Whether workers are independent was not looked at"
+    if labels.set_valued:
+        return f"{what}: votes that name several classes are not compared."
+    refusal = dependence.pairs_refusal(labels.n_workers, labels.n_classes)
+    return f"{what}. {refusal}" if refusal else f"{what}; `crowdwise blocks` does."

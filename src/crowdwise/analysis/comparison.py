@@ -29,9 +29,11 @@ WARM_UP_ITEMS = 50
 _AGAINST_TRUTH: Final = ("accuracy", "low", "high", "log_loss", "brier", "overconfidence")
 # Those that need ordered classes too.
 _OF_ORDERED: Final = ("mae", "quadratic_kappa")
+# polars would leave out methods in the middle of a long table, and what was measured last.
+_ALL_SHOWN: Final[dict[str, Any]] = {"tbl_rows": -1, "tbl_cols": -1, "tbl_width_chars": 160}
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Sequence[dict[str, Any]]):
     """What several methods make of the same labels; a sequence of rows, one for each method.
 
@@ -50,6 +52,15 @@ class Comparison(Sequence[dict[str, Any]]):
 
     def __getitem__(self, place: Any) -> Any:
         return self.rows[place]
+
+    def __repr__(self) -> str:
+        with pl.Config(**_ALL_SHOWN):
+            return str(self.to_frame())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the rows as a table."""
+        with pl.Config(**_ALL_SHOWN):
+            return self.to_frame()._repr_html_()
 
     def to_frame(self) -> pl.DataFrame:
         """Return the rows as a table."""

@@ -241,9 +241,12 @@ def reasons_in_words(row: dict[str, Any], usual: str) -> list[str]:
             f"workers do that {row['against_rate']:.0%} of the time."
         )
     if row["guessing"]:
+        # The interval is that of the table of workers, so that nobody reads two about one worker. What decided is the
+        # narrower one, from `least` to `most`.
+        ends = "" if row["low"] is None else f" ({row['low']:.0%} to {row['high']:.0%})"
         reasons.append(
-            f"No better than chance: right about {row['quality']:.0%} of the time ({row['least']:.0%} to "
-            f"{row['most']:.0%}); guessing would give {row['guessed_answers']:.0%}."
+            f"No better than chance, as far as can be seen: right about {row['quality']:.0%} of the time{ends}; "
+            f"guessing would give {row['guessed_answers']:.0%}."
         )
     if row["hasty"]:
         reasons.append(

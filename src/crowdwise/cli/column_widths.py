@@ -1,6 +1,6 @@
 """Compute how wide the columns of a table in the terminal are."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -37,3 +37,23 @@ def share(columns: Sequence[Needs], room: int) -> list[int]:
                 break
             widths[max(reducible, key=widths.__getitem__)] -= 1
     return widths
+
+
+def left_out(columns: Mapping[str, Needs], spare: Sequence[str], screen: int, gap: int) -> list[str]:
+    """Return which columns to leave out, so that no word of the others has to be broken.
+
+    Args:
+        columns: The columns, by name.
+        spare: The columns that can be left out, in the order in which they are.
+        screen: The width of the screen, in characters.
+        gap: The space between two columns.
+
+    >>> left_out({"item": Needs(9, 9, 4), "score": Needs(6, 6, 6), "votes": Needs(5, 5, 5)}, ["votes", "score"], 18, 2)
+    ['votes']
+    """
+    missing: list[str] = []
+    for name in (name for name in spare if name in columns):
+        if sum(column.words + gap for other, column in columns.items() if other not in missing) - gap <= screen:
+            break
+        missing.append(name)
+    return missing

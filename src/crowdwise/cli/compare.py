@@ -70,7 +70,7 @@ def compare(
     hidden = {"ending", "low", "high", "iterations"} if known is not None else {"ending"}
     hidden |= {"brier"} if asked is not None else set()
     header = [name for name in rows[0] if name not in hidden]
-    terminal.table(repr(labels), header, [[row[name] for name in header] for row in rows])
+    terminal.table(repr(labels), header, [[row[name] for name in header] for row in rows], ("ties", "brier"))
     terminal.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])
     if known is None:
         differing = rows.disagreements()

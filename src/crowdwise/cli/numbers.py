@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 DEFAULT_NUMERIC: Final = "robust"
 # The columns of workers that fit on a screen; the file has all of them.
 _SHOWN: Final = ("worker", "labels", "bias", "spread", "error", "quality", "quality_low", "quality_high", "wild")
+# What these do without where the screen is too narrow for unbroken names, the least important first.
+_SPARE: Final = ("wild", "spread", "bias")
 
 
 def refuse_options(given: Mapping[str, object]) -> None:
@@ -144,8 +146,8 @@ def _show(terminal: "Terminal", result: Any, numbers: "Crowd", errors: Mapping[s
     workers = workers.select(name for name in _SHOWN if name in workers.columns)
     if several:
         best, worst = ranked_workers(workers, 5)
-        terminal.table("Best workers", workers.columns, best)
-        terminal.table("Worst workers", workers.columns, worst)
+        terminal.table("Best workers", workers.columns, best, _SPARE)
+        terminal.table("Worst workers", workers.columns, worst, _SPARE)
         widest = result.disputed(5)
         terminal.table("Widest intervals", widest.columns, widest.rows())
 

@@ -154,30 +154,33 @@ def read(
     """
     from ..data.numbers import what_numbers_may_mean
     from ..data.reading import read_labels
+    from ..data.slips import SlipWarning
 
     name, memory, workdir, master = engine or EngineOptions()
-    labels: Crowd = read_labels(
-        reading.files,
-        numeric=numeric,
-        item=reading.item,
-        worker=reading.worker,
-        label=reading.label,
-        duplicates=reading.duplicates,
-        missing=reading.missing or (),
-        strict=reading.strict,
-        strip=reading.strip,
-        fold_case=reading.fold_case,
-        format=reading.format,
-        question=reading.question,
-        **reading.opening(),
-        **reading.imports(),
-        engine=name,
-        memory=memory,
-        workdir=workdir,
-        master=master,
-        method=method,
-        phases=terminal.phases(),
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SlipWarning)  # `remarks` says it in words of the command line
+        labels: Crowd = read_labels(
+            reading.files,
+            numeric=numeric,
+            item=reading.item,
+            worker=reading.worker,
+            label=reading.label,
+            duplicates=reading.duplicates,
+            missing=reading.missing or (),
+            strict=reading.strict,
+            strip=reading.strip,
+            fold_case=reading.fold_case,
+            format=reading.format,
+            question=reading.question,
+            **reading.opening(),
+            **reading.imports(),
+            engine=name,
+            memory=memory,
+            workdir=workdir,
+            master=master,
+            method=method,
+            phases=terminal.phases(),
+        )
     for sentence in labels.report.understood:
         terminal.remark(sentence)
     recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())

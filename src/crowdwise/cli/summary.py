@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
@@ -15,6 +15,10 @@ from ..results.expected_accuracy import ExpectedAccuracy
 from ..results.gold import Share
 from ..results.inferred import Inferred
 from .terminal import Terminal
+
+# What tables on the screen do without where it is too narrow for unbroken names, the least important first. Files and
+# JSON have everything.
+_SPARE: Final = ("runner_up_score", "difficulty", "score", "agreement", "votes", "runner_up")
 
 
 def _crowd_rows(result: Inferred, labels: Crowd, accuracies: Mapping[str, float]) -> list[tuple[str, str]]:
@@ -165,15 +169,15 @@ def show(
     rows = _crowd_rows(result, labels, accuracies) + _distance_rows(distances) + _cost_rows(decisions)
     terminal.table("The crowd", None, rows)
     if with_answers:
-        terminal.head("Inferred labels", found.lazy(), 10, labels.n_items)
+        terminal.head("Inferred labels", found.lazy(), 10, labels.n_items, _SPARE)
     workers = found.workers_frame()
     best, worst = ranked_workers(workers, 5)
-    terminal.table("Best workers", workers.columns, best)
-    terminal.table("Worst workers", workers.columns, worst)
+    terminal.table("Best workers", workers.columns, best, _SPARE)
+    terminal.table("Worst workers", workers.columns, worst, _SPARE)
     if unusual is not None and unusual.height:
         terminal.head("Workers worth a look", unusual.lazy(), 5, unusual.height)
     disputed = found.disputed(5)
-    terminal.table("Most disputed items", disputed.columns, disputed.rows())
+    terminal.table("Most disputed items", disputed.columns, disputed.rows(), _SPARE)
 
 
 def ranked_workers(workers: pl.DataFrame, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:

@@ -25,7 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..analysis.explanation import Explanation
-from .column_widths import Needs, share
+from .column_widths import Needs, left_out, share
 from .text import printable
 
 # Progress bars are shown only for work that takes longer than this, in seconds.
@@ -57,13 +57,16 @@ class Terminal:
         if not self._quiet:
             self._err.print(Text(printable(text)))
 
-    def table(self, title: str, header: Sequence[str] | None, rows: Sequence[Sequence[Any]]) -> None:
+    def table(
+        self, title: str, header: Sequence[str] | None, rows: Sequence[Sequence[Any]], spare: Sequence[str] = ()
+    ) -> None:
         """Print a table. Numbers are aligned to the right.
 
         Args:
             title: The line above the table.
             header: The names of the columns; None to print none.
             rows: The rows. Without any, nothing is printed, not even the title.
+            spare: The columns that are left out where names would be broken otherwise; the first of them goes first.
         """
         if self._quiet or not rows:
             return
@@ -77,6 +80,13 @@ class Terminal:
         # The type of a column is that of its first value that is not None.
         samples = [next((value for value in column if value is not None), None) for column in zip(*rows, strict=True)]
         needs = [_needs(*column) for column in zip(names, samples, zip(*cells, strict=True), strict=True)]
+        if spare and header is not None:
+            missing = left_out(dict(zip(header, needs, strict=True)), spare, self._out.width, _COLUMN_GAP)
+            if missing:
+                kept = [place for place, name in enumerate(header) if name not in missing]
+                title = f"{title}, no room for {' and '.join(missing)}"
+                self.table(title, [header[place] for place in kept], [[row[place] for place in kept] for row in rows])
+                return
         room = self._out.width - _COLUMN_GAP * (len(needs) - 1)
         widths = share(needs, room)
         # If even the least widths do not fit, lines extend beyond the screen. Otherwise Rich would cut off digits.
@@ -100,7 +110,7 @@ class Terminal:
             self._out.print(Text(printable(sentence)))
         self._out.print()
 
-    def head(self, title: str, frame: pl.LazyFrame, count: int, height: int) -> None:
+    def head(self, title: str, frame: pl.LazyFrame, count: int, height: int, spare: Sequence[str] = ()) -> None:
         """Print the first rows of a table, and how many rows it has.
 
         Args:
@@ -108,10 +118,11 @@ class Terminal:
             frame: The table.
             count: The number of rows to print.
             height: The number of rows that the table has.
+            spare: The columns that may be left out; see `table`.
         """
         shown = f"the first {count} of {height:,}; -o FILE writes them all" if height > count else "all"
         rows = frame.head(count).collect()
-        self.table(f"{title} ({shown})", rows.columns, rows.rows())
+        self.table(f"{title} ({shown})", rows.columns, rows.rows(), spare)
 
     def explanation(self, why: Explanation) -> None:
         """Print why an item has its label, as a waterfall chart of what each vote added."""

@@ -79,7 +79,7 @@ class Crowd(Protocol):
 
     @property
     def remarks(self) -> list[str]:
-        """Sentences for the user about where the labels are stored; empty if they are in memory."""
+        """Sentences for the user: where the labels are stored, or what looks like a slip in labels in memory."""
         ...
 
     def with_classes(self, classes: pl.Series) -> "Crowd":

@@ -25,7 +25,7 @@ from .numbering import Numbering, inverse, numbers
 from .opening import Opening
 from .reading_report import ReadingReport
 from .shapes import long_form
-from .slips import slips
+from .slips import Slip, class_slips, worker_slips
 
 Added = TypeVar("Added", bound=tuple[Any, ...])
 
@@ -391,13 +391,20 @@ class Labels:
         with Threads(len(places)) as threads:
             threads.run(lambda part: step(*places[part], self.slice(*places[part])), use)
 
+    @cached_property
+    def slips(self) -> list[Slip]:
+        """What looks like one class or one worker, written in several ways, or like no label at all."""
+        given = np.bincount(self.workers, minlength=self.n_workers)
+        of_workers = worker_slips(self.names.workers, pl.Series(given))
+        if self.numeric:
+            return of_workers
+        said = np.bincount(self.labels, minlength=self.n_classes)
+        return class_slips(self.names.classes, pl.Series(said)) + of_workers
+
     @property
     def remarks(self) -> list[str]:
-        """Sentences about classes that may be one class, written in several ways, or no label at all."""
-        if self.numeric:
-            return []
-        said = np.bincount(self.labels, minlength=self.n_classes)
-        return slips(pl.DataFrame([self.names.classes.alias("label"), pl.Series("len", said)]))
+        """Sentences about what looks like a slip in the names of classes and workers."""
+        return [slip.for_shell for slip in self.slips]
 
     def close(self) -> None:
         """Do nothing: Python frees memory by itself."""

@@ -26,6 +26,7 @@ from .opening import Opening
 from .pace import pace_of_tables
 from .panics import panics_hidden
 from .paths import Source
+from .slips import warn_of
 from .sources import Scan, same_types, scan_content
 from .wide import ROW_NUMBERS
 
@@ -165,7 +166,7 @@ def read_labels(
         imports: What else is asked of an export, such as `models=True` or `multi="set"`; see `ImportOptions`.
 
     Returns:
-        The labels, of the type that `engine` says.
+        The labels, of the type that `engine` says. What looks like a slip in labels in memory is warned of.
 
     Raises:
         CallError: An argument is not allowed.
@@ -196,6 +197,7 @@ def read_labels(
         if strip or fold_case:
             raise CallError("A cluster takes labels as they are: strip and fold_case are for the other engines.")
         return _read_in_cluster(source, given, rules, master, method)
+    labels: Any
     with panics_hidden():
         place = _workspace(workdir, method) if engine == "disk" else None
         try:
@@ -205,24 +207,31 @@ def read_labels(
                 if label is not None:
                     raise CallError(f"label= (--label) does nothing for {found[0].name}: question= (--question) does.")
                 asked = replace(options, item=item, worker=worker)
-                return _read_votes(*found, asked, rules, place, memory, phases)
-            if replace(options, worker_from=None) != NO_OPTIONS:
-                raise CallError(
-                    f"{input_name(inputs[0])} is a table, which has no questions: {_given_names(options)} does nothing."
-                )
-            if options.worker_from is not None and worker is not None:
-                raise CallError(
-                    "worker= (--worker) and worker_from= (--worker-from) both name the worker; give one of them."
-                )
-            scans = _scans(inputs, given, how, options.worker_from)
-            scans = [replace(one, lazy=rules.tidied(one.lazy)) for one in scans]
-            if engine == "auto" and all(one.knows_size for one in scans) and not fits(scans, memory):
-                place = _workspace(workdir, method)
-            return _read_tables(scans, given, rules, place, memory, phases)
+                labels = _read_votes(*found, asked, rules, place, memory, phases)
+            else:
+                _check_options_of_tables(options, worker, inputs[0])
+                scans = _scans(inputs, given, how, options.worker_from)
+                scans = [replace(one, lazy=rules.tidied(one.lazy)) for one in scans]
+                if engine == "auto" and all(one.knows_size for one in scans) and not fits(scans, memory):
+                    place = _workspace(workdir, method)
+                labels = _read_tables(scans, given, rules, place, memory, phases)
         except BaseException:
             if place is not None:
                 place.close()
             raise
+    if place is None:
+        warn_of(labels.slips)  # here, because standard error is a pipe while files are read
+    return labels
+
+
+def _check_options_of_tables(options: ImportOptions, worker: str | None, first: Input) -> None:
+    """Raise `CallError` if an option is given that does nothing for tables, or two that name the worker."""
+    if replace(options, worker_from=None) != NO_OPTIONS:
+        raise CallError(
+            f"{input_name(first)} is a table, which has no questions: {_given_names(options)} does nothing."
+        )
+    if options.worker_from is not None and worker is not None:
+        raise CallError("worker= (--worker) and worker_from= (--worker-from) both name the worker; give one of them.")
 
 
 def _given_names(options: ImportOptions) -> str:

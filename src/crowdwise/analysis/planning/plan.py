@@ -96,7 +96,12 @@ class Plan:
         if self.needed is None:
             far = f"More labels of this crowd are not expected to bring it to {self.target:g}: "
             if self.ceiling < self.target:
-                return f"{far}with labels without end it would be {self.ceiling:.3f}, because workers share errors."
+                # Whether these workers do share errors is not known: the method expects it of every crowd.
+                return (
+                    f"{far}with labels without end it would be about {self.ceiling:.3f}. This number rests on the "
+                    "method, which expects workers to share errors, as those of real crowds do; if these workers err "
+                    "independently, more labels bring more."
+                )
             end = self.curve["expected_accuracy"][-1]
             return f"{far}with {STEPS[-1]} more labels of every item it would be {end:.3f}."
         high = "never" if self.needed_high is None else f"{self.needed_high:,}"
