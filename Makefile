@@ -6,7 +6,7 @@ COMPILED := src/crowdwise/kernels/__pycache__
 .PHONY: demo generated pages kernels test test-slow test-spark test-s3a test-platforms attack bench bench-scale bench-tables bench-importing bench-ordinal bench-numeric bench-spark bench-peers bench-gold bench-planning reproduce calibrate screenshots site clean
 
 demo: .venv/installed $(COMPILED)/current
-	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --accuracy 0.6 --seed 1 -o demo --force
+	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --concentration 4 --traps 0.3 --seed 1 -o demo --force
 	$(BIN)/crowdwise aggregate demo/labels.csv --truth demo/truth.csv -o demo/inferred.csv --workers demo/quality.csv
 	$(BIN)/crowdwise compare demo/labels.csv --truth demo/truth.csv --methods mv,bwa,adjudicator
 	$(BIN)/crowdwise report demo/labels.csv --truth demo/truth.csv -o demo/report.html

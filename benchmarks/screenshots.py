@@ -25,7 +25,7 @@ def crowd() -> tuple[pl.DataFrame, pl.DataFrame]:
     The classes have names that everybody understands, and three of the workers do not look at the items.
     """
     simulated = cw.simulate(
-        1500, 70, 4, labels_per_item=4.6, accuracy=0.68, workload=0.8, balance=[0.4, 0.3, 0.2, 0.1], seed=3
+        1500, 70, 4, labels_per_item=4.6, concentration=4, workload=0.8, balance=[0.4, 0.3, 0.2, 0.1], traps=0.3, seed=3
     )
     renamed = simulated.rows.with_columns(pl.col("label").replace(_CLASSES))
     truth = simulated.truth.with_columns(pl.col("truth").replace(_CLASSES))
@@ -71,7 +71,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         report, comparison, votes = (Path(folder) / name for name in ("report.html", "compare.html", "labels.csv"))
         command = "crowdwise report labels.csv -o report.html --method bwa --truth truth.csv"
-        cw.report(cw.BWA().fit(labels), labels, truth, report, command=command)
+        cw.report(cw.aggregate(labels), labels, truth, report, command=command)
         methods = {key: method() for key, method in cw.METHODS.items()}
         comparison_page(labels, compare(labels, methods, truth), comparison, "crowdwise compare labels.csv")
         rows.write_csv(votes)
@@ -87,7 +87,7 @@ def main() -> None:
         page = browser.new_page(viewport={"width": 360, "height": 780})
         shoot(page, report, "report-phone")
         browser.close()
-        disputed = cw.BWA().fit(labels).to_frame()
+        disputed = cw.aggregate(labels).to_frame()
         item = disputed.sort(pl.col("score") - pl.col("runner_up_score"))["item"][3]
         subprocess.run([sys.executable, "-m", "crowdwise", "explain", str(votes), "--item", item], check=True)
 
