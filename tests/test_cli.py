@@ -348,3 +348,25 @@ def test_truths_have_the_names_that_labels_have(tmp_path: Path) -> None:
     assert "--truth-item on the command line" in refused.stderr
     told = json.loads(run("aggregate", tmp_path / "labels.csv", *named, "--truth-item", "thing").stdout)
     assert told["accuracy"]["adjudicator"] == 0.5
+
+
+def test_truths_and_gold_are_tidied_as_labels_are(tmp_path: Path) -> None:
+    """Otherwise "Yes" in a file of truths would be a third class, and every answer to it wrong."""
+    rows = cw.simulate(120, 8, 2, accuracy=0.9, seed=1)
+    names = {"c1": "yes", "c2": "no"}
+    truth = rows.truth.with_columns(pl.col("truth").replace(names))
+    cw.write({tmp_path / "votes.csv": rows.rows.with_columns(pl.col("label").replace({"c1": "Yes ", "c2": "no"}))})
+    untidy = pl.when(pl.int_range(pl.len()) % 3 == 0).then(pl.col("truth").str.to_titlecase() + " ").otherwise("truth")
+    cw.write({tmp_path / "truth.csv": truth.with_columns(truth=untidy), tmp_path / "plain.csv": truth})
+    tidy = ("aggregate", tmp_path / "votes.csv", "-m", "mv", "--fold-case", "--strip", "--json")
+    found, plain = (run(*tidy, "--truth", tmp_path / name) for name in ("truth.csv", "plain.csv"))
+    assert found.returncode == 0, found.stderr
+    assert json.loads(found.stdout)["accuracy"] == json.loads(plain.stdout)["accuracy"]
+    gold = run("aggregate", tmp_path / "votes.csv", "--fold-case", "--strip", "--gold", tmp_path / "truth.csv")
+    assert gold.returncode == 0, gold.stderr
+    assert "so they are classes" not in gold.stderr
+
+
+def test_a_value_that_means_no_label_means_no_truth() -> None:
+    found = cw.read_truth({"a": "x", "b": "N/A", "c": " n/a"}, missing=["n/a"], strip=True, fold_case=True)
+    assert found.rows() == [("a", "x")]

@@ -40,6 +40,8 @@ def test_every_sweeping_method_finds_the_same_on_real_crowds(name: str, data: Pa
         assert disk.n_parts >= 24
         assert disk.report == memory.report
         for key in SWEEPING if duplicates == "first" or not memory.set_valued else ["bwa"]:
+            if (EVERY[key].most_classes or memory.n_classes) < memory.n_classes:
+                continue
             require_same_found(EVERY[key].fit(disk), EVERY[key].fit(memory))
 
 

@@ -30,6 +30,7 @@ def test_wide_tables_are_read_from_files_and_frames(tmp_path: Path) -> None:
             assert sorted(votes(labels)) == LONG
             assert (labels.report.missing, labels.report.unlabelled) == (1, 1)  # item 9 is counted
             assert bool(labels.report.understood) == (wide is None)
+    assert cw.aggregate(WIDE).labels.to_list() == cw.aggregate(cw.read_labels(WIDE)).labels.to_list()
     assert sorted(votes(cw.Labels.from_wide(WIDE, item="id", workers="r*"))) == LONG
     assert votes(cw.Labels.from_wide(WIDE.select("r1", "r2"))) == [(0, "r1", "a"), (0, "r2", "b"), (1, "r2", "a")]
     for engine in ("disk", "auto"):

@@ -10,9 +10,9 @@ from ..data.labels import Labels
 from ..data.numbers import Numbers
 from ..data.reading import read_labels
 from ..data.reading_numbers import read_numbers
-from ..data.slips import warn_of
 from ..errors import CallError
-from ..inference.method import GOLD_WEIGHT, Method, Progress
+from ..inference.gold import GOLD_WEIGHT
+from ..inference.method import Method, Progress
 from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
@@ -173,11 +173,10 @@ def aggregate(
         crowd: Crowd = labels
     else:
         rules: Any = {"duplicates": duplicates or "error", "missing": missing, "strict": strict}
-        is_path = isinstance(labels, str | os.PathLike)
-        read: Any = (read_numbers, Numbers.from_frame) if numeric else (read_labels, Labels.from_frame)
-        crowd = read[0 if is_path else 1](labels, **reading, **rules)
-        if not is_path and isinstance(crowd, Labels):
-            warn_of(crowd.slips)  # those of files are warned of where they are read
+        read: Any = read_labels
+        if numeric:
+            read = read_numbers if isinstance(labels, str | os.PathLike) else Numbers.from_frame
+        crowd = read(labels, **reading, **rules)
     if crowd.numeric and (costs is not None or asked is not None):
         raise CallError("costs and an order are for classes, and these labels are numbers.")
     if asked is not None:

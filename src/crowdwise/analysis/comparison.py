@@ -13,8 +13,8 @@ from ..data.crowd import require_crowd
 from ..data.labels import Labels
 from ..data.truths import read_truth
 from ..errors import CallError, DataError
-from ..inference.gold import check_gold, check_weight
-from ..inference.method import GOLD_WEIGHT, Method
+from ..inference.gold import GOLD_WEIGHT, check_gold, check_weight
+from ..inference.method import Method
 from ..methods import METHODS, as_method
 from ..results.intervals import wilson
 from ..results.result import Result

@@ -20,7 +20,7 @@ def in_utf8(value: Any) -> Any:
 
 # The key of the method that is used if none is named; the same one as `crowdwise.aggregate` uses.
 DEFAULT_METHOD: Final = "adjudicator"
-# The same as `GOLD_WEIGHT` in inference/method.py, which is slow to import.
+# The same as `GOLD_WEIGHT` in inference/gold.py, which is slow to import.
 DEFAULT_GOLD_WEIGHT: Final = 5.0
 
 Files = Annotated[list[str], typer.Argument(help="Files with one label a row, a glob, or - for standard input.")]
@@ -244,6 +244,10 @@ class Reading(NamedTuple):
         """Return how a file of known truths is read, as `read_truth` takes it."""
         likely = {"item": self.item, "truth": self.label}
         return {"item": self.truth_item, "truth": self.truth_label, "likely": likely, "encoding": self.encoding}
+
+    def rules_of_truth(self) -> dict[str, Any]:
+        """Return how truths are tidied, which is as labels are; see `read_truth`."""
+        return {"missing": self.missing or (), "strip": self.strip, "fold_case": self.fold_case}
 
     def opening(self) -> dict[str, Any]:
         """Return how tables, databases and clouds are opened, as `read_labels` takes it."""

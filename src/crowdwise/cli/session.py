@@ -93,9 +93,9 @@ def _read_truth(path: str, reading: Reading) -> "pl.DataFrame":
 
     named = reading.format if path in reading.files else "auto"
     if named == "table" or (named == "auto" and not is_export(path)):
-        return read_truth(path, **reading.truth_columns())
+        return read_truth(path, **reading.truth_columns(), **reading.rules_of_truth())
     asked: Any = {"item": reading.item, "question": reading.question, **reading.imports()}
-    return read_truth(path, format=named, encoding=reading.encoding, **asked)
+    return read_truth(path, format=named, encoding=reading.encoding, **asked, **reading.rules_of_truth())
 
 
 def read_given_costs(costs: str | None, files: list[str], engine: str = "memory") -> "CostTable | None":

@@ -125,7 +125,7 @@ def _find(columns: Sequence[str], role: str, name: str | None, where: str, optio
     if weaker:
         raise DataError(
             f"{where} has {' and '.join(map(repr, weaker))}, each of which may be the {role}. Name it with "
-            f"{role}= in Python or {option} on the command line."
+            f"{_in_python(role)} in Python or {option} on the command line."
         )
     short = {name: column for name, column in folded.items() if len(name) <= _LONGEST_GUESS}
     close = [column for name, column in short.items() if difflib.get_close_matches(name, ALIASES[role], 1, 0.75)]
@@ -137,5 +137,10 @@ def _find(columns: Sequence[str], role: str, name: str | None, where: str, optio
         hint += " If each file has the answers of one worker, say --worker-from file."
     raise DataError(
         f"{where} has no column that looks like the {role} ({' or '.join(ALIASES[role])}); its columns are "
-        f"{listed}.{hint} Name it with {role}= in Python or {option} on the command line."
+        f"{listed}.{hint} Name it with {_in_python(role)} in Python or {option} on the command line."
     )
+
+
+def _in_python(role: str) -> str:
+    """Return how a column is named in Python; only `read_truth` takes the columns of truths."""
+    return f"cw.read_truth(..., {role}=)" if role == "truth" else f"{role}="

@@ -26,6 +26,10 @@ def as_table(frame: Any) -> pl.DataFrame:
         )
     try:
         return pl.DataFrame(frame)
+    except ImportError as problem:  # pandas converts by way of pyarrow
+        raise DataError(
+            f"The {type(frame).__name__} does not convert to Arrow: {first_line(problem)}. Run: pip install pyarrow"
+        ) from problem
     except (Exception, pl.exceptions.PanicException) as problem:  # the other library may raise anything
         raise DataError(
             f"The {type(frame).__name__} does not convert to Arrow: {first_line(problem)}. A column of mixed types "

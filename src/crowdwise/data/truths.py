@@ -1,13 +1,14 @@
 """`read_truth`: read the known truths of items, from files, tables and mappings."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 import polars as pl
 
 from ..errors import DataError
+from .cleaning import Rules
 from .formats import format_of, is_other_text
 from .frames import as_series, pick
 from .ids import require_values
@@ -34,6 +35,9 @@ def read_truth(
     question: str | None = None,
     likely: Mapping[str, str | None] | None = None,
     encoding: str | None = None,
+    missing: Sequence[Any] = (),
+    strip: bool = False,
+    fold_case: bool = False,
     **imports: Any,
 ) -> pl.DataFrame:
     """Read the known truths of items.
@@ -47,6 +51,9 @@ def read_truth(
         question: The question of an export; None if only one has truths.
         encoding: How text is stored that is not in UTF-8, such as "cp1252". Text in UTF-8 and binary files are read as
             they are, so that the truth may be stored in another way than the labels.
+        missing: Values that mean "no truth", as in `read_labels`.
+        strip: Leave out spaces around truths, if that is done with the labels.
+        fold_case: Make the letters of truths small, if that is done with the labels.
         likely: Names of the columns `item` and `truth` that are taken if the file has them: those that the labels have.
         imports: What else is asked of an export, as in `read_labels`; nothing of it is asked of a table.
 
@@ -84,7 +91,11 @@ def read_truth(
         name = "The table of truths"
     for column in table:
         require_values(column, column.name)
-    table = table.drop_nulls().unique(maintain_order=True)
+    table = (
+        _tidied(table, Rules(missing=missing, strip=strip, fold_case=fold_case))
+        .drop_nulls()
+        .unique(maintain_order=True)
+    )
     twice = table.filter(table["item"].is_duplicated())
     if twice.height:
         first = twice["item"][0]
@@ -96,6 +107,15 @@ def read_truth(
     if table.height == 0:
         raise DataError(f"{name} has no truth in it.")
     return table
+
+
+def _tidied(table: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Return truths written as the labels are, by the same rules, and null where a value means that there is none."""
+    tidied = rules.tidied(table.lazy().rename({"truth": "label"})).collect()
+    if rules.missing and tidied["label"].dtype == pl.String:
+        absent = pl.col("label").is_in([str(value) for value in rules.missing])
+        tidied = tidied.with_columns(label=pl.when(~absent).then("label"))
+    return tidied.rename({"label": "truth"})
 
 
 def _readable(one: Input, encoding: str | None) -> Input:

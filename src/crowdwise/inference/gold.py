@@ -7,8 +7,14 @@ is fitted again without a fifth of them at a time, and those are what it is meas
 Some labels can be read in more than one way, above all those of workers who copy each other (`Method.readings`). Each
 reading says how likely the known classes are if they are not known. If one makes them clearly likelier than the own
 reading of the method does, the iterations begin with what it believes of the workers.
+
+An item of known class counts as several in what is learned about workers, which is right if such items are drawn at
+random. If they were chosen because workers differ on them, those who are outvoted would look worse than they are. What
+is counted once is right however items were chosen, as long as they were chosen by their labels. So items of known class
+that are clearly more disputed than others count once, unless the user gave a weight.
 """
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,8 +26,8 @@ import polars as pl
 
 from ..data.crowd import Crowd
 from ..data.ids import codes_of
-from ..data.knowledge import Known
-from ..data.labels import Labels
+from ..data.knowledge import NOTHING_KNOWN, Known
+from ..data.labels import Labels, shares
 from ..data.numbering import inverse, numbers
 from ..data.reading_report import several
 from ..data.truths import read_truth
@@ -37,10 +43,14 @@ from ..results.result import Quality
 if TYPE_CHECKING:  # method.py imports this module
     from .method import Method, Progress
 
+# How many items each item of known class counts as, if nothing else is said; docs/gold.md says how it was chosen.
+GOLD_WEIGHT: Final = 5.0
 # Items of known class are left out in so many groups, one group at a time.
 _FOLDS: Final = 5
 # Another reading is taken if it makes the known classes so much likelier, in natural logarithms: about 20 times.
 _CLEARLY_LIKELIER: Final = 3.0
+# How many standard errors lower the share of the most frequent answer is in gold that was chosen.
+_CLEARLY_DISPUTED: Final = 2.0
 # No reading is so sure that one known class alone could refute it.
 _LEAST_PROBABILITY: Final = 0.05
 
@@ -76,10 +86,34 @@ class _Gold:
         self._crowd = labels if len(classes) == labels.n_classes else labels.with_classes(classes)
         codes = codes_of(truths, classes)
         self._table = table.select("item").with_columns(pl.Series("code", codes))
+        shares = self._dispute_shares() if known.gold_weight == GOLD_WEIGHT else None
+        if shares is not None:
+            self._known = replace(known, gold_weight=1.0)
+            self.remarks.append(
+                f"Gold items are more disputed than others (their most frequent answer has {shares[0]:.0%} of the "
+                f"votes, elsewhere {shares[1]:.0%}), so they do not look drawn at random: each counts as one item and "
+                f"not as {GOLD_WEIGHT:g}, and how many are found says little about other items."
+            )
         self._method = method
         # Readings are of these labels in these classes alone.
         plain = method is not None and known.past is None and self._crowd is labels
         self._readings = method.readings(labels) if plain and method else []
+
+    def _dispute_shares(self) -> tuple[float, float] | None:
+        """Return the share of votes of the most frequent answer, in gold items and in others, if it is clearly lower.
+
+        None if it is not clearly lower, or if there is nothing to compare.
+        """
+        from .vote_shares import VoteShares  # which imports method.py
+
+        with open_engine(VoteShares(), self._crowd.with_known(self._table, NOTHING_KNOWN)) as engine:
+            ((gold, others),) = engine.add_labels(_count_disputes, "looking at gold")
+        if min(gold[0], others[0]) < 2:
+            return None
+        means = gold[1] / gold[0], others[1] / others[0]
+        variance = max(others[2] / others[0] - means[1] ** 2, 0.0)
+        error = math.sqrt(variance * (1 / gold[0] + 1 / others[0]))
+        return means if means[0] < means[1] - _CLEARLY_DISPUTED * error else None
 
     @cached_property
     def all(self) -> Crowd:
@@ -90,7 +124,11 @@ class _Gold:
         """The crowd with these known classes, and with what to believe of the workers if they speak for it."""
         crowd = self._crowd.with_known(table, self._known)
         best, _ = self._best_reading(crowd)
-        return crowd if best == 0 else self._crowd.with_known(table, replace(self._known, first=self._readings[best]))
+        if best == 0:
+            return crowd
+        # Gold that decides between readings has done its work, and is mostly chosen for it.
+        weight = 1.0 if self._known.gold_weight == GOLD_WEIGHT else self._known.gold_weight
+        return self._crowd.with_known(table, replace(self._known, first=self._readings[best], gold_weight=weight))
 
     def _best_reading(self, crowd: Crowd) -> tuple[int, Array]:
         """Return the reading that the known classes speak for; 0 is the own reading of the method.
@@ -103,8 +141,10 @@ class _Gold:
         with open_engine(method, crowd.numbered if isinstance(crowd, Labels) else crowd) as engine:
             found = [engine.add_labels(partial(_weigh, method, workers), "weighing") for workers in self._readings]
         support, right = np.array([values for (values,) in found]).T
-        best = int(np.argmax(support))  # the first of the best
-        return (best if support[best] > support[0] + _CLEARLY_LIKELIER else 0), right
+        if support.max() <= support[0] + _CLEARLY_LIKELIER:
+            return 0, right
+        # Of those that gold speaks for about alike, the first.
+        return int(np.argmax(support > max(support.max() - _CLEARLY_LIKELIER, support[0]))), right
 
     def about_readings(self) -> list[str]:
         """Return a sentence if the known classes speak for another reading than the method's own; else none."""
@@ -193,6 +233,16 @@ def _quality(labels: Labels, probabilities: Array) -> Quality:
     numbering = labels.numbering
     found = accuracies_by(labels.numbered, probabilities[inverse(numbering.item_places)])
     return quality_by(found, found, labels.known.evidence).arranged(numbering.worker_places)
+
+
+def _count_disputes(labels: Labels) -> tuple[Array]:
+    """Return (2, 3), for the gold items of a part and for its others: how many there are, and two sums over them.
+
+    These are of the share of votes that the most frequent answer has, and of its square.
+    """
+    largest = shares(labels).max(axis=1, initial=0.0)
+    is_gold = np.zeros(labels.n_items, bool) if labels.gold is None else labels.gold >= 0
+    return (np.array([[one.size, one.sum(), (one**2).sum()] for one in (largest[is_gold], largest[~is_gold])]),)
 
 
 def _weigh(method: Any, workers: Any, labels: Labels) -> tuple[Array]:

@@ -23,15 +23,13 @@ from ..results.inferred import Inferred
 from ..results.outlook import Outlook
 from ..results.result import Result
 from . import parameters
-from .gold import check_weight, fit_with_gold
+from .gold import GOLD_WEIGHT, check_weight, fit_with_gold
 from .remembering import check_decay, remember
 
 # Called with the number of the iteration and the change in it, after each iteration.
 Progress: TypeAlias = Callable[[int, float], None]
 
 _SWEEPING: Final = "use adjudicator, bwa, ds or another method that sweeps over the items."
-# How many items each item of known class counts as, if nothing else is said; docs/gold.md says how it was chosen.
-GOLD_WEIGHT: Final = 5.0
 _ALTERNATIVES: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
 
 
@@ -244,7 +242,8 @@ class Method(ABC):
     def readings(self, labels: Crowd) -> list[Any]:
         """Return what can be believed of the workers by different readings of the same labels, its own reading first.
 
-        Gold decides between them, where it is clear; see inference/gold.py. Most methods have one reading: [].
+        Gold decides between them, where it is clear; see inference/gold.py. Where it is not, an earlier one is taken.
+        Most methods have one reading: [].
         """
         return []
 

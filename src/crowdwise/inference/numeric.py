@@ -22,8 +22,9 @@ from ..results.learned import Learned, PerWorker
 from ..results.numeric_result import NumericResult
 from ..results.result import Ending
 from ..results.worker_errors import Counted, WorkerErrors, precision_of_biases, worker_errors
+from .gold import GOLD_WEIGHT
 from .loop import IterativeMethod
-from .method import GOLD_WEIGHT, Progress
+from .method import Progress
 
 # The variance of errors is no smaller than this share of the variance between items, so that nothing is divided by 0
 # where all workers agree.

@@ -1,6 +1,5 @@
 """The files of `LabelsOnDisk`: for each part, its arrays and the names of its items."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -100,16 +99,34 @@ class Parts:
     gold: pl.DataFrame | None = None
     known: Known = NOTHING_KNOWN
     _mapped: dict[int, Labels] = field(default_factory=dict)
+    # For every part that was loaded: where its items of known class are, and these classes.
+    _known_items: dict[int, tuple[Array, Array]] = field(default_factory=dict)
 
     def load(self, number: int) -> Labels:
         """Return the labels of one part, without the names of its items."""
         if number in self._mapped:
             return self._mapped[number]
         labels = self.parts[number].load(self._numbered_names, self.dtype)
-        labels = complete(labels, self.recoded, self.gold, self.known, lambda: self.item_names(number))
+        labels = complete(labels, self.recoded, self._gold_of(number), self.known)
         if self.stay_mapped:
             self._mapped[number] = labels
         return labels
+
+    def _gold_of(self, number: int) -> Array | None:
+        """Return (items), the known class of every item of a part, -1 where it is not known; None if none is known.
+
+        Few items are known, so these are remembered: reading the names of all items takes longer than most sweeps.
+        """
+        if self.gold is None:
+            return None
+        if number not in self._known_items:
+            codes = gold_codes(self.item_names(number), self.gold)
+            places = np.flatnonzero(codes >= 0)
+            self._known_items[number] = places, codes[places]
+        places, classes = self._known_items[number]
+        gold = np.full(self.parts[number].items, -1)
+        gold[places] = classes
+        return gold
 
     @property
     def numbering(self) -> Numbering:
@@ -138,28 +155,24 @@ class Parts:
 
     def with_known(self, gold: pl.DataFrame | None, known: Known) -> "Parts":
         """Return the same parts with what is known beforehand; see `Crowd.with_known`."""
-        return replace(self, gold=gold, known=known, _mapped={})
+        return replace(self, gold=gold, known=known, _mapped={}, _known_items={})
 
     def item_names(self, number: int) -> pl.Series:
         """Return the names of the items of one part."""
         return self.parts[number].item_names(self.integers)
 
 
-def complete(
-    labels: Labels, recoded: Array | None, gold: pl.DataFrame | None, known: Known, items: Callable[[], pl.Series]
-) -> Labels:
+def complete(labels: Labels, recoded: Array | None, gold: Array | None, known: Known) -> Labels:
     """Add to the stored labels of a part what became known after they were stored.
 
     Args:
         labels: The labels of the part, as they are stored.
         recoded: The class that each stored label stands for; None if labels are stored as what they stand for.
-        gold: The columns item and code; None if no class is known.
+        gold: (items), the known class of every item, -1 where it is not known; None if no class is known.
         known: What else is known beforehand.
-        items: Returns the names of the items of the part.
     """
-    codes = None if gold is None else gold_codes(items(), gold)
     classes = labels.labels if recoded is None else recoded[labels.labels]
-    return replace(labels, labels=classes, gold=codes, known=known)
+    return replace(labels, labels=classes, gold=gold, known=known)
 
 
 def save(path: Path, array: Array) -> None:

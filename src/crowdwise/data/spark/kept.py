@@ -14,6 +14,7 @@ import polars as pl
 
 from ..disk.part_files import Part, complete
 from ..encoding import Grouped
+from ..knowledge import gold_codes
 from ..labels import Labels
 from .about import About
 
@@ -56,7 +57,8 @@ def find(part: int, items: int, labels: int, about: About) -> Labels | None:
         return None  # where labels were sorted, it was not known yet that other parts have votes for several classes
     try:
         stored = files.load(about.numbered_names, about.dtype)
-        return complete(stored, about.recoded, about.gold, about.known, lambda: files.item_names(integers=False))
+        gold = None if about.gold is None else gold_codes(files.item_names(integers=False), about.gold)
+        return complete(stored, about.recoded, gold, about.known)
     except OSError:  # they were removed, or cannot be read
         return None
 

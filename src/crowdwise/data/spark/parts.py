@@ -14,6 +14,7 @@ from ...kernels import Array
 from ..disk.part_files import complete
 from ..disk.partitioning import arrange
 from ..encoding import Duplicates
+from ..knowledge import gold_codes
 from ..labels import Labels
 from ..reading_report import ReadingReport
 from . import kept
@@ -142,7 +143,8 @@ def _stored_parts(batches: Iterator[pa.RecordBatch], about: About) -> Iterator[t
 
 
 def _completed(row: dict[str, Any], stored: Labels, about: About) -> Labels:
-    return complete(stored, about.recoded, about.gold, about.known, lambda: item_names(row))
+    gold = None if about.gold is None else gold_codes(item_names(row), about.gold)
+    return complete(stored, about.recoded, gold, about.known)
 
 
 def _number(items: pl.Series) -> int:

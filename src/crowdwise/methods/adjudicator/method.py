@@ -198,12 +198,15 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         return shares(labels), labels.known.first
 
     def readings(self, labels: Crowd) -> list[StructuredWorkers]:
-        """Return the workers of this method's own reading of the labels, and of the other plausible ones."""
+        """Return the workers of this method's own reading of the labels, and of others, which keep ever fewer votes."""
         if not (has_readings(labels) and is_quick_to_compare(labels)):
             return []
         with open_engine(self, labels.numbered if isinstance(labels, Labels) else labels) as engine:
             own = self.iterate(engine, None).workers
-            return [own, *(reading.workers for _, reading in plausible_readings(self, engine))]
+            others = [reading for _, reading in plausible_readings(self, engine)]
+        # A reading in which some workers always lie may fit the gold as well, and leaves most votes.
+        others.sort(key=lambda reading: -reading.kept)
+        return [own, *(reading.workers for reading in others)]
 
     def _iterate(self, engine: Engine, progress: Progress | None) -> Ending:
         if engine.first is not None:

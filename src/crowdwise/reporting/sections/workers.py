@@ -49,8 +49,8 @@ def _worth_a_look(labels: Labels, unusual: pl.DataFrame) -> list[Block]:
     """Make the table of unusual workers with the reasons in words; a sentence if there are none."""
     if not unusual.height:
         nobody = (
-            "Nobody stands out: no one copies, repeats one answer, guesses, is far below the others or has very few "
-            "labels."
+            "Nobody stands out: no one repeats one answer, guesses, is far below the others or has very few labels. "
+            "(Who agrees with whom too often is said apart, where it is found.)"
         )
         return [Paragraph(nobody, "intro")]
     class_names = names_as_text(labels.names.classes)
