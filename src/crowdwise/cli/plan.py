@@ -21,6 +21,7 @@ def plan(
     as_json: options.Json = False,
 ) -> None:
     """Say what accuracy is expected now, and how many labels or how much gold would bring it to a target."""
+    from ..analysis.cautions import cautions
     from ..analysis.planning.plan import check_target
     from ..analysis.planning.plan import plan as make_plan
     from . import session
@@ -34,8 +35,9 @@ def plan(
         labels = session.read(terminal, reading)
         result = session.fit(terminal, method, chosen, labels, given)
         found = make_plan(labels, target=target, price=price, result=result)
+        doubts = cautions(result, labels)
     if as_json:
-        say(json.dumps(found.to_dict()))
+        say(json.dumps({**found.to_dict(), "cautions": doubts}))
         return
     terminal.table("If every item got more labels", found.curve.columns, found.curve.rows())
-    terminal.notes(found.sentences())
+    terminal.notes([*found.sentences(), *doubts])

@@ -49,8 +49,8 @@ GOLD_WEIGHT: Final = 5.0
 _FOLDS: Final = 5
 # Another reading is taken if it makes the known classes so much likelier, in natural logarithms: about 20 times.
 _CLEARLY_LIKELIER: Final = 3.0
-# How many standard errors lower the share of the most frequent answer is in gold that was chosen.
-_CLEARLY_DISPUTED: Final = 2.0
+# Gold was chosen if the share of the most frequent answer is lower in it by so many standard errors.
+_CLEARLY_DISPUTED: Final = 2.5
 # No reading is so sure that one known class alone could refute it.
 _LEAST_PROBABILITY: Final = 0.05
 
@@ -86,12 +86,12 @@ class _Gold:
         self._crowd = labels if len(classes) == labels.n_classes else labels.with_classes(classes)
         codes = codes_of(truths, classes)
         self._table = table.select("item").with_columns(pl.Series("code", codes))
-        shares = self._dispute_shares() if known.gold_weight == GOLD_WEIGHT else None
-        if shares is not None:
+        agreed = self._lower_agreement() if known.gold_weight == GOLD_WEIGHT else None
+        if agreed is not None:
             self._known = replace(known, gold_weight=1.0)
             self.remarks.append(
-                f"Gold items are more disputed than others (their most frequent answer has {shares[0]:.0%} of the "
-                f"votes, elsewhere {shares[1]:.0%}), so they do not look drawn at random: each counts as one item and "
+                f"Gold items are more disputed than others (their most frequent answer has {agreed[0]:.0%} of the "
+                f"votes, elsewhere {agreed[1]:.0%}), so they do not look drawn at random: each counts as one item and "
                 f"not as {GOLD_WEIGHT:g}, and how many are found says little about other items."
             )
         self._method = method
@@ -99,7 +99,7 @@ class _Gold:
         plain = method is not None and known.past is None and self._crowd is labels
         self._readings = method.readings(labels) if plain and method else []
 
-    def _dispute_shares(self) -> tuple[float, float] | None:
+    def _lower_agreement(self) -> tuple[float, float] | None:
         """Return the share of votes of the most frequent answer, in gold items and in others, if it is clearly lower.
 
         None if it is not clearly lower, or if there is nothing to compare.
@@ -107,7 +107,7 @@ class _Gold:
         from .vote_shares import VoteShares  # which imports method.py
 
         with open_engine(VoteShares(), self._crowd.with_known(self._table, NOTHING_KNOWN)) as engine:
-            ((gold, others),) = engine.add_labels(_count_disputes, "looking at gold")
+            ((gold, others),) = engine.add_labels(_count_agreement, "looking at gold")
         if min(gold[0], others[0]) < 2:
             return None
         means = gold[1] / gold[0], others[1] / others[0]
@@ -235,7 +235,7 @@ def _quality(labels: Labels, probabilities: Array) -> Quality:
     return quality_by(found, found, labels.known.evidence).arranged(numbering.worker_places)
 
 
-def _count_disputes(labels: Labels) -> tuple[Array]:
+def _count_agreement(labels: Labels) -> tuple[Array]:
     """Return (2, 3), for the gold items of a part and for its others: how many there are, and two sums over them.
 
     These are of the share of votes that the most frequent answer has, and of its square.
