@@ -4,17 +4,10 @@ Items of known class are clamped to it (see `engines.base.sweep_items`), so what
 they are. They cannot show how good the method is: that would be to ask a question whose answer was given. So the method
 is fitted again without a fifth of them at a time, and those are what it is measured by and confidence is fitted to.
 
-Some labels can be read in more than one way, above all those of workers who copy each other (`Method.readings`). Each
-reading says how likely the known classes are if they are not known. If one makes them clearly likelier than the own
-reading of the method does, the iterations begin with what it believes of the workers.
-
-An item of known class counts as several in what is learned about workers, which is right if such items are drawn at
-random. If they were chosen because workers differ on them, those who are outvoted would look worse than they are. What
-is counted once is right however items were chosen, as long as they were chosen by their labels. So items of known class
-that are clearly more disputed than others count once, unless the user gave a weight.
+Known classes also decide between readings of the labels (readings.py), and count once where they look chosen
+(disputes.py), unless the user gave a weight.
 """
 
-import math
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -26,12 +19,11 @@ import polars as pl
 
 from ..data.crowd import Crowd
 from ..data.ids import codes_of
-from ..data.knowledge import NOTHING_KNOWN, Known
-from ..data.labels import Labels, shares
+from ..data.knowledge import Known
+from ..data.labels import Labels
 from ..data.numbering import inverse, numbers
 from ..data.reading_report import several
 from ..data.truths import read_truth
-from ..engines.base import open_engine
 from ..errors import CallError, DataError, shortened
 from ..kernels import Array
 from ..results.gold import GoldCheck, Share, clearly_better
@@ -39,6 +31,8 @@ from ..results.inferred import Inferred
 from ..results.quality import accuracies_by, quality_by
 from ..results.recalibration import Recalibration
 from ..results.result import Quality
+from .disputes import lower_agreement
+from .readings import Readings, Weighed
 
 if TYPE_CHECKING:  # method.py imports this module
     from .method import Method, Progress
@@ -47,12 +41,6 @@ if TYPE_CHECKING:  # method.py imports this module
 GOLD_WEIGHT: Final = 5.0
 # Items of known class are left out in so many groups, one group at a time.
 _FOLDS: Final = 5
-# Another reading is taken if it makes the known classes so much likelier, in natural logarithms: about 20 times.
-_CLEARLY_LIKELIER: Final = 3.0
-# Gold was chosen if the share of the most frequent answer is lower in it by so many standard errors.
-_CLEARLY_DISPUTED: Final = 2.5
-# No reading is so sure that one known class alone could refute it.
-_LEAST_PROBABILITY: Final = 0.05
 
 
 class _Gold:
@@ -86,7 +74,8 @@ class _Gold:
         self._crowd = labels if len(classes) == labels.n_classes else labels.with_classes(classes)
         codes = codes_of(truths, classes)
         self._table = table.select("item").with_columns(pl.Series("code", codes))
-        agreed = self._lower_agreement() if known.gold_weight == GOLD_WEIGHT else None
+        self._may_count_once = known.gold_weight == GOLD_WEIGHT
+        agreed = lower_agreement(self._crowd, self._table) if self._may_count_once else None
         if agreed is not None:
             self._known = replace(known, gold_weight=1.0)
             self.remarks.append(
@@ -94,61 +83,32 @@ class _Gold:
                 f"votes, elsewhere {agreed[1]:.0%}), so they do not look drawn at random: each counts as one item and "
                 f"not as {GOLD_WEIGHT:g}, and how many are found says little about other items."
             )
-        self._method = method
         # Readings are of these labels in these classes alone.
         plain = method is not None and known.past is None and self._crowd is labels
-        self._readings = method.readings(labels) if plain and method else []
+        self._readings = Readings(method, method.readings(labels) if plain and method else [])
 
-    def _lower_agreement(self) -> tuple[float, float] | None:
-        """Return the share of votes of the most frequent answer, in gold items and in others, if it is clearly lower.
-
-        None if it is not clearly lower, or if there is nothing to compare.
-        """
-        from .vote_shares import VoteShares  # which imports method.py
-
-        with open_engine(VoteShares(), self._crowd.with_known(self._table, NOTHING_KNOWN)) as engine:
-            ((gold, others),) = engine.add_labels(_count_agreement, "looking at gold")
-        if min(gold[0], others[0]) < 2:
-            return None
-        means = gold[1] / gold[0], others[1] / others[0]
-        variance = max(others[2] / others[0] - means[1] ** 2, 0.0)
-        error = math.sqrt(variance * (1 / gold[0] + 1 / others[0]))
-        return means if means[0] < means[1] - _CLEARLY_DISPUTED * error else None
+    @cached_property
+    def _weighed(self) -> Weighed:
+        """What all known classes say for the readings."""
+        return self._readings.weighed(self._crowd.with_known(self._table, self._known))
 
     @cached_property
     def all(self) -> Crowd:
         """The crowd with all known classes."""
-        return self._with(self._table)
+        return self._begun(self._table, self._weighed)
 
-    def _with(self, table: pl.DataFrame) -> Crowd:
-        """The crowd with these known classes, and with what to believe of the workers if they speak for it."""
-        crowd = self._crowd.with_known(table, self._known)
-        best, _ = self._best_reading(crowd)
-        if best == 0:
-            return crowd
+    def _begun(self, table: pl.DataFrame, weighed: Weighed) -> Crowd:
+        """The crowd with these known classes, and with the workers of the reading that they speak for."""
+        if weighed.best == 0:
+            return self._crowd.with_known(table, self._known)
         # Gold that decides between readings has done its work, and is mostly chosen for it.
-        weight = 1.0 if self._known.gold_weight == GOLD_WEIGHT else self._known.gold_weight
-        return self._crowd.with_known(table, replace(self._known, first=self._readings[best], gold_weight=weight))
-
-    def _best_reading(self, crowd: Crowd) -> tuple[int, Array]:
-        """Return the reading that the known classes speak for; 0 is the own reading of the method.
-
-        Also return (readings), how many of the known classes each finds.
-        """
-        if not self._readings:
-            return 0, np.zeros(1)
-        method: Any = self._method
-        with open_engine(method, crowd.numbered if isinstance(crowd, Labels) else crowd) as engine:
-            found = [engine.add_labels(partial(_weigh, method, workers), "weighing") for workers in self._readings]
-        support, right = np.array([values for (values,) in found]).T
-        if support.max() <= support[0] + _CLEARLY_LIKELIER:
-            return 0, right
-        # Of those that gold speaks for about alike, the first.
-        return int(np.argmax(support > max(support.max() - _CLEARLY_LIKELIER, support[0]))), right
+        weight = 1.0 if self._may_count_once else self._known.gold_weight
+        first = self._readings.workers[weighed.best]
+        return self._crowd.with_known(table, replace(self._known, first=first, gold_weight=weight))
 
     def about_readings(self) -> list[str]:
         """Return a sentence if the known classes speak for another reading than the method's own; else none."""
-        best, right = self._best_reading(self.all)
+        best, right = self._weighed
         items = several(self._table.height, "gold item", "gold items")
         sentence = (
             f"The labels can be read in several ways, and gold speaks for another one than the votes do: without being "
@@ -167,7 +127,8 @@ class _Gold:
         found, truths, right = [], [], []
         majority = self._majority()
         for number in range(folds):
-            rest = self._with(self._table.filter(pl.Series(fold != number)))
+            others = self._table.filter(pl.Series(fold != number))
+            rest = self._begun(others, self._readings.weighed(self._crowd.with_known(others, self._known)))
             asked = self._table.filter(pl.Series(fold == number))
             result = fit(rest).about(asked["item"])
             items, classes = codes_of(asked["item"], result.names.items), asked["code"].to_numpy()
@@ -233,37 +194,6 @@ def _quality(labels: Labels, probabilities: Array) -> Quality:
     numbering = labels.numbering
     found = accuracies_by(labels.numbered, probabilities[inverse(numbering.item_places)])
     return quality_by(found, found, labels.known.evidence).arranged(numbering.worker_places)
-
-
-def _count_agreement(labels: Labels) -> tuple[Array]:
-    """Return (2, 3), for the gold items of a part and for its others: how many there are, and two sums over them.
-
-    These are of the share of votes that the most frequent answer has, and of its square.
-    """
-    largest = shares(labels).max(axis=1, initial=0.0)
-    is_gold = np.zeros(labels.n_items, bool) if labels.gold is None else labels.gold >= 0
-    return (np.array([[one.size, one.sum(), (one**2).sum()] for one in (largest[is_gold], largest[~is_gold])]),)
-
-
-def _weigh(method: Any, workers: Any, labels: Labels) -> tuple[Array]:
-    """Return how likely the known classes of a part's items are by a reading that does not know them.
-
-    Args:
-        method: The method.
-        workers: What the reading believes of the workers.
-        labels: The labels of the part.
-
-    Returns:
-        An array of two: the sum of the logarithms of their probabilities, and how many of them are the likeliest.
-    """
-    items = np.flatnonzero(labels.gold >= 0) if labels.gold is not None else np.zeros(0, np.int64)
-    if items.size == 0:
-        return (np.zeros(2),)
-    asked, classes = replace(labels.select(items), gold=None), labels.gold[items]  # type: ignore[index]  # it has gold
-    scores = method.finish(asked, method.rescore(asked, workers), workers).scores
-    likely = scores[np.arange(items.size), classes]
-    right = (likely >= scores.max(axis=1)).sum()
-    return (np.array([np.log(np.maximum(likely, _LEAST_PROBABILITY)).sum(), right]),)
 
 
 def check_gold(labels: Crowd, gold: Any) -> None:
