@@ -1,11 +1,13 @@
-/* The yardstick of the bench: BWA's sweep as a plain C loop over the same arrays, in the same double arithmetic.
+/* The yardsticks of the bench: the sweeps of BWA and of the adjudicator as plain C loops over the same arrays, in the same
+ * double arithmetic.
  *
- * It has rows of 8 lanes, one number of classes, no slices, no converged classes and no votes for several classes.
+ * They have one number of classes, no slices and no items with many labels, BWA's no converged classes and no votes for several
+ * classes, the adjudicator's no weights.
  * benchmarks/limit.py compiles it where there is a compiler, and calls it. */
 
 #include <stdint.h>
 
-enum { LANES = 8, CLASSES = 5 };
+enum { LANES = 8, CLASSES = 5, STRENGTHS = 3, PAIRS = 28, PULLS = STRENGTHS * PAIRS, AHEAD = 6, LINE = 8 };
 /* Half of the lanes: as many as there are in a register of most processors. */
 typedef double half __attribute__((vector_size(4 * LANES), aligned(8), may_alias));
 typedef int64_t bits __attribute__((vector_size(4 * LANES), aligned(8), may_alias));
@@ -56,6 +58,53 @@ void sweep(int64_t items, const int64_t *starts, const int32_t *workers, const u
     }
     EACH_HALF ((half *)sums)[h] = sum[h];
     EACH_HALF ((half *)change)[h] = largest[h];
+}
+
+/* Finds the types of items, and counts them for their workers, as kernels/pulls.py does. chance is (workers, PAIRS), ratio
+ * (STRENGTHS, PAIRS), scores (items, CLASSES), exposure (workers, PULLS) and confusion (workers, CLASSES, CLASSES). */
+void sweep_pulls(int64_t items, const int64_t *starts, const int32_t *workers, const uint8_t *labels,
+                 const double *chance, const double *gain, const double *ratio, double *scores, double *exposure,
+                 double *confusion)
+{
+    for (int64_t i = 0; i < items; i++) {
+        double pulls[PULLS], raised[PULLS] = {0}, lifts[STRENGTHS][CLASSES], neutral[CLASSES], found[CLASSES];
+        for (int t = 0; t < PULLS; t++) pulls[t] = 1;
+        for (int m = 0; m < STRENGTHS; m++)
+            for (int k = 0; k < CLASSES; k++) lifts[m][k] = 1;
+        for (int k = 0; k < CLASSES; k++) neutral[k] = 1.0 / CLASSES;
+        for (int64_t e = starts[i]; e < starts[i + 1]; e++) {
+            int64_t ahead = e + AHEAD < starts[items] ? e + AHEAD : e;
+            for (int t = 0; t < PAIRS; t += LINE) __builtin_prefetch(chance + PAIRS * (int64_t)workers[ahead] + t);
+            const double *row = chance + PAIRS * (int64_t)workers[e];
+            for (int k = 0; k < CLASSES; k++) neutral[k] *= row[CLASSES * k + labels[e]];
+            for (int m = 0; m < STRENGTHS; m++) {
+                lifts[m][labels[e]] *= 1 + gain[m];
+                for (int t = 0; t < PAIRS; t++) pulls[PAIRS * m + t] *= 1 + gain[m] * row[t];
+            }
+        }
+        for (int m = 0; m < STRENGTHS; m++)
+            for (int k = 0; k < CLASSES; k++)
+                for (int a = 0; a < CLASSES; a++) raised[PAIRS * m + CLASSES * k + a] = neutral[k] * lifts[m][a];
+        for (int t = 0; t < PULLS; t++) pulls[t] = ratio[t] * raised[t] / pulls[t];
+        double total = 0;
+        for (int k = 0; k < CLASSES; k++) {
+            found[k] = neutral[k];
+            for (int m = 0; m < STRENGTHS; m++)
+                for (int a = 0; a < CLASSES; a++) found[k] += pulls[PAIRS * m + CLASSES * k + a];
+            total += found[k];
+        }
+        for (int t = 0; t < PULLS; t++) pulls[t] /= total;
+        for (int k = 0; k < CLASSES; k++) scores[CLASSES * i + k] = found[k] /= total;
+        for (int64_t e = starts[i]; e < starts[i + 1]; e++) {
+            int64_t ahead = e + AHEAD < starts[items] ? e + AHEAD : e;
+            for (int t = 0; t < PULLS; t += LINE) __builtin_prefetch(exposure + PULLS * (int64_t)workers[ahead] + t);
+            __builtin_prefetch(confusion + CLASSES * (CLASSES * (int64_t)workers[ahead] + labels[ahead]));
+            double *met = exposure + PULLS * (int64_t)workers[e];
+            for (int t = 0; t < PULLS; t++) met[t] += pulls[t];
+            double *said = confusion + CLASSES * (CLASSES * (int64_t)workers[e] + labels[e]);
+            for (int k = 0; k < CLASSES; k++) said[k] += found[k];
+        }
+    }
 }
 
 /* Reads numbers and adds them up, as quickly as memory gives them. */

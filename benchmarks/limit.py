@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 import crowdwise as cw
-from crowdwise.kernels import Array
+from crowdwise.kernels import Array, zeros
 from crowdwise.parallel import thread_count
 
-# The number of classes that limit.c is written for, and its lanes.
-CLASSES, LANES = 5, 8
+# The number of classes that limit.c is written for, the lanes of BWA, and the strengths and pairs of the adjudicator.
+CLASSES, LANES, STRENGTHS, PAIRS = 5, 8, 3, 28
 # So many numbers are read to measure the memory: far more than caches hold.
 _NUMBERS = 1 << 25
 _REPEATS = 15
@@ -43,12 +43,11 @@ class Limit:
 
     def sweep_seconds(self, labels: cw.Labels) -> float:
         """Return the seconds of one sweep of BWA over labels of five classes, the least of several."""
-        cuts = np.linspace(0, labels.n_items, self._threads + 1).astype(int)
-        parts = [labels.slice(int(first), int(last)) for first, last in pairwise(cuts)]
-        random = np.random.default_rng(0)
-        weight, vote, mean = random.random((labels.n_workers, LANES)) + 1, np.eye(LANES), np.full(LANES, 0.2)
+        parts, random = self._parts(labels), np.random.default_rng(0)
+        weight, vote, mean = zeros(labels.n_workers, LANES), np.eye(LANES), np.full(LANES, 0.2)
+        weight += random.random(weight.shape) + 1
         scores = [random.random(part.n_items * CLASSES + LANES) for part in parts]
-        errors = [np.zeros((labels.n_workers, LANES)) for _ in parts]
+        errors = [zeros(labels.n_workers, LANES) for _ in parts]
 
         def sweep(part: int) -> None:
             one, sums, change = parts[part], np.empty(LANES), np.empty(LANES)
@@ -62,6 +61,31 @@ class Limit:
             )
 
         return self._least(sweep)
+
+    def pulls_seconds(self, labels: cw.Labels) -> float:
+        """Return the seconds of one sweep of the adjudicator over labels of five classes, the least of several."""
+        parts, random = self._parts(labels), np.random.default_rng(0)
+        chance, gain, ratio = zeros(labels.n_workers, PAIRS), np.expm1([1.0, 2.0, 4.0]), zeros(STRENGTHS, PAIRS)
+        chance[:, : CLASSES**2] = random.dirichlet(np.ones(CLASSES), (labels.n_workers, CLASSES)).reshape(
+            -1, CLASSES**2
+        )
+        ratio[:, : CLASSES**2] = 0.05
+        scores = [np.empty((part.n_items, CLASSES)) for part in parts]
+        exposure = [zeros(labels.n_workers, STRENGTHS, PAIRS) for _ in parts]
+        confusion = [zeros(labels.n_workers, CLASSES, CLASSES) for _ in parts]
+
+        def sweep(part: int) -> None:
+            one = parts[part]
+            given = one.item_starts, one.workers, one.labels, chance, gain, ratio
+            found = scores[part], exposure[part], confusion[part]
+            self._library.sweep_pulls(ctypes.c_int64(one.n_items), *map(_pointer, (*given, *found)))
+
+        return self._least(sweep)
+
+    def _parts(self, labels: cw.Labels) -> list[cw.Labels]:
+        """Return a slice of the items for each thread."""
+        cuts = np.linspace(0, labels.n_items, self._threads + 1).astype(int)
+        return [labels.slice(int(first), int(last)) for first, last in pairwise(cuts)]
 
     @cached_property
     def bytes_per_second(self) -> float:

@@ -258,3 +258,21 @@ def test_agreement_is_counted_where_there_are_other_labels() -> None:
     assert given.tolist() == np.bincount(workers, minlength=12).tolist()
     assert compared.tolist() == np.bincount(workers[several], minlength=12).tolist()
     assert agreed.tolist() == np.bincount(workers[several & (labels == answers[of])], minlength=12).tolist()
+
+
+@pytest.mark.parametrize("shape", [(7,), (1000, 8), (3, 2, 28)])
+def test_tables_begin_at_a_cache_line(shape: tuple[int, ...]) -> None:
+    tables = [kernels.zeros(*shape) for _ in range(9)]  # so that one does not begin there by chance
+    assert {table.ctypes.data % 64 for table in tables} == {0}
+    for table in tables:
+        assert table.shape == shape
+        assert table.dtype == float
+        assert table.flags.c_contiguous
+        assert not table.any()
+
+
+def test_columns_are_a_table_of_their_own() -> None:
+    table = np.arange(12.0).reshape(3, 4)
+    chosen = kernels.columns(table, (3, 1, 1))
+    np.testing.assert_array_equal(chosen, table[:, [3, 1, 1]])
+    assert chosen.ctypes.data % 64 == 0

@@ -7,6 +7,7 @@ import pytest
 
 from crowdwise import kernels
 from crowdwise.kernels import Array
+from crowdwise.methods.adjudicator.few_classes import filled
 from crowdwise.results.learned import chances
 
 STRENGTHS = np.array([1.0, 2.0, 4.0])
@@ -20,30 +21,28 @@ class Crowd(NamedTuple):
     labels: Array
     weights: Array
     logits: Array  # (workers, true class, said class)
-    log_neutral: Array  # (true classes)
+    prior: Array  # (true classes), of no pull
     ratio: Array  # (strengths, true class, class that is pulled towards)
 
     @property
-    def beliefs(self) -> tuple[Array, Array, Array, Array, Array]:
+    def beliefs(self) -> tuple[Array, Array, Array, Array]:
         """What the kernel needs to know."""
-        confusion = chances(self.logits)
-        evidence = np.ascontiguousarray(np.log(confusion).swapaxes(1, 2)).ravel()
-        return evidence, confusion.ravel(), np.expm1(STRENGTHS), self.log_neutral, self.ratio.ravel()
+        return filled(chances(self.logits)), np.expm1(STRENGTHS), self.prior, filled(self.ratio)
 
 
-def a_crowd(n_classes: int, seed: int, weighted: bool) -> Crowd:
-    """Forty items: one without labels, one with so many that products would be too large, others with a few."""
+def a_crowd(n_classes: int, seed: int, weighted: bool, n_workers: int = 7) -> Crowd:
+    """Forty items: one without labels, some with so many that products would be too large, others with a few."""
     random = np.random.default_rng(seed)
-    sizes = np.concatenate([[0, 300, 65, 64], random.integers(1, 9, 36)])
+    sizes = np.concatenate([[0, 300, 65, 64, 17, 16], random.integers(1, 9, 34)])
     starts = np.concatenate([[0], np.cumsum(sizes)])
     count = int(starts[-1])
     return Crowd(
         starts=starts,
-        workers=random.integers(7, size=count).astype(np.int32),
+        workers=random.integers(n_workers, size=count).astype(np.int32),
         labels=random.integers(n_classes, size=count).astype(np.uint8),
-        weights=random.uniform(0.2, 1.0, count) if weighted else np.zeros(0),
-        logits=random.normal(0, 2, (7, n_classes, n_classes)),
-        log_neutral=np.log(random.dirichlet(np.ones(n_classes))),
+        weights=random.choice([0.2, 0.7, 1.0], count) if weighted else np.zeros(0),
+        logits=random.normal(0, 2, (n_workers, n_classes, n_classes)),
+        prior=random.dirichlet(np.ones(n_classes)),
         ratio=random.uniform(0.01, 0.5, (3, n_classes, n_classes)),
     )
 
@@ -59,8 +58,8 @@ def plainly(crowd: Crowd) -> tuple[Array, Array, Array, Array, float]:
     pulled_said = np.log(chances(crowd.logits[:, None, :, None] + towards[:, None]))  # (..., true, pulled, said)
     for i in range(len(scores)):
         rows = range(crowd.starts[i], crowd.starts[i + 1])
-        neutral = crowd.log_neutral.copy()
-        pulls = crowd.log_neutral[:, None] + np.log(crowd.ratio)
+        neutral = np.log(crowd.prior)
+        pulls = np.log(crowd.prior)[:, None] + np.log(crowd.ratio)
         for e in rows:
             weight = crowd.weights[e] if crowd.weights.size else 1.0
             neutral += weight * neutral_said[crowd.workers[e], :, crowd.labels[e]]
@@ -73,7 +72,7 @@ def plainly(crowd: Crowd) -> tuple[Array, Array, Array, Array, float]:
         for e in rows:
             confusion[crowd.workers[e], crowd.labels[e]] += scores[i]
             exposure[crowd.workers[e]] += found
-    return scores, confusion, exposure.reshape(n_workers, -1), pulled.ravel(), likelihood
+    return scores, confusion, filled(exposure), filled(pulled), likelihood
 
 
 def swept(crowd: Crowd, before: Array) -> tuple[Any, ...]:
@@ -81,8 +80,8 @@ def swept(crowd: Crowd, before: Array) -> tuple[Any, ...]:
     n_workers, n_classes, _ = crowd.logits.shape
     scores, changes = before.copy(), np.zeros(n_classes)
     counts = (
-        *(np.zeros((n_workers, n_classes, n_classes)), np.zeros((n_workers, 3 * n_classes**2))),
-        *(np.zeros(n_classes), np.zeros(3 * n_classes**2), np.zeros(6)),
+        *(np.zeros((n_workers, n_classes, n_classes)), filled(np.zeros((n_workers, 3, n_classes, n_classes)))),
+        *(np.zeros(n_classes), filled(np.zeros((3, n_classes, n_classes))), np.zeros(6)),
     )
     arrays = crowd.starts, crowd.workers, crowd.labels, crowd.weights
     kernels.sweep_pulls(*arrays, crowd.beliefs, scores, changes, *counts)
@@ -90,9 +89,9 @@ def swept(crowd: Crowd, before: Array) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("n_classes", [1, 2, 3, 9])
-def test_a_sweep_is_what_the_formulas_say(n_classes: int, weighted: bool) -> None:
-    crowd = a_crowd(n_classes, seed=n_classes, weighted=weighted)
+@pytest.mark.parametrize(("n_classes", "n_workers"), [(1, 7), (2, 7), (3, 7), (9, 7), (3, 30_000)])
+def test_a_sweep_is_what_the_formulas_say(n_classes: int, n_workers: int, weighted: bool) -> None:
+    crowd = a_crowd(n_classes, n_classes, weighted, n_workers)  # the tables of many workers are fetched ahead
     before = np.full((40, n_classes), 1 / n_classes)
     scores, changes, (confusion, exposure, classes, pulled, totals) = swept(crowd, before)
     *plain, likelihood = plainly(crowd)
@@ -109,8 +108,24 @@ def test_a_sweep_is_what_the_formulas_say(n_classes: int, weighted: bool) -> Non
 
 def test_a_class_that_is_known_is_the_only_one() -> None:
     crowd = a_crowd(3, seed=5, weighted=False)
-    known = crowd._replace(log_neutral=np.where(np.arange(3) == 1, 0.0, -np.inf))
+    known = crowd._replace(prior=np.where(np.arange(3) == 1, 1.0, 0.0))
     scores, _, (_, exposure, _, _, _) = swept(known, np.zeros((40, 3)))
     np.testing.assert_allclose(scores, [[0.0, 1.0, 0.0]] * 40, rtol=1e-15)
-    assert exposure.reshape(7, 3, 3, 3)[:, :, [0, 2]].sum() == 0
+    assert exposure[..., :9].reshape(7, 3, 3, 3)[:, :, [0, 2]].sum() == 0
     assert exposure.sum() > 0
+
+
+@pytest.mark.parametrize("counts", [(54, 60), (22, 24)])
+def test_a_class_that_many_labels_deny_returns_if_more_name_it(counts: tuple[int, int]) -> None:
+    # A product of so many small probabilities is below the smallest number that there is.
+    sure = 13.8 if counts[0] > 50 else 34.0
+    crowd = a_crowd(2, seed=1, weighted=False)._replace(
+        starts=np.array([0, sum(counts)]),
+        workers=np.zeros(sum(counts), np.int32),
+        labels=np.repeat(np.array([0, 1], np.uint8), counts),
+        logits=np.tile(sure * np.eye(2), (7, 1, 1)),
+    )
+    scores, _, (*_, totals) = swept(crowd, np.full((1, 2), 0.5))
+    *plain, likelihood = plainly(crowd)
+    np.testing.assert_allclose(scores, plain[0], atol=1e-12)
+    np.testing.assert_allclose(totals[1], likelihood, rtol=1e-9)

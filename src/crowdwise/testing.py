@@ -535,8 +535,8 @@ def require_same(one: Result, other: Result) -> None:
             _require(abs(quality - qualities[worker]) < 1e-6, f"the quality of {worker} differs")
 
 
-def require_same_found(found: Inferred, memory: Result) -> None:
-    """Refuse a result from disk or a cluster if it differs from the result in memory; scores may differ by 1e-9."""
+def require_same_found(found: Inferred, memory: Result, tolerance: float = 1e-9) -> None:
+    """Refuse a result from disk or a cluster if it differs from that in memory; scores may differ by the tolerance."""
     one, other = (result.to_frame(scores=True, probabilities=True).sort("item") for result in (found, memory))
     _require(one.schema == other.schema, f"the table has {one.schema} and in memory {other.schema}")
     same = one.select("item", "label", "votes").equals(other.select("item", "label", "votes"))
@@ -545,11 +545,11 @@ def require_same_found(found: Inferred, memory: Result) -> None:
     untied = ~one["item"].is_in(tied.implode())
     _require(one.filter(untied)["runner_up"].equals(other.filter(untied)["runner_up"]), "runners-up differ")
     numbers = [name for name in one.columns if name.startswith(("score", "confidence", "probability"))]
-    _require_close(one.select(numbers).to_numpy(), other.select(numbers).to_numpy(), 1e-9, "scores differ")
+    _require_close(one.select(numbers).to_numpy(), other.select(numbers).to_numpy(), tolerance, "scores differ")
     _require(found.tie_count == memory.tie_count, "the number of ties differs")
     _require(found.scale == memory.scale, "the scale of the scores differs")
     first, second = (np.array(astuple(result.expected_accuracy)) for result in (found, memory))
-    _require_close(first, second, 1e-9, "the expected accuracy differs")
+    _require_close(first, second, tolerance, "the expected accuracy differs")
     _require(found.method == memory.method, "the method differs")
     _require(found.convergence.iterations == memory.convergence.iterations, "the number of iterations differs")
     workers, expected = found.workers_frame(), memory.workers_frame()

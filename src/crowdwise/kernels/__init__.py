@@ -49,9 +49,10 @@ from .numbers import sweep_means, sweep_medians, sweep_without_wild
 from .pairs import compare_outside, compare_workers, correlate_workers, expect_agreement, fit_common_truth
 from .posteriors import sweep_coins
 from .ptbcc import sweep_prototypes
-from .pulls import read_out, sweep_pulls
+from .pulls import SMALLEST_CHANCE, filled_pairs, read_out, sweep_pulls
 from .small_matrices import solve
 from .structured_logits import step_logits
+from .tables import columns, zeros
 from .votes import (
     agreement_counts,
     agreements,
@@ -70,6 +71,7 @@ __all__ = [
     "KEEP_FIRST",
     "KEEP_LAST",
     "KEEP_NONE",
+    "SMALLEST_CHANCE",
     "Array",
     "Tied",
     "ability_objective",
@@ -79,6 +81,7 @@ __all__ = [
     "agreements_with_others",
     "average_variances",
     "best_two",
+    "columns",
     "compare_outside",
     "compare_workers",
     "correlate_workers",
@@ -86,6 +89,7 @@ __all__ = [
     "encode",
     "expect_agreement",
     "expected_right",
+    "filled_pairs",
     "fit_common_truth",
     "fit_matrices",
     "fit_tied_items",
@@ -133,4 +137,5 @@ __all__ = [
     "votes_per_worker",
     "walk_objects",
     "walk_rows",
+    "zeros",
 ]

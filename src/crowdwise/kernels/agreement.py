@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating
 
 _U = np.uint64
 
 
-@compiled
+@allocating
 def pair_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: int, n_classes: int) -> Array:
     """Count disagreeing pairs of labels of the same item, and the labels of each class, for groups of items.
 
@@ -33,7 +33,7 @@ def pair_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: in
     return out
 
 
-@compiled
+@allocating
 def spread_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: int, values: Array) -> Array:
     """Sum up how far apart labels of the same item are, for groups of items; `values` (classes) are those of classes.
 
@@ -62,7 +62,7 @@ def spread_counts(item_starts: Array, labels: Array, group_of: Array, n_groups: 
     return out
 
 
-@compiled
+@allocating
 def agreements_with_others(
     item_starts: Array, workers: Array, labels: Array, n_workers: int, n_classes: int
 ) -> tuple[Array, Array]:

@@ -13,7 +13,7 @@ numbers of ordinary size, also for workers with many labels.
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 
 # Numbers of right labels that are less probable than this are left out of sums. They are multiplied by no more than the
 # exponential of `_LARGEST_LOGARITHM`, so that less than 1e-16 of a sum is left out.
@@ -23,7 +23,7 @@ _LARGEST_LOGARITHM = 99.0
 _STEPS = 10
 
 
-@compiled
+@allocating
 def _levels(n: int) -> Array:
     """Where each level of the tree of n labels begins, and at the end how many numbers there are in all.
 
@@ -49,7 +49,7 @@ def _children(n: int, level: int, node: int, starts: Array) -> tuple[int, int, i
     return left, left + half + 1, n_left, n_right, starts[level + 1] + node * (2 * half + 1)
 
 
-@compiled
+@allocating
 def _count(right: Array, starts: Array) -> Array:
     """How probable every number of right labels is, below every node; `right` (labels) is that of each label."""
     n = right.size
@@ -72,7 +72,7 @@ def _count(right: Array, starts: Array) -> Array:
     return counted
 
 
-@compiled
+@allocating
 def _expect(values: Array, starts: Array, counted: Array) -> Array:
     """What is expected for every number of right labels below every node, over all other labels.
 
@@ -116,7 +116,7 @@ def _tilt(right: Array, says_right: float, says_wrong: float, tilted: Array) -> 
     return total
 
 
-@compiled
+@allocating
 def _one_coin(right: Array, gammas: Array, prior: Array, out: Array) -> None:
     """Overwrite `out` (2 * labels) by how well each label fits if it is wrong, and if it is right.
 
@@ -145,7 +145,7 @@ def _one_coin(right: Array, gammas: Array, prior: Array, out: Array) -> None:
         out[2 * e + 1] = expected[2 * e + 1] * ability
 
 
-@compiled
+@allocating
 def _two_coins(first: Array, second: Array, gammas: Array, prior: Array, out: Array) -> None:
     """The same for a worker with two abilities, one for each class.
 
@@ -186,7 +186,10 @@ def _two_coins(first: Array, second: Array, gammas: Array, prior: Array, out: Ar
 @compiled
 def _is_near(chances: Array, c: int) -> bool:
     """Whether a number, or one beside it, is not negligible: a message leaves one label out."""
-    return bool(chances[max(c - 1, 0) : c + 2].max() > _NEGLIGIBLE)
+    largest = 0.0
+    for near in range(max(c - 1, 0), min(c + 2, chances.size)):
+        largest = max(largest, chances[near])
+    return largest > _NEGLIGIBLE
 
 
 @compiled
@@ -200,7 +203,7 @@ def _log_fit(c: int, d: int, a: int, b: int, gammas: Array, logs: tuple[float, f
     return float(about_first + about_second - (c * logs[0] + (a - c) * logs[1] + d * logs[2] + (b - d) * logs[3]))
 
 
-@compiled
+@allocating
 def judge_labels(
     order: Array,
     worker_starts: Array,

@@ -12,7 +12,7 @@ only then Numba removes it when it compiles.
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating
 from .simd import any_larger, distance, fetch, gather, larger, load, scatter, spread, store
 
 _U = np.uint64
@@ -21,7 +21,7 @@ _U = np.uint64
 _FAR, _AHEAD = 1 << 18, 3
 
 
-@compiled
+@allocating
 def _in_favour(block: tuple[int, ...], n_classes: int) -> Array:
     """(classes, lanes): 1.0 where the lane is that of the class, 0.0 elsewhere."""
     table = np.zeros((n_classes, len(block)))
@@ -30,7 +30,7 @@ def _in_favour(block: tuple[int, ...], n_classes: int) -> Array:
     return table
 
 
-@compiled
+@allocating
 def sweep_averages(
     item_starts: Array,
     workers: Array,
@@ -118,7 +118,7 @@ def sweep_averages(
     store(sums, _U(1), total_square)
 
 
-@compiled
+@allocating
 def average_variances(
     item_starts: Array,
     workers: Array,

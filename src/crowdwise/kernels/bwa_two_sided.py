@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating
 
 _U = np.uint64
 
 
-@compiled
+@allocating
 def sweep_two_sided(
     item_starts: Array,
     workers: Array,

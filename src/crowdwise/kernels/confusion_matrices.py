@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 from .posteriors import _normalise
 from .simd import distance, exponential, fetch, larger, largest, load, spread, store, total, where_larger
 
@@ -13,7 +13,7 @@ _LARGE = 1e300
 _AHEAD = _U(24)
 
 
-@compiled
+@allocating
 def sweep_confusions(
     item_starts: Array,
     workers: Array,
@@ -112,7 +112,7 @@ def _sweep_few(
     return float(log_total + np.log(product))
 
 
-@compiled
+@allocating
 def _sweep_many(
     item_starts: Array,
     workers: Array,

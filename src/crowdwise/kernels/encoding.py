@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 from .simd import fetch_number
 
 _U = np.uint64
@@ -22,7 +22,6 @@ _AHEAD = 16
 KEEP_ALL, KEEP_FIRST, KEEP_LAST, KEEP_NONE = 0, 1, 2, 3
 
 
-@compiled
 def make_slots(expected: int) -> Array:
     """An empty hash table with room for `expected` pairs; see `encode`."""
     bits = 4
@@ -31,7 +30,7 @@ def make_slots(expected: int) -> Array:
     return np.zeros((1 << bits, 2), np.uint64)
 
 
-@compiled
+@allocating
 def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array, Array, Array]:
     """Number the distinct pairs (key, check) from 0 on, in the order in which they first appear.
 
@@ -84,7 +83,7 @@ def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array,
     return codes, first_rows[: found - known].copy(), slots
 
 
-@compiled
+@allocating
 def split_by_hash(keys: Array, bits: int) -> tuple[Array, Array]:
     """Split rows into 2^bits parts by a hash of their keys, so that rows with the same key are in the same part.
 
@@ -101,7 +100,7 @@ def split_by_hash(keys: Array, bits: int) -> tuple[Array, Array]:
     return _order(parts, starts), starts
 
 
-@compiled
+@allocating
 def group_by_item(
     items: Array, workers: Array, labels: Array, n_items: int, n_workers: int
 ) -> tuple[Array, Array, Array]:
@@ -131,7 +130,7 @@ def group_by_item(
     return starts, workers, labels
 
 
-@compiled
+@allocating
 def _moved(items: Array, starts: Array, workers: Array, labels: Array) -> tuple[Array, Array]:
     """The workers and labels of the rows, sorted by item; rows of the same item keep their order."""
     place, last = starts.copy(), items.size - 1
@@ -191,7 +190,7 @@ def renumber(
             gap //= 3
 
 
-@compiled
+@allocating
 def hash_text(text: Array, lengths: Array) -> Array:
     """A 64-bit hash (FNV-1a, mixed) of every piece of a text. `lengths` has the number of bytes of every piece."""
     hashes = np.empty(lengths.size, np.uint64)
@@ -205,7 +204,7 @@ def hash_text(text: Array, lengths: Array) -> Array:
     return hashes
 
 
-@compiled
+@allocating
 def hash_numbers(numbers: Array) -> Array:
     """A 64-bit hash of every number; different numbers have different hashes."""
     hashes = np.empty(numbers.size, np.uint64)
@@ -222,7 +221,7 @@ def _mixed(number: np.uint64) -> np.uint64:
     return number ^ (number >> _U(31))
 
 
-@compiled
+@allocating
 def _starts(keys: Array, n_keys: int) -> Array:
     """(keys + 1): where the rows of each key start when the rows are sorted by key."""
     starts, last = np.zeros(n_keys + 1, np.int64), keys.size - 1
@@ -234,7 +233,7 @@ def _starts(keys: Array, n_keys: int) -> Array:
     return starts
 
 
-@compiled
+@allocating
 def _order(keys: Array, starts: Array) -> Array:
     """The numbers of the rows, sorted by key; rows with the same key keep their order. `starts` is from `_starts`."""
     place = starts.copy()
@@ -246,7 +245,7 @@ def _order(keys: Array, starts: Array) -> Array:
     return order
 
 
-@compiled
+@allocating
 def resolve_repeats(item_starts: Array, workers: Array, labels: Array, policy: int) -> tuple[Array, int, int, int, int]:
     """Decide which rows to keep where one worker labelled one item more than once.
 

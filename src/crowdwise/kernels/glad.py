@@ -7,14 +7,14 @@ A label is right with the probability sigmoid(ability of its worker * ease of it
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 from .posteriors import _normalise
 
 _U = np.uint64
 _LARGE = 1e300
 
 
-@compiled
+@allocating
 def score_abilities(
     first: int,
     last: int,
@@ -86,7 +86,7 @@ def ability_objective(
     return float(total + np.log(product))
 
 
-@compiled
+@allocating
 def marginal_objective(
     first: int,
     last: int,

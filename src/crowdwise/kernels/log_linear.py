@@ -7,7 +7,7 @@ then a label takes products and one division, and no exponentials.
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 from .posteriors import _normalise
 from .small_matrices import solve
 
@@ -83,7 +83,7 @@ def _fit_row(
             break
 
 
-@compiled
+@allocating
 def fit_matrices(
     first: int,
     last: int,
@@ -136,7 +136,7 @@ def fit_matrices(
             _fit_row(own[g, k], own_weights[g, k], centre[k], ridges, found, gradient, hessian, chance)
 
 
-@compiled
+@allocating
 def score_matrices(
     first: int,
     last: int,

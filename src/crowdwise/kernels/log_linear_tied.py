@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 from .log_linear import _LONGEST, _NEGLIGIBLE, _STEPS, _fit_row, _weigh
 from .posteriors import _normalise
 
@@ -116,7 +116,7 @@ def _sum_of_products(bases: Array, factors: Array) -> float:
     return total
 
 
-@compiled
+@allocating
 def fit_tied_workers(
     first: int,
     last: int,
@@ -233,7 +233,7 @@ def fit_tied_workers(
             totals[j, k] = total
 
 
-@compiled
+@allocating
 def fit_tied_items(
     first: int,
     last: int,
@@ -297,7 +297,7 @@ def fit_tied_items(
                 of_items.values[at + a, k], of_items.factors[at + a, k] = row[a], factors[a]
 
 
-@compiled
+@allocating
 def score_tied(
     first: int,
     last: int,
@@ -352,7 +352,7 @@ def score_tied(
     return log_likelihood
 
 
-@compiled
+@allocating
 def add_departures(of_workers: Tied, sums: Array) -> None:
     """Add the values of all workers to `sums` (said class, true class)."""
     n_classes = sums.shape[0]

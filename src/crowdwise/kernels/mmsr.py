@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating
 
 
-@compiled
+@allocating
 def trimmed_ratios(values: Array, importance: Array, factor: Array, trim: float, out: Array) -> None:
     """Overwrite `out` (rows) by the weighted mean of `values[i, j] / factor[j]` over j, without the extremes.
 

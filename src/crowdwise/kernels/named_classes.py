@@ -6,7 +6,7 @@ place that the item may pull towards.
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 
 # Items may pull towards at most this many of the classes that were named.
 MOST_TARGETS = 16
@@ -42,7 +42,7 @@ def name_classes(low: int, high: int, labels: Array, named: Array, votes: Array,
     return n
 
 
-@compiled
+@allocating
 def choose_targets(votes: Array, n: int, targets: Array) -> int:
     """Write the places of the classes that were named most often, and return how many these are.
 
@@ -59,7 +59,7 @@ def choose_targets(votes: Array, n: int, targets: Array) -> int:
     return n_targets
 
 
-@compiled
+@allocating
 def targets_of(votes: Array) -> Array:
     """The places that an item may pull towards, given how often the class in each place was named."""
     targets = np.empty(MOST_TARGETS, np.int64)

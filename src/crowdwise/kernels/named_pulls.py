@@ -11,12 +11,12 @@ See `named_classes` for places and targets, which arrays of one item have instea
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 from .named_classes import MOST_TARGETS, choose_targets, most_named, name_classes
 from .pulls import NEGLIGIBLE, SAFE_FACTORS
 
 
-@compiled
+@allocating
 def sweep_named_pulls(
     item_starts: Array,
     workers: Array,
@@ -222,7 +222,7 @@ def _fold(n: int, n_targets: int, pulled: Array, folded: Array) -> None:
                 pulled[m, p, t] = 1.0
 
 
-@compiled
+@allocating
 def read_named_out(
     item_starts: Array,
     workers: Array,

@@ -21,7 +21,7 @@ the items; d is the value minus the mean of the prior:
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 
 _U = np.uint64
 
@@ -114,7 +114,7 @@ def sweep_means(
                     losses[_U(workers[e])] += (labels[e] - value) ** 2 / unit
 
 
-@compiled
+@allocating
 def _middles(answers: Array, weights: Array) -> tuple[float, float]:
     """The answer at which half of the weight is reached, from below and from above: the same one, or neighbours."""
     order = np.argsort(answers, kind="mergesort")
@@ -132,7 +132,7 @@ def _middles(answers: Array, weights: Array) -> tuple[float, float]:
     return answers[order[-1]], answers[order[-1]]
 
 
-@compiled
+@allocating
 def sweep_medians(
     losses: Array | None,
     by_deviation: bool,
@@ -179,7 +179,7 @@ def sweep_medians(
                     losses[_U(workers[low + _U(e)])] += abs(answers[e] - value) / unit
 
 
-@compiled
+@allocating
 def _around_median(answers: Array, weights: Array) -> tuple[float, float]:
     """The weighted median, and the answer beside it that is nearer to being it.
 
@@ -251,7 +251,7 @@ def _settle(
     return value, weight, logarithm
 
 
-@compiled
+@allocating
 def sweep_without_wild(
     wild: float,
     height: float,

@@ -7,12 +7,12 @@ classes): `shared[j, k, a]` is the number of comparisons of workers j and k in w
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 
 _U = np.uint64
 
 
-@compiled
+@allocating
 def compare_workers(
     item_starts: Array, workers: Array, labels: Array, n_workers: int, n_classes: int
 ) -> tuple[Array, Array]:
@@ -57,7 +57,7 @@ def _chance(shared: Array, shares: Array, j: int, k: int, compared: float, least
     return chance, np.sqrt(max(one, least)) * np.sqrt(max(other, least))
 
 
-@compiled
+@allocating
 def correlate_workers(shared: Array, agreed: Array, compared: Array, shares: Array, least: float) -> Array:
     """(workers, workers): how much more often than by chance two workers agree, as a correlation from -1 to 1.
 
@@ -75,7 +75,7 @@ def correlate_workers(shared: Array, agreed: Array, compared: Array, shares: Arr
     return correlation
 
 
-@compiled
+@allocating
 def expect_agreement(shared: Array, compared: Array, shares: Array, least: float, common: Array) -> Array:
     """(workers, workers): which share of the comparisons would agree if workers had nothing but the truth in common.
 
@@ -93,7 +93,7 @@ def expect_agreement(shared: Array, compared: Array, shares: Array, least: float
     return agreement
 
 
-@compiled
+@allocating
 def fit_common_truth(
     correlation: Array, compared: Array, common: Array, prior: float, strength: float, deviation: float
 ) -> Array:
@@ -119,7 +119,7 @@ def fit_common_truth(
     return fitted
 
 
-@compiled
+@allocating
 def compare_outside(
     item_starts: Array, workers: Array, labels: Array, block_of: Array, n_blocks: int, n_classes: int
 ) -> tuple[Array, Array, Array]:

@@ -7,7 +7,7 @@ probability.
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 
 _U = np.uint64
 
@@ -47,7 +47,7 @@ def _normalise(support: Array, scores: Array, i: int, changes: Array, negligible
     return highest + np.log(total) if possible else 0.0
 
 
-@compiled
+@allocating
 def sweep_coins(
     item_starts: Array,
     workers: Array,

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating
 from .posteriors import _normalise
 
 _U = np.uint64
 
 
-@compiled
+@allocating
 def sweep_prototypes(
     item_starts: Array,
     workers: Array,

@@ -11,7 +11,7 @@ matrix of a worker is larger than 2 K + 1, where K is the number of classes.
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 from .small_matrices import divide, invert, log_determinant, solve
 
 # A worker who met a pull less often than this is as if it had not: the labels count as given without a pull.
@@ -20,7 +20,7 @@ _LEAST_EXPOSURE = 1e-3
 _LONGEST_MOVE = 2.0
 
 
-@compiled
+@allocating
 def step_logits(
     first: int,
     last: int,
@@ -38,16 +38,15 @@ def step_logits(
 ) -> None:
     """Move the logits of the workers from `first` to `last` by one Newton step, and sum up what their parts say.
 
-    `confusion` (workers, said class, true class) and `exposure` (workers, pulls) are the counts of
+    `confusion` (workers, said class, true class) and `exposure` (workers, strengths, pairs) are the counts of
     `sweep_pulls`, `strengths` (strengths) is as there. `centre` is (true classes, said classes), `variances` (4) are
     those of ability, class-wise part, style and rest.
 
     Overwrites `logits` (workers, true class, said class). Adds to `rest_total` (true class, said class) the rests, to
     the lower triangle of `information` (logits, logits), unless it is empty, what their labels say about the centre, to
-    `squares` (4) the
-    sums of squares of the parts, to `uncertain` (4) their posterior variances, and to `log_determinants` (1) how much
-    smaller their posterior is than their prior: log det(I + S H), where S is the prior covariance of the logits and H
-    the negative second derivatives of their log likelihood.
+    `squares` (4) the sums of squares of the parts, to `uncertain` (4) their posterior variances, and to
+    `log_determinants` (1) how much smaller their posterior is than their prior: log det(I + S H), where S is the prior
+    covariance of the logits and H the negative second derivatives of their log likelihood.
     """
     n = centre.shape[0]
     n_parts = 2 * n + 1
@@ -172,7 +171,7 @@ def _row(
     for m in range(strengths.size):
         factor = np.exp(strengths[m]) - 1.0
         for a in range(n):
-            exposed = exposure[(m * n + k) * n + a]
+            exposed = exposure[m, k * n + a]
             if exposed < _LEAST_EXPOSURE:
                 continue
             neutral -= exposed

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from .compilation import Array, compiled
+from .compilation import Array, allocating, compiled
 
 _U = np.uint64
 
 
-@compiled
+@allocating
 def votes_per_item(item_starts: Array, continued: Array | None) -> Array:
     """(items): how many votes every item has."""
     votes = np.empty(item_starts.size - 1, np.int32)
@@ -19,7 +19,7 @@ def votes_per_item(item_starts: Array, continued: Array | None) -> Array:
     return votes
 
 
-@compiled
+@allocating
 def votes_per_worker(workers: Array, continued: Array | None, n_workers: int) -> Array:
     """(workers): how many votes every worker gave."""
     votes = np.zeros(n_workers, np.int64)
@@ -42,7 +42,7 @@ def vote_shares(item_starts: Array, labels: Array, votes: Array, out: Array) -> 
             out[i, k] /= votes[i]
 
 
-@compiled
+@allocating
 def disagreement(item_starts: Array, labels: Array, votes: Array, n_classes: int) -> Array:
     """(classes): the sum over the items of n s (1 - s), for an item with n labels, s of whose votes name the class.
 
@@ -62,7 +62,7 @@ def disagreement(item_starts: Array, labels: Array, votes: Array, n_classes: int
     return total
 
 
-@compiled
+@allocating
 def agreements(item_starts: Array, workers: Array, labels: Array, answers: Array, n_workers: int) -> Array:
     """(workers): how many labels of every worker name the answer to their item; `answers` (items) is a class each."""
     agreed = np.zeros(n_workers, np.int64)
@@ -72,7 +72,7 @@ def agreements(item_starts: Array, workers: Array, labels: Array, answers: Array
     return agreed
 
 
-@compiled
+@allocating
 def said_by_others(item_starts: Array, labels: Array, n_classes: int) -> Array:
     """(labels): the class that most other labels of the same item name; -1 if there is none, or if several are tied."""
     said = np.full(labels.size, -1, np.int32)
@@ -97,7 +97,7 @@ def said_by_others(item_starts: Array, labels: Array, n_classes: int) -> Array:
     return said
 
 
-@compiled
+@allocating
 def agreement_counts(
     item_starts: Array, workers: Array, labels: Array, answers: Array, n_workers: int
 ) -> tuple[Array, Array, Array]:
@@ -127,7 +127,7 @@ def _first_from(scores: Array, least: float, other: int) -> int:
     return -1
 
 
-@compiled
+@allocating
 def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
     """Find the best and the second best class of every item, and whether the two are tied.
 
@@ -136,10 +136,10 @@ def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
     one with the lower number comes first.
     """
     n_items, n_classes = scores.shape
-    best = np.zeros(n_items, np.int32)
-    second = np.full(n_items, -1, np.int32)
-    tied = np.zeros(n_items, np.bool_)
+    # NumPy's `zeros` and `full` would take longer to compile than all of this function.
+    best, second, tied = np.empty(n_items, np.int32), np.empty(n_items, np.int32), np.empty(n_items, np.bool_)
     for i in range(n_items):
+        tied[i] = False
         first, runner = 0, -1
         for k in range(1, n_classes):
             if scores[i, k] > scores[i, first]:
@@ -159,7 +159,7 @@ def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
     return best, second, tied
 
 
-@compiled
+@allocating
 def expected_right(
     item_starts: Array, workers: Array, labels: Array, evidence: Array, prior: Array
 ) -> tuple[Array, Array]:
@@ -204,7 +204,7 @@ def expected_right(
     return right, variance
 
 
-@compiled
+@allocating
 def sweep_votes(
     item_starts: Array,
     workers: Array,

@@ -25,7 +25,7 @@ from ..kernels import Array
 # The name of the array that has how right every worker was; see `Quality.evidence`.
 EVIDENCE: Final = "evidence"
 # The version of the form of the file.
-_VERSION: Final = 2
+_VERSION: Final = 3
 # Before the checksum of a file, which has zeros in its place while it is computed.
 _MARK: Final = b"crowdwise state, SHA-256 "
 _NO_DIGEST: Final = b"0" * 64

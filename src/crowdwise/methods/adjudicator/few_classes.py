@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -39,10 +39,11 @@ from .structure import (
 _FIRST_NEWTON_STEPS: Final = 4
 # With more classes than this, the centre moves to the mean of the workers, which is quicker to compute.
 _MOST_INFORMED: Final = 16
-# The smallest probability whose logarithm is taken.
-_SMALLEST: Final = 1e-300
 # About how many multiplications a thread does before it takes the next workers.
 _WORK: Final = 1 << 22
+
+# What is believed about workers, classes and types; see `_find_types` in kernels/pulls.py.
+_Beliefs: TypeAlias = tuple[Array, Array, Array, Array]
 
 
 class PullCounts(NamedTuple):
@@ -50,10 +51,10 @@ class PullCounts(NamedTuple):
 
     Attributes:
         confusion: (workers, said class, true class), the sum of the scores of the items that the worker labelled.
-        exposure: (workers, pulls), how often the worker met every pull; no workers in a first sweep. A pull has a
-            strength, a true class, and a class that it is towards, in this order.
+        exposure: (workers, strengths, pairs), how often the worker met every pull; no workers in a first sweep. A pair
+            is the true class and the class that the pull is towards; see kernels/pulls.py.
         classes: (classes), the sum of the scores.
-        pulled: (pulls), the sum of the probabilities of every pull.
+        pulled: (strengths, pairs), the sum of the probabilities of every pull.
         totals: (6), the sums that `kernels.sweep_pulls` names.
     """
 
@@ -72,12 +73,12 @@ class PullCounts(NamedTuple):
     def empty(cls, labels: Labels, first: bool) -> "PullCounts":
         """Counts of no items."""
         n_workers, n_classes = labels.n_workers, labels.n_classes
-        n_pulled = len(STRENGTHS) * n_classes**2
+        pulls = len(STRENGTHS), kernels.filled_pairs(n_classes)
         return cls(
-            confusion=np.zeros((n_workers, n_classes, n_classes)),
-            exposure=np.zeros((0 if first else n_workers, n_pulled)),
+            confusion=kernels.zeros(n_workers, n_classes, n_classes),
+            exposure=kernels.zeros(0 if first else n_workers, *pulls),
             classes=np.zeros(n_classes),
-            pulled=np.zeros(n_pulled),
+            pulled=np.zeros(pulls),
             totals=np.zeros(N_TOTALS),
         )
 
@@ -108,25 +109,23 @@ class FewClasses(StructuredWorkers):
         return share_right(self.confusion)
 
     @cached_property
-    def beliefs(self) -> tuple[Array, Array, Array, Array, Array]:
-        """What `posterior_of_types` in kernels/pulls.py needs to know."""
-        n_classes = len(self.centre)
-        log_confusion = np.log(np.maximum(self.confusion, _SMALLEST))
-        evidence = np.ascontiguousarray(log_confusion.swapaxes(1, 2))
-        log_neutral = self.log_class_shares + np.log(self.type_shares[0])
-        ratio = pull_shares(self.type_shares, n_classes) / self.type_shares[0]
-        return evidence.ravel(), self.confusion.ravel(), np.expm1(STRENGTHS), log_neutral, ratio.ravel()
+    def beliefs(self) -> _Beliefs:
+        """What `_find_types` in kernels/pulls.py needs to know."""
+        ratio = pull_shares(self.type_shares, len(self.centre)) / self.type_shares[0]
+        chance = filled(np.maximum(self.confusion, kernels.SMALLEST_CHANCE))
+        return chance, np.expm1(STRENGTHS), self.class_shares * self.type_shares[0], filled(ratio)
 
     def sweep(self, labels: Labels, scores: Array, counts: PullCounts, known: int | None = None) -> Array:
         """Score items by the probabilities of their latent classes and count them."""
-        evidence, chance, gain, log_neutral, ratio = self.beliefs
-        beliefs = evidence, chance, gain, only(known, log_neutral), ratio
-        return _sweep(labels, scores, self.copies.weights(labels), beliefs, counts)
+        chance, gain, prior, ratio = self.beliefs
+        if known is not None:
+            prior = np.exp(only(known, self.log_class_shares)) * self.type_shares[0]
+        return _sweep(labels, scores, self.copies.weights(labels), (chance, gain, prior, ratio), counts)
 
     def following(self, counts: PullCounts) -> "FewClasses":
         """Learn the workers from the counts of a sweep with these workers."""
         n_classes = len(self.centre)
-        pulled = counts.pulled.reshape(len(STRENGTHS), n_classes, n_classes)
+        pulled = counts.pulled[:, : n_classes**2].reshape(-1, n_classes, n_classes)
         easy = np.trace(pulled, axis1=1, axis2=2)
         shared = replace(
             self,
@@ -161,10 +160,11 @@ class FewClasses(StructuredWorkers):
 
     @cached_property
     def _answers(self) -> tuple[Array, Array]:
-        """What an adjudicator answers: (true classes, classes) without a pull, and (pulls, classes)."""
+        """What an adjudicator answers: (true classes, classes) without a pull, and (strengths * pairs, classes)."""
         n_classes = len(self.centre)
         towards = STRENGTHS[:, None, None, None] * np.eye(n_classes)  # (strengths, 1, class, said)
-        return chances(self.adjudicator), chances(self.adjudicator[:, None] + towards).reshape(-1, n_classes)
+        pulled = filled(np.moveaxis(chances(self.adjudicator[:, None] + towards), -1, 0))
+        return chances(self.adjudicator), np.ascontiguousarray(pulled.reshape(n_classes, -1).T)
 
 
 def pull_shares(type_shares: Array, n_classes: int) -> Array:
@@ -174,16 +174,26 @@ def pull_shares(type_shares: Array, n_classes: int) -> Array:
     return np.where(same, easy[:, None, None], traps[:, None, None] / max(n_classes - 1, 1))
 
 
+def filled(matrices: Array) -> Array:
+    """Matrices of classes (..., class, class) as (..., pairs); see kernels/pulls.py."""
+    n_classes = matrices.shape[-1]
+    table = kernels.zeros(*matrices.shape[:-2], kernels.filled_pairs(n_classes))
+    table[..., : n_classes**2] = matrices.reshape(*matrices.shape[:-2], n_classes**2)
+    return table
+
+
 def count_scores(labels: Labels, scores: Array, counts: PullCounts) -> Array:
     """Count the scores of these items as they are; there are no changes."""
-    return _sweep(labels, scores, np.zeros(0), None, counts)
+    pairs = counts.pulled.shape[1]
+    no_beliefs = np.zeros((0, pairs)), np.zeros(0), np.zeros(0), np.zeros((0, pairs))
+    return _sweep(labels, scores, np.zeros(0), no_beliefs, counts)
 
 
 def _sweep(
     labels: Labels,
     scores: Array,
     weights: Array,
-    beliefs: tuple[Array, Array, Array, Array, Array] | None,
+    beliefs: _Beliefs,
     counts: PullCounts,
 ) -> Array:
     changes = np.zeros(labels.n_classes)
@@ -219,7 +229,7 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
     )
     labels = counts.confusion.sum(axis=1)  # (workers, true classes)
     exposure = pull_shares(FIRST_SHARES, n_classes) * labels[:, None, :, None]
-    counts = counts._replace(exposure=np.ascontiguousarray(exposure.reshape(n_workers, -1)))
+    counts = counts._replace(exposure=filled(exposure))
     return _improved(workers, counts, start, _FIRST_NEWTON_STEPS)
 
 

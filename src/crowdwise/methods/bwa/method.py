@@ -195,7 +195,7 @@ class BWA(IterativeMethod[Weights, Errors]):
         """Zeros, which `sweep` adds to."""
         blocks = all_blocks(labels) if workers is None else workers.blocks
         lanes = len(blocks[0]) if blocks else 0
-        errors, sums = np.zeros((len(blocks), labels.n_workers, lanes)), np.zeros((len(blocks), 2, lanes))
+        errors, sums = kernels.zeros(len(blocks), labels.n_workers, lanes), np.zeros((len(blocks), 2, lanes))
         if workers is not None:
             return Errors(errors, sums, *(np.empty(0),) * 4)
         return Errors(errors, sums, np.zeros(labels.n_workers), np.zeros(labels.n_classes), np.zeros(1), np.zeros(1))
@@ -334,8 +334,8 @@ class BWA(IterativeMethod[Weights, Errors]):
         weight = workers.weight
         error_factor = 2 * weight**2 / (self.prior_strength + workers.votes)[:, None]
         blocks = make_blocks(range(labels.n_classes), labels.n_classes)
-        weight_blocks = [np.ascontiguousarray(weight[:, block]) for block in blocks]
-        factor_blocks = [np.ascontiguousarray(error_factor[:, block]) for block in blocks]
+        weight_blocks = [kernels.columns(weight, block) for block in blocks]
+        factor_blocks = [kernels.columns(error_factor, block) for block in blocks]
 
         def fill(first: int, last: int, part: Labels) -> None:
             arrays, given, out = _arrays(part), scores[first:last], variance[first:last]

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ... import kernels
 from ...data.labels import Labels
 from ...kernels import Array
 from ...results.learned import Learned, PerWorker, Trust
@@ -126,7 +127,7 @@ class Weights(Learned):
     @cached_property
     def weight_blocks(self) -> list[Array]:
         """The weights of the classes in each block, (workers, lanes)."""
-        return [np.ascontiguousarray(self.weight[:, block]) for block in self.blocks]
+        return [kernels.columns(self.weight, block) for block in self.blocks]
 
 
 def mirrored(n_classes: int, set_valued: bool) -> bool:
