@@ -28,6 +28,7 @@ def _levels(n: int) -> Array:
     """Where each level of the tree of n labels begins, and at the end how many numbers there are in all.
 
     A node of level l has 2^l labels below it, or less at the end, and a number for each count of them that are right.
+    Without any label there is one node all the same.
     """
     levels = 1
     while (1 << (levels - 1)) < n:
@@ -35,7 +36,7 @@ def _levels(n: int) -> Array:
     starts = np.zeros(levels + 1, np.int64)
     for level in range(levels):
         size = 1 << level
-        starts[level + 1] = starts[level] + ((n + size - 1) // size) * (size + 1)
+        starts[level + 1] = starts[level] + max((n + size - 1) // size, 1) * (size + 1)
     return starts
 
 
@@ -54,6 +55,7 @@ def _count(right: Array, starts: Array) -> Array:
     """How probable every number of right labels is, below every node; `right` (labels) is that of each label."""
     n = right.size
     counted = np.zeros(starts[-1])
+    counted[0] = 1.0  # without any label, none is right
     for e in range(n):
         counted[2 * e] = 1.0 - right[e]
         counted[2 * e + 1] = right[e]
@@ -161,9 +163,7 @@ def _two_coins(first: Array, second: Array, gammas: Array, prior: Array, out: Ar
         mean_first, mean_second = _tilt(first, u, 1.0 - v, tilted_first), _tilt(second, v, 1.0 - u, tilted_second)
     starts_first, starts_second = _levels(a), _levels(b)
     counted_first, counted_second = _count(tilted_first, starts_first), _count(tilted_second, starts_second)
-    # With no label for a class, there is one number of right labels, which is 0.
-    chances_first = counted_first[starts_first[-2] :] if a > 0 else np.ones(1)
-    chances_second = counted_second[starts_second[-2] :] if b > 0 else np.ones(1)
+    chances_first, chances_second = counted_first[starts_first[-2] :], counted_second[starts_second[-2] :]
     logs = np.log(u), np.log(1.0 - v), np.log(v), np.log(1.0 - u)
     middle = _log_fit(round(mean_first), round(mean_second), a, b, gammas, logs)
     values_first, values_second = np.zeros(a + 1), np.zeros(b + 1)

@@ -15,6 +15,7 @@ from typing import Any, cast
 
 from llvmlite import ir  # type: ignore[import-untyped]  # it has no types
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
 
@@ -235,6 +236,7 @@ def _address(context: Any, builder: Any, signature: Any, arguments: Any, lanes: 
     """The address at which row `arguments[1]`, a 64-bit number, of table `arguments[0]` starts."""
     table = context.make_array(signature.args[0])(context, builder, arguments[0])
     offset = builder.mul(arguments[1], ir.Constant(ir.IntType(64), lanes.width))
+    _require_inside(context, builder, table, builder.add(offset, ir.Constant(ir.IntType(64), lanes.width - 1)))
     return builder.bitcast(builder.gep(table.data, [offset]), context.get_value_type(lanes).as_pointer())
 
 
@@ -242,8 +244,16 @@ def _addresses(context: Any, builder: Any, signature: Any, arguments: Any, block
     """The addresses of the columns that `arguments[2]` lists, in row `arguments[1]` of table `arguments[0]`."""
     table = context.make_array(signature.args[0])(context, builder, arguments[0])
     start = builder.mul(arguments[1], builder.extract_value(table.shape, 1))
-    columns = [builder.extract_value(arguments[2], lane) for lane in range(block.count)]
-    return [builder.gep(table.data, [builder.add(start, column)]) for column in columns]
+    places = [builder.add(start, builder.extract_value(arguments[2], lane)) for lane in range(block.count)]
+    for place in places:
+        _require_inside(context, builder, table, place)
+    return [builder.gep(table.data, [place]) for place in places]
+
+
+def _require_inside(context: Any, builder: Any, table: Any, place: Any) -> None:
+    """Raise `IndexError` if a place is outside of a table; only if Numba was asked to, with NUMBA_BOUNDSCHECK=1."""
+    if context.enable_boundscheck:
+        cgutils.do_boundscheck(context, builder, place, table.nitems)
 
 
 def _define(operation: Callable[[Any, Any], Any], instruction: str) -> None:
