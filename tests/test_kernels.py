@@ -125,6 +125,34 @@ def test_a_damaged_cache_is_thrown_away(damage: Callable[[bytes], bytes], extens
     assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
 
 
+def test_machine_code_for_other_arguments_is_not_used(tmp_path: Path) -> None:
+    """Two processes that save kernels at once may leave the file of one behind the index of the other."""
+    kernel = doubling(tmp_path)
+    assert [kernel(21), kernel(0.25)] == [42, 0.5]
+    whole, fraction = sorted((tmp_path / "__pycache__").glob("*.nbc"))
+    fraction.write_bytes(whole.read_bytes())
+    for is_mended in (False, True):
+        again = doubling(tmp_path)
+        assert again(0.25) == 0.5
+        assert bool(again.stats.cache_hits) == is_mended
+
+
+def test_machine_code_from_before_another_kernel_changed_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
+    sources = tmp_path / "kernels"
+    shutil.copytree(Path(cache.__file__).parent, sources)
+    monkeypatch.setattr(cache, "__file__", str(sources / "cache.py"))
+    cache._all_kernels.cache_clear()
+    assert was_cached(doubling(tmp_path))  # they are the same
+    with (sources / "simd" / "lanes.py").open("a") as file:
+        file.write("# changed\n")
+    cache._all_kernels.cache_clear()
+    assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
+    cache._all_kernels.cache_clear()
+
+
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
     kernel = doubling(tmp_path)
     shutil.rmtree(tmp_path / "__pycache__")

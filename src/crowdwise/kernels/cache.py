@@ -14,10 +14,12 @@ import stat
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
 
+from numba.core import config
 from numba.core.caching import (
     CompileResultCacheImpl,
     FunctionCache,
@@ -69,7 +71,22 @@ class _Kernels(CompileResultCacheImpl):
 
 
 class _CheckedFiles(IndexDataCacheFile):
-    """The files of one kernel. Each ends in a checksum, because damaged machine code would crash the program."""
+    """The files of one kernel. Each ends in a checksum, because damaged machine code would crash the program.
+
+    A file with machine code also says of which source and for which arguments it is: Numba gives these files numbers,
+    and two processes that compile at the same time may take the same number for different arguments.
+    """
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep the machine code for the arguments that the key names."""
+        super().save(key, (self._source_stamp, key, data))
+
+    def load(self, key: Any) -> Any:
+        """Return the machine code for the arguments that the key names; None if there is none."""
+        found = super().load(key)
+        if found is None or found[:2] != (self._source_stamp, key):
+            return None
+        return found[2]
 
     @contextmanager
     def _open_for_write(self, filepath: str) -> Iterator[BytesIO]:
@@ -100,7 +117,7 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp()
+        stamp = self._impl.locator.get_source_stamp(), _all_kernels(), config.BOUNDSCHECK
         self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -118,6 +135,16 @@ class KernelCache(FunctionCache):
         """Keep a compiled kernel, if its files can be written."""
         with suppress(OSError):  # such as a full disk
             super().save_overload(sig, data)
+
+
+@cache
+def _all_kernels() -> bytes:
+    """Return a hash of the sources of all kernels: machine code has that of the kernels it calls in it.
+
+    Numba looks at the file of the kernel itself only, and would go on with old code when another file has changed.
+    """
+    sources = sorted(Path(__file__).parent.rglob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).digest()
 
 
 def _is_whole(path: str) -> bool:
