@@ -117,7 +117,8 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = self._impl.locator.get_source_stamp(), _all_kernels(), config.BOUNDSCHECK
+        are_checked = config.BOUNDSCHECK  # type: ignore[attr-defined]  # Numba sets it while it is imported
+        stamp = self._impl.locator.get_source_stamp(), _all_kernels(), are_checked
         self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:

@@ -253,7 +253,7 @@ def _addresses(context: Any, builder: Any, signature: Any, arguments: Any, block
 def _require_inside(context: Any, builder: Any, table: Any, place: Any) -> None:
     """Raise `IndexError` if a place is outside of a table; only if Numba was asked to, with NUMBA_BOUNDSCHECK=1."""
     if context.enable_boundscheck:
-        cgutils.do_boundscheck(context, builder, place, table.nitems)
+        cgutils.do_boundscheck(context, builder, place, table.nitems)  # type: ignore[no-untyped-call]  # it has no types
 
 
 def _define(operation: Callable[[Any, Any], Any], instruction: str) -> None:
