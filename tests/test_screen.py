@@ -169,6 +169,30 @@ time.sleep(60)
     assert (done.returncode, done.stderr) == (143, "")
 
 
+@pytest.mark.parametrize("error", ["RuntimeError('no compiled object')", "OSError('no file')", "cw.DataError('no row')"])
+def test_a_signal_that_a_library_answers_by_an_error_of_its_own_is_not_lost(error: str) -> None:
+    """As Numba does where it compiles, and where it makes arrays."""
+    code = f"""
+import os, signal, sys, time
+import crowdwise as cw
+from crowdwise.cli import main
+from crowdwise.methods.bwa import BWA
+def fit(*_, **__):
+    try:
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(60)
+    except SystemExit:
+        raise {error} from None
+BWA.fit = fit
+sys.argv[1:] = ["aggregate", "-m", "bwa", "--quiet", "-"]
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], input="item,worker,label\nx,1,a\n", capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (143, "Interrupted; no file was left half-written.\n")
+
+
 def in_shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:
     """Run a line of the shell in which `crowdwise` is the command line."""
     line = f'crowdwise() {{ "{sys.executable}" -m crowdwise "$@"; }}; {command}'

@@ -22,7 +22,7 @@ from .next import next_
 from .plan import plan
 from .questions import questions
 from .report import report
-from .signals import EXIT_CODES
+from .signals import EXIT_CODES, code_of_signal
 from .simulate import simulate
 from .streams import prepare_streams, say
 from .text import printable
@@ -63,16 +63,8 @@ def run() -> None:
     try:
         code = app(prog_name="crowdwise", standalone_mode=False) or 0
         sys.stdout.flush()
-    except DataError as problem:
-        code = _say_error(problem, 1)
-    except CallError as problem:
-        code = _say_error(problem, 2)
-    except typer.TyperException as problem:  # an option that does not exist, and the like
-        code = _say_error(_usage_error(problem), problem.exit_code)
-    except MemoryError:
-        code = _say_error("There is not enough memory for this.", 1)
-    except OSError as problem:
-        code = _say_error(f"The operating system refused: {problem}.", 1)
+    except Exception as problem:
+        code = code_of_signal() or _answer(problem)
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else 1
     if code in EXIT_CODES:
@@ -81,6 +73,22 @@ def run() -> None:
     if "duckdb" not in sys.modules:
         gc.freeze()
     sys.exit(code)
+
+
+def _answer(problem: Exception) -> int:
+    """Say what is wrong, and return the exit code. Raises the exception again if it is a fault of crowdwise."""
+    match problem:
+        case DataError():
+            return _say_error(problem, 1)
+        case CallError():
+            return _say_error(problem, 2)
+        case typer.TyperException():  # an option that does not exist, and the like
+            return _say_error(_usage_error(problem), problem.exit_code)
+        case MemoryError():
+            return _say_error("There is not enough memory for this.", 1)
+        case OSError():
+            return _say_error(f"The operating system refused: {problem}.", 1)
+    raise problem
 
 
 def _say_error(problem: object, code: int) -> int:

@@ -17,9 +17,10 @@ _ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if 
 _BASE = 128
 EXIT_CODES = {int(_BASE + number) for number in _ENDING}
 
-
 # The signals that came. Ending the program is not disturbed by the same signal again, except by the keyboard.
 _received: set[int] = set()
+# The exit code for the last of them.
+_last_code: int | None = None
 
 
 def end_on_signals() -> None:
@@ -30,11 +31,22 @@ def end_on_signals() -> None:
     sys.unraisablehook = _answer_again
 
 
+def code_of_signal() -> int | None:
+    """Return the exit code for the last signal that asked the program to end; None if there was none.
+
+    A library written in C may lose the exception of a signal, and raise one of its own instead: Numba does so where it
+    compiles, and where it makes arrays.
+    """
+    return _last_code
+
+
 def _end(number: int, _: "FrameType | None") -> None:
     """End the program because a signal came."""
+    global _last_code
     if number == signal.SIGINT or number not in _received:
         _received.add(number)
-        sys.exit(_BASE + number)
+        _last_code = _BASE + number
+        sys.exit(_last_code)
 
 
 def _answer_again(lost: "sys.UnraisableHookArgs") -> None:
