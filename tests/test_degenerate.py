@@ -132,7 +132,7 @@ class Overflowing(cw.MajorityVote):
 def test_numbers_out_of_range_are_refused_by_the_name_of_the_parameter(
     threads: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CROWDWISE_THREADS", threads)
+    monkeypatch.setattr("crowdwise.parallel._asked_for", lambda: threads)
     labels = cw.Labels.from_arrays([1, 2], ["a", "a"], ["x", "y"])
     with pytest.raises(cw.CallError, match=r"with strength=5.0, .* Take values nearer to the defaults: strength=1.0"):
         Overflowing(strength=5.0).fit(labels)

@@ -16,7 +16,7 @@ from rich.console import Console
 import crowdwise as cw
 from crowdwise.cli.terminal import Terminal
 from crowdwise.parallel import thread_count
-from crowdwise.testing import require_same_found
+from crowdwise.testing import on_threads, require_same_found
 
 from .cases import EVERY
 from .engines import on_disk, run
@@ -126,17 +126,15 @@ def test_mixed_json_and_broken_files_are_said_as_in_memory(tmp_path: Path) -> No
         assert str(one.value) == str(other.value)
 
 
-def test_results_are_the_same_to_the_bit_for_any_number_of_threads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_results_are_the_same_to_the_bit_for_any_number_of_threads(tmp_path: Path) -> None:
     path = tmp_path / "votes.parquet"
     cw.simulate(500, 30, 3, seed=5).rows.write_parquet(path)
     labels = on_disk(path)
     tables = []
-    for threads in ("1", "2", "7"):
-        monkeypatch.setenv("CROWDWISE_THREADS", threads)
-        result = cw.BWA().fit(labels)
-        tables.append((result.to_frame(scores=True), result.workers_frame()))
+    for threads in (1, 2, 7):
+        with on_threads(threads):
+            result = cw.BWA().fit(labels)
+            tables.append((result.to_frame(scores=True), result.workers_frame()))
     for table, workers in tables[1:]:
         assert table.equals(tables[0][0])
         assert workers.equals(tables[0][1])

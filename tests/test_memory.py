@@ -34,7 +34,7 @@ def test_matrices_of_subtypes_and_starts_are_counted_before_any_is_made(monkeypa
         raise AssertionError("it began")
 
     monkeypatch.setattr("crowdwise.methods.ebcc.shares", begun)
-    monkeypatch.setenv("CROWDWISE_THREADS", "2")
+    monkeypatch.setattr("crowdwise.parallel._asked_for", lambda: "2")
     rows = pl.DataFrame({"item": np.arange(10_000), "worker": np.arange(10_000), "label": np.arange(10_000) % 100})
     labels = cw.Labels.from_frame(rows)
     with pytest.raises(cw.DataError, match=r"100 classes, 10 subtypes and 2 starts would take 78 GB"):
@@ -48,7 +48,7 @@ def test_matrices_of_subtypes_and_starts_are_counted_before_any_is_made(monkeypa
 def test_what_is_counted_is_what_is_allocated(
     items: int, workers: int, subtypes: int, restarts: int, threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CROWDWISE_THREADS", str(threads))
+    monkeypatch.setattr("crowdwise.parallel._asked_for", lambda: str(threads))
     method = cw.EBCC(subtypes=subtypes, restarts=restarts, max_iterations=2)
     # This imports and compiles what is needed, so that the memory for it is not measured below.
     method.fit(cw.simulate(20, 5, 3, seed=1).labels)

@@ -169,7 +169,7 @@ time.sleep(60)
     assert (done.returncode, done.stderr) == (143, "")
 
 
-@pytest.mark.parametrize("error", ["RuntimeError('no compiled object')", "OSError('no file')", "cw.DataError('no row')"])
+@pytest.mark.parametrize("error", ["RuntimeError('no code')", "OSError('no file')", "cw.DataError('no row')"])
 def test_a_signal_that_a_library_answers_by_an_error_of_its_own_is_not_lost(error: str) -> None:
     """As Numba does where it compiles, and where it makes arrays."""
     code = f"""

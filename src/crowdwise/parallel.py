@@ -86,7 +86,7 @@ def thread_count() -> int:
 
     Raises `CallError` if CROWDWISE_THREADS is not a whole number above 0.
     """
-    given = os.environ.get("CROWDWISE_THREADS", "").strip()
+    given = _asked_for()
     if given:
         if not re.fullmatch("0*[1-9][0-9]{0,8}", given):
             raise CallError(f"CROWDWISE_THREADS={given!r} is not a number of threads: a whole number from 1 on.")
@@ -94,6 +94,11 @@ def thread_count() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def _asked_for() -> str:
+    """Return what CROWDWISE_THREADS says; empty if it is not set."""
+    return os.environ.get("CROWDWISE_THREADS", "").strip()
 
 
 class Threads:

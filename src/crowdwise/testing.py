@@ -8,11 +8,11 @@ No test framework is needed. If a check fails, it raises an `AssertionError` tha
 that was found.
 """
 
-import os
 import pickle
 import random
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import asdict, astuple, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -183,13 +183,22 @@ def takes_or_refuses_votes_for_several_classes(method: Any) -> None:
     _require(result.labels.to_list() == ["c0"], "the class that all votes name does not win")
 
 
+def on_threads(count: int) -> AbstractContextManager[Any]:
+    """Let methods use so many threads for a while.
+
+    CROWDWISE_THREADS is not changed for that: threads of polars look at environment variables at any time, and a
+    program can crash where these change meanwhile.
+    """
+    return patch("crowdwise.parallel._asked_for", return_value=str(count))
+
+
 def gives_the_same_bits_on_any_number_of_threads(method: Any) -> None:
     """Scores, quality and objective are the same to the last bit, however many threads there are."""
     labels = simulate(5000, 40, min(3, _most_classes(method)), seed=3).labels
     results = []
     with patch("crowdwise.parallel._SLICE", 1000):
-        for threads in ("1", "2", "7"):
-            with patch.dict(os.environ, {"CROWDWISE_THREADS": threads}):
+        for threads in (1, 2, 7):
+            with on_threads(threads):
                 result = method.fit(labels)
                 results.append((result.scores, result.quality.value, result.convergence.objective))
     for scores, quality, objective in results[1:]:
@@ -360,8 +369,8 @@ def gives_the_same_numbers_on_any_number_of_threads(method: Any) -> None:
     numbers = simulate_numbers(5000, 40, seed=3).numbers
     results = []
     with patch("crowdwise.parallel._SLICE", 1000):
-        for threads in ("1", "2", "7"):
-            with patch.dict(os.environ, {"CROWDWISE_THREADS": threads}):
+        for threads in (1, 2, 7):
+            with on_threads(threads):
                 results.append(method.fit(numbers))
     for result in results[1:]:
         require_same_numbers(result, results[0], 0.0)

@@ -45,9 +45,8 @@ def in_process(case: Case, *arguments: object, stdin: bytes = b"", environment: 
     variables = surroundings(case) | dict(environment or {})
     require_contained(case, given, variables)
     before = contents(case.here, case.temporary)
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("CROWDWISE_")}
     with ExitStack() as stack:
-        stack.enter_context(patch.dict(os.environ, kept | variables, clear=True))
+        stack.enter_context(_environment(variables))
         stack.enter_context(patch.object(tempfile, "tempdir", None))
         stack.enter_context(patch.object(sys, "argv", ["crowdwise", *given]))
         stack.enter_context(chdir(case.here))
@@ -64,6 +63,30 @@ def in_process(case: Case, *arguments: object, stdin: bytes = b"", environment: 
                 stream.flush()
         output, said = (path.read_bytes() for path in streams)
     return Run(given, code, output, said, seconds, peak, changes(before, contents(case.here, case.temporary)))
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables, and remove those of crowdwise that are not among them, for a while."""
+    before = dict(os.environ)
+    _change_environment({name: before[name] for name in before if not name.startswith("CROWDWISE_")} | dict(variables))
+    try:
+        yield
+    finally:
+        _change_environment(before)
+
+
+def _change_environment(wanted: Mapping[str, str]) -> None:
+    """Set environment variables, and remove all others.
+
+    Those that stay are not touched: threads of polars look at environment variables at any time, and a program can
+    crash where these change meanwhile. `patch.dict` would remove and set all of them.
+    """
+    for name in os.environ.keys() - wanted.keys():
+        del os.environ[name]
+    for name, value in wanted.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
 
 
 def _run_main() -> int:

@@ -1,14 +1,12 @@
 """Degenerate and many-class crowds for every method: finite scores, the same bits in any order and on any threads."""
 
-import os
 from collections.abc import Callable
 from typing import Any, Final
-from unittest.mock import patch
 
 import numpy as np
 
 import crowdwise as cw
-from crowdwise.testing import require_same_bits, require_same_found, require_whole, table
+from crowdwise.testing import on_threads, require_same_bits, require_same_found, require_whole, table
 from tests.cases import EVERY
 
 from ..area import Area, Case
@@ -100,7 +98,7 @@ def _check(case: Case, method: Any, rows: Rows) -> Verdict:
     require_whole(rows, result)
     shuffled = case.random.sample(rows, len(rows))
     require_same_bits(result, method.fit(cw.Labels.from_frame(table(shuffled))))
-    with patch.dict(os.environ, {"CROWDWISE_THREADS": "3"}):
+    with on_threads(3):
         require_same_bits(result, method.fit(cw.Labels.from_frame(table(rows))))
     if "disk" in method.places() and case.chance(0.3):
         path = case.here / "votes.parquet"
