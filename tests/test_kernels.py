@@ -125,7 +125,7 @@ def test_a_damaged_cache_is_thrown_away(damage: Callable[[bytes], bytes], extens
     assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
 
 
-def test_machine_code_for_other_arguments_is_not_used(tmp_path: Path) -> None:
+def test_a_cache_with_machine_code_for_other_arguments_is_not_used(tmp_path: Path) -> None:
     """Two processes that save kernels at once may leave the file of one behind the index of the other."""
     kernel = doubling(tmp_path)
     assert [kernel(21), kernel(0.25)] == [42, 0.5]
@@ -137,7 +137,7 @@ def test_machine_code_for_other_arguments_is_not_used(tmp_path: Path) -> None:
         assert bool(again.stats.cache_hits) == is_mended
 
 
-def test_machine_code_from_before_another_kernel_changed_is_not_used(
+def test_a_cache_from_before_another_kernel_changed_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
