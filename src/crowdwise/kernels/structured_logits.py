@@ -267,12 +267,11 @@ def _add_uncertainty(
             uncertain[3] += (rest_variance * design[part, one]) ** 2
     if information.size == 0:
         return
-    for one in range(n * n):
-        for other in range(one + 1):
-            product = 0.0
-            for part in range(design.shape[0]):
-                product += design[part, one] * design[part, other]
-            information[one, other] -= product
+    for part in range(design.shape[0]):
+        for one in range(n * n):
+            weight = design[part, one]
+            for other in range(one + 1):  # one after the other in memory, so that several fit in a register
+                information[one, other] -= weight * design[part, other]
     for k in range(n):
         for a in range(n):
             for b in range(a + 1):
