@@ -1,19 +1,10 @@
 """Tests that kernels give the same numbers as another way to compute them, wherever they are kept or not."""
 
-import os
-import shutil
-import stat
-import tempfile
-from collections.abc import Callable
-from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
 
 from crowdwise import kernels
-from crowdwise.kernels import Array, cache
+from crowdwise.kernels import Array
 from crowdwise.kernels.compilation import compiled
 from crowdwise.kernels.simd.exponential import exponential
 from crowdwise.kernels.simd.lanes import load, store
@@ -88,124 +79,6 @@ def test_scores_after_a_message_are_those_of_the_inverted_matrix(classes: int) -
     found_mean, found_variance = score_posterior(mean, variance, said, centre, 5.0)
     assert found_mean == pytest.approx(np.einsum("jlm,jm->jl", covariance, linear + 5 * centre), abs=1e-12)
     assert found_variance == pytest.approx(np.diagonal(covariance, axis1=1, axis2=2), abs=1e-12)
-
-
-def doubling(folder: Path) -> Any:
-    """Import a module with one kernel, as a new process would, and return the kernel."""
-    folder.mkdir(exist_ok=True)
-    (folder / "doubling.py").write_text(
-        "from crowdwise.kernels.compilation import compiled\n\n\n@compiled\ndef double(x):\n    return 2 * x\n"
-    )
-    spec = spec_from_file_location("doubling", folder / "doubling.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.double
-
-
-def was_cached(kernel: Any) -> bool:
-    assert kernel(21) == 42
-    return bool(kernel.stats.cache_hits)
-
-
-@pytest.mark.parametrize("extension", ["nbi", "nbc"])
-@pytest.mark.parametrize(
-    "damage",
-    [
-        pytest.param(lambda content: b"", id="empty"),
-        pytest.param(lambda content: content[: len(content) // 2], id="truncated"),
-        pytest.param(lambda content: content[:-40] + b"?" + content[-39:], id="changed"),
-    ],
-)
-def test_a_damaged_cache_is_thrown_away(damage: Callable[[bytes], bytes], extension: str, tmp_path: Path) -> None:
-    assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
-    (file,) = (tmp_path / "__pycache__").glob(f"*.{extension}")
-    file.write_bytes(damage(file.read_bytes()))
-    assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
-
-
-def test_a_cache_with_machine_code_for_other_arguments_is_not_used(tmp_path: Path) -> None:
-    """Two processes that save kernels at once may leave the file of one behind the index of the other."""
-    kernel = doubling(tmp_path)
-    assert [kernel(21), kernel(0.25)] == [42, 0.5]
-    whole, fraction = sorted((tmp_path / "__pycache__").glob("*.nbc"))
-    fraction.write_bytes(whole.read_bytes())
-    for is_mended in (False, True):
-        again = doubling(tmp_path)
-        assert again(0.25) == 0.5
-        assert bool(again.stats.cache_hits) == is_mended
-
-
-def test_a_cache_from_before_another_kernel_changed_is_not_used(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
-    sources = tmp_path / "kernels"
-    shutil.copytree(Path(cache.__file__).parent, sources)
-    monkeypatch.setattr(cache, "__file__", str(sources / "cache.py"))
-    cache._all_kernels.cache_clear()
-    assert was_cached(doubling(tmp_path))  # they are the same
-    with (sources / "simd" / "lanes.py").open("a") as file:
-        file.write("# changed\n")
-    cache._all_kernels.cache_clear()
-    assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
-    cache._all_kernels.cache_clear()
-
-
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
-    kernel = doubling(tmp_path)
-    shutil.rmtree(tmp_path / "__pycache__")
-    (tmp_path / "__pycache__").touch()  # no folder can be made here, not even by the superuser
-    assert not was_cached(kernel)
-
-
-@pytest.fixture
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder for temporary files, where neither the folders of the source files nor the home may be written to."""
-    monkeypatch.setattr(cache._Kernels, "_locator_classes", [cache._HomeLocator, cache._TemporaryLocator])
-    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
-
-
-def test_without_a_home_the_cache_is_private_among_the_temporary_files(tmp_path: Path, temporary: Path) -> None:
-    assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
-    (folder,) = temporary.iterdir()
-    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
-    assert next(folder.rglob("*.nbc"))
-
-
-@pytest.mark.parametrize("planted", ["link", "open to all", "file", "of another"])
-def test_a_cache_that_others_could_have_planted_is_not_used(
-    planted: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = temporary / f"crowdwise-kernels-{os.getuid()}"
-    if planted == "link":
-        folder.symlink_to(tmp_path)
-    elif planted == "file":
-        folder.touch()
-    else:
-        folder.mkdir(mode=0o700)
-        folder.chmod(0o777 if planted == "open to all" else 0o700)
-    if planted == "of another":
-        another = os.getuid() + 1
-        folder.rename(temporary / f"crowdwise-kernels-{another}")
-        monkeypatch.setattr(os, "getuid", lambda: another)
-    assert not was_cached(doubling(tmp_path))
-    assert not list(tmp_path.rglob("*.nb?"))
-
-
-def test_a_home_that_is_unknown_is_no_folder_of_that_name(
-    tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "~/.cache")
-    monkeypatch.chdir(tmp_path)
-    assert not was_cached(doubling(tmp_path))
-    assert not (tmp_path / "~").exists()
-    assert list(temporary.rglob("*.nbc"))
 
 
 def _rows(seed: int, items: int, workers: int, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -97,7 +97,7 @@ def thread_count() -> int:
 
 
 def _asked_for() -> str:
-    """Return what CROWDWISE_THREADS says; empty if it is not set."""
+    """Return what CROWDWISE_THREADS says; empty if it is not set. `crowdwise.testing.on_threads` replaces this."""
     return os.environ.get("CROWDWISE_THREADS", "").strip()
 
 

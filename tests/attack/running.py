@@ -69,8 +69,9 @@ def in_process(case: Case, *arguments: object, stdin: bytes = b"", environment: 
 def _environment(variables: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables, and remove those of crowdwise that are not among them, for a while."""
     before = dict(os.environ)
-    _change_environment({name: before[name] for name in before if not name.startswith("CROWDWISE_")} | dict(variables))
+    kept = {name: value for name, value in before.items() if not name.startswith("CROWDWISE_")}
     try:
+        _change_environment(kept | dict(variables))
         yield
     finally:
         _change_environment(before)
@@ -79,8 +80,8 @@ def _environment(variables: Mapping[str, str]) -> Iterator[None]:
 def _change_environment(wanted: Mapping[str, str]) -> None:
     """Set environment variables, and remove all others.
 
-    Those that stay are not touched: threads of polars look at environment variables at any time, and a program can
-    crash where these change meanwhile. `patch.dict` would remove and set all of them.
+    As few as possible are changed: threads of polars look at environment variables at any time, and a program can crash
+    where these change meanwhile. `patch.dict` would remove and set all of them.
     """
     for name in os.environ.keys() - wanted.keys():
         del os.environ[name]

@@ -63,10 +63,10 @@ def run() -> None:
     try:
         code = app(prog_name="crowdwise", standalone_mode=False) or 0
         sys.stdout.flush()
-    except Exception as problem:
-        code = code_of_signal() or _answer(problem)
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else 1
+    except BaseException as problem:  # a panic of Rust is no Exception
+        code = code_of_signal() or _answer(problem)
     if code in EXIT_CODES:
         say("Interrupted; no file was left half-written.", sys.stderr)
     # The interpreter would look through all objects for garbage before it ends. DuckDB complains if nobody does.
@@ -75,7 +75,7 @@ def run() -> None:
     sys.exit(code)
 
 
-def _answer(problem: Exception) -> int:
+def _answer(problem: BaseException) -> int:
     """Say what is wrong, and return the exit code. Raises the exception again if it is a fault of crowdwise."""
     match problem:
         case DataError():

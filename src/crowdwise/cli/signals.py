@@ -25,6 +25,9 @@ _last_code: int | None = None
 
 def end_on_signals() -> None:
     """Let every signal that asks the program to end raise `SystemExit`. A signal that is ignored stays ignored."""
+    global _last_code
+    _received.clear()
+    _last_code = None
     for number in _ENDING:
         if signal.getsignal(number) != signal.SIG_IGN:  # as `nohup` ignores SIGHUP
             signal.signal(number, _end)
@@ -34,8 +37,8 @@ def end_on_signals() -> None:
 def code_of_signal() -> int | None:
     """Return the exit code for the last signal that asked the program to end; None if there was none.
 
-    A library written in C may lose the exception of a signal, and raise one of its own instead: Numba does so where it
-    compiles, and where it makes arrays.
+    Where a library calls Python from C, it may lose the exception of a signal, and raise one of its own instead: Numba
+    does so where it compiles, and where it returns arrays.
     """
     return _last_code
 

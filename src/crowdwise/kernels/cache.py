@@ -97,7 +97,10 @@ class _CheckedFiles(IndexDataCacheFile):
             file.write(hashlib.sha256(content.getbuffer()).digest())
 
     def _load_index(self) -> Any:
-        return super()._load_index() if _is_whole(self._index_path) else {}
+        if _is_whole(self._index_path):
+            with suppress(Exception):  # it may name types that another version of crowdwise had
+                return super()._load_index()
+        return {}
 
     def _load_data(self, name: str) -> Any:
         return super()._load_data(name) if _is_whole(self._data_path(name)) else None
@@ -110,13 +113,14 @@ class KernelCache(FunctionCache):
         function: The kernel, not compiled yet.
 
     Raises:
-        RuntimeError: There is no folder for the files.
+        RuntimeError: There is no folder for the files, or the sources cannot be read.
     """
 
     _impl_class = _Kernels
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
+        # Code with indices checked and code without have the same arguments and sources.
         are_checked = config.BOUNDSCHECK  # type: ignore[attr-defined]  # Numba sets it while it is imported
         stamp = self._impl.locator.get_source_stamp(), _all_kernels(), are_checked
         self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
@@ -143,9 +147,13 @@ def _all_kernels() -> bytes:
     """Return a hash of the sources of all kernels: machine code has that of the kernels it calls in it.
 
     Numba looks at the file of the kernel itself only, and would go on with old code when another file has changed.
+    Raises `RuntimeError` if a source cannot be read.
     """
-    sources = sorted(Path(__file__).parent.rglob("*.py"))
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).digest()
+    sources = sorted(path for path in Path(__file__).parent.rglob("*.py") if not path.name.startswith("."))
+    try:
+        return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).digest()
+    except OSError as problem:
+        raise RuntimeError("the sources of the kernels cannot be read") from problem
 
 
 def _is_whole(path: str) -> bool:

@@ -236,24 +236,27 @@ def _address(context: Any, builder: Any, signature: Any, arguments: Any, lanes: 
     """The address at which row `arguments[1]`, a 64-bit number, of table `arguments[0]` starts."""
     table = context.make_array(signature.args[0])(context, builder, arguments[0])
     offset = builder.mul(arguments[1], ir.Constant(ir.IntType(64), lanes.width))
-    _require_inside(context, builder, table, builder.add(offset, ir.Constant(ir.IntType(64), lanes.width - 1)))
+    last = builder.add(offset, ir.Constant(ir.IntType(64), lanes.width - 1))
+    _require_below(context, builder, last, table.nitems)
     return builder.bitcast(builder.gep(table.data, [offset]), context.get_value_type(lanes).as_pointer())
 
 
 def _addresses(context: Any, builder: Any, signature: Any, arguments: Any, block: Any) -> list[Any]:
     """The addresses of the columns that `arguments[2]` lists, in row `arguments[1]` of table `arguments[0]`."""
     table = context.make_array(signature.args[0])(context, builder, arguments[0])
-    start = builder.mul(arguments[1], builder.extract_value(table.shape, 1))
-    places = [builder.add(start, builder.extract_value(arguments[2], lane)) for lane in range(block.count)]
-    for place in places:
-        _require_inside(context, builder, table, place)
-    return [builder.gep(table.data, [place]) for place in places]
+    width = builder.extract_value(table.shape, 1)
+    start = builder.mul(arguments[1], width)
+    columns = [builder.extract_value(arguments[2], lane) for lane in range(block.count)]
+    _require_below(context, builder, arguments[1], builder.extract_value(table.shape, 0))
+    for column in columns:
+        _require_below(context, builder, column, width)
+    return [builder.gep(table.data, [builder.add(start, column)]) for column in columns]
 
 
-def _require_inside(context: Any, builder: Any, table: Any, place: Any) -> None:
-    """Raise `IndexError` if a place is outside of a table; only if Numba was asked to, with NUMBA_BOUNDSCHECK=1."""
+def _require_below(context: Any, builder: Any, index: Any, size: Any) -> None:
+    """Raise `IndexError` if an index is negative or not below a size, where Numba is to check: NUMBA_BOUNDSCHECK=1."""
     if context.enable_boundscheck:
-        cgutils.do_boundscheck(context, builder, place, table.nitems)  # type: ignore[no-untyped-call]  # it has no types
+        cgutils.do_boundscheck(context, builder, index, size)  # type: ignore[no-untyped-call]  # it has no types
 
 
 def _define(operation: Callable[[Any, Any], Any], instruction: str) -> None:
