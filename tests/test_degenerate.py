@@ -128,17 +128,17 @@ class Overflowing(cw.MajorityVote):
         return super().infer(labels, progress)
 
 
-@pytest.mark.parametrize("threads", ["1", "3"])
-def test_numbers_out_of_range_are_refused_by_the_name_of_the_parameter(
-    threads: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("crowdwise.parallel._asked_for", lambda: threads)
+@pytest.mark.parametrize("threads", [1, 3])
+def test_numbers_out_of_range_are_refused_by_the_name_of_the_parameter(threads: int) -> None:
     labels = cw.Labels.from_arrays([1, 2], ["a", "a"], ["x", "y"])
-    with pytest.raises(cw.CallError, match=r"with strength=5.0, .* Take values nearer to the defaults: strength=1.0"):
-        Overflowing(strength=5.0).fit(labels)
-    with pytest.raises(cw.DataError, match="Overflowing cannot be computed: its numbers became too large or too small"):
-        Overflowing().fit(labels)
-    assert Overflowing(strength=0.1).fit(labels).labels.to_list() == ["x", "y"]
+    nearer = r"with strength=5.0, .* Take values nearer to the defaults: strength=1.0"
+    impossible = "Overflowing cannot be computed: its numbers became too large or too small"
+    with testing.on_threads(threads):
+        with pytest.raises(cw.CallError, match=nearer):
+            Overflowing(strength=5.0).fit(labels)
+        with pytest.raises(cw.DataError, match=impossible):
+            Overflowing().fit(labels)
+        assert Overflowing(strength=0.1).fit(labels).labels.to_list() == ["x", "y"]
 
 
 @pytest.mark.parametrize("key", ["loglinear", "minimax"])

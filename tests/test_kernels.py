@@ -1,4 +1,4 @@
-"""Tests that kernels give the same numbers as another way to compute them, wherever they are kept or not."""
+"""Tests that kernels give the same numbers as another way to compute them."""
 
 import numpy as np
 import pytest

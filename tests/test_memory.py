@@ -11,6 +11,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.inference.log_linear import LogLinearMethod
 from crowdwise.inference.tied_matrices import TiedMatrices
+from crowdwise.testing import on_threads
 
 
 @pytest.mark.parametrize("key", ["minimax", "loglinear"])
@@ -34,10 +35,9 @@ def test_matrices_of_subtypes_and_starts_are_counted_before_any_is_made(monkeypa
         raise AssertionError("it began")
 
     monkeypatch.setattr("crowdwise.methods.ebcc.shares", begun)
-    monkeypatch.setattr("crowdwise.parallel._asked_for", lambda: "2")
     rows = pl.DataFrame({"item": np.arange(10_000), "worker": np.arange(10_000), "label": np.arange(10_000) % 100})
     labels = cw.Labels.from_frame(rows)
-    with pytest.raises(cw.DataError, match=r"100 classes, 10 subtypes and 2 starts would take 78 GB"):
+    with on_threads(2), pytest.raises(cw.DataError, match=r"100 classes, 10 subtypes and 2 starts would take 78 GB"):
         cw.EBCC().fit(labels)
     with pytest.raises(AssertionError, match="it began"):
         cw.EBCC(subtypes=1, restarts=1).fit(labels)
@@ -46,18 +46,18 @@ def test_matrices_of_subtypes_and_starts_are_counted_before_any_is_made(monkeypa
 @pytest.mark.parametrize(("items", "workers"), [(200, 300), (6000, 30)])
 @pytest.mark.parametrize(("subtypes", "restarts", "threads"), [(1, 1, 1), (5, 1, 1), (5, 4, 1), (5, 4, 2)])
 def test_what_is_counted_is_what_is_allocated(
-    items: int, workers: int, subtypes: int, restarts: int, threads: int, monkeypatch: pytest.MonkeyPatch
+    items: int, workers: int, subtypes: int, restarts: int, threads: int
 ) -> None:
-    monkeypatch.setattr("crowdwise.parallel._asked_for", lambda: str(threads))
     method = cw.EBCC(subtypes=subtypes, restarts=restarts, max_iterations=2)
     # This imports and compiles what is needed, so that the memory for it is not measured below.
     method.fit(cw.simulate(20, 5, 3, seed=1).labels)
     labels = cw.simulate(items, workers, 12, seed=1).labels
-    tracemalloc.start()
-    method.fit(labels)
-    allocated = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    needed = method._bytes_needed(labels)
+    with on_threads(threads):
+        tracemalloc.start()
+        method.fit(labels)
+        allocated = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        needed = method._bytes_needed(labels)
     assert allocated < 1.3 * needed
     # Two threads need not have their peak of memory at the same time.
     assert threads == 2 or allocated > 0.8 * needed

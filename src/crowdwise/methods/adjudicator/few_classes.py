@@ -189,13 +189,7 @@ def count_scores(labels: Labels, scores: Array, counts: PullCounts) -> Array:
     return _sweep(labels, scores, np.zeros(0), no_beliefs, counts)
 
 
-def _sweep(
-    labels: Labels,
-    scores: Array,
-    weights: Array,
-    beliefs: _Beliefs,
-    counts: PullCounts,
-) -> Array:
+def _sweep(labels: Labels, scores: Array, weights: Array, beliefs: _Beliefs, counts: PullCounts) -> Array:
     changes = np.zeros(labels.n_classes)
     arrays = (labels.item_starts, labels.workers, labels.labels, weights)
     kernels.sweep_pulls(*arrays, beliefs, scores, changes, *counts)
