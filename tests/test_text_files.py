@@ -138,13 +138,21 @@ def test_a_doubled_quote_in_a_name_is_one_quote(tmp_path: Path) -> None:
         (b"7,a\n", "line 100,002 has 2 fields"),
         (b"7\r,a,x\n", "line 100,002 has a carriage return"),
         (b"7,\xff,x\n", "line 100,002 has the byte 0xFF"),
-        (b"7,a,x,y\n1,b\n", "does not read as CSV"),
+        (b"7,a,x,y\n1,b\n", "line 100,002 has 4 fields"),
     ],
 )
 def test_the_line_is_counted_over_all_pieces(row: bytes, message: str) -> None:
     found = read(HEAD + b"1,a,x\n" * 100_000 + row + b"2,b,y\r\n" * 50_000)
     assert isinstance(found, str)
     assert message in found
+
+
+def test_a_short_and_a_long_row_are_refused_although_only_other_columns_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    rows = "1,a,y,note\n" * 100_000
+    path.write_text(f"item,worker,label,note\n{rows}2,x,n\n2,b,extra,more,\n{rows}")
+    with pytest.raises(cw.DataError, match="line 100,002 has 3 fields, and the first line has 4"):
+        cw.read_labels(path)
 
 
 def test_rows_over_several_lines_are_read_in_any_piece() -> None:

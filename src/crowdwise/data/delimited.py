@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 import numpy as np
 
 from ..kernels import Array, delimited
-from .unpacking import LONGEST_LINE, UTF_8_MARK, Content, Piece, UnsoundError, whole_lines
+from .unpacking import LONGEST_LINE, UTF_8_MARK, Content, UnsoundError, whole_lines
 
 _DELIMITERS: Final = ",\t;|"
 _PROBLEMS: Final[Mapping[int, str]] = {
@@ -69,7 +69,7 @@ def inspect(content: Content) -> Delimited:
     rows.walk_over(text)
     for piece in pieces:
         size += len(piece.text)
-        rows.go_over(piece)
+        rows.walk_over(piece.text)
     return rows.end(size)
 
 
@@ -112,36 +112,12 @@ class _Rows:
         wrong, end = delimited.walk_rows(np.frombuffer(text, np.uint8), ord(delimiter), 0, LONGEST_LINE, walk)
         return walk, end, wrong or (0 if walk[delimited.ROWS] else delimited.UNCLOSED)
 
-    def go_over(self, piece: Piece) -> None:
-        """Go over the next piece.
-
-        If the number of delimiters shows that the rows are sound, they need not be walked over, which takes ten times
-        as long. Some row could then still have too many fields and another too few: polars refuses that, without the
-        line.
-        """
-        if self._has_right_number_of_delimiters(piece):
-            self._walk[delimited.ROWS] += piece.lines
-            self._walk[delimited.LINE] += piece.lines
-        else:
-            self.walk_over(piece.text)
-
     def walk_over(self, text: bytes) -> None:
         """Walk over the next piece byte by byte."""
         codes = np.frombuffer(text, np.uint8)
         wrong, _ = delimited.walk_rows(codes, ord(self._delimiter), self._fields, LONGEST_LINE, self._walk)
         if wrong:
             self._refuse(wrong, self._walk)
-
-    def _has_right_number_of_delimiters(self, piece: Piece) -> bool:
-        """Return whether a piece has no quotes, and as many delimiters as its lines must have, all ended as usual."""
-        if self._walk[delimited.STATE] != delimited.START or b'"' in piece.text:
-            return False
-        codes = np.frombuffer(piece.text, np.uint8)
-        if b"\r" in piece.text:
-            returns = codes == ord("\r")
-            if np.count_nonzero(returns) != np.count_nonzero(returns[:-1] & (codes[1:] == ord("\n"))):
-                return False
-        return bool(np.count_nonzero(codes == ord(self._delimiter)) == piece.lines * (self._fields - 1))
 
     def end(self, size: int) -> Delimited:
         """Return what was found out, after the last piece. `size` is the number of bytes of all pieces."""
