@@ -12,6 +12,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
+from crowdwise.cli.panics import panics_hidden
 from crowdwise.cli.terminal import Terminal
 
 from .test_cli import run
@@ -191,6 +192,23 @@ main()
         [sys.executable, "-c", code], input="item,worker,label\nx,1,a\n", capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (143, "Interrupted; no file was left half-written.\n")
+
+
+def test_panics_are_not_printed_and_everything_else_is(capfd: pytest.CaptureFixture[str]) -> None:
+    panic = b"\nthread 'a-0' (7) panicked at lib.rs:1:2:\nleft\n  right\n"
+    stack = b"stack backtrace:\n   0: a\n             at b.rs:1\nnote: more\n"
+    before = sys.stderr
+    with panics_hidden():
+        child = subprocess.Popen(["sh", "-c", "read wait; true"], stdin=subprocess.PIPE)  # it keeps the pipe open
+        for text in (b"one\n", panic, panic + stack, b"two", b"\n\nthread 'b' is fine\n", panic, b"three"):
+            os.write(2, text)
+        sys.stderr.write("Python says this at once")
+        sys.stderr.flush()
+    assert sys.stderr is before
+    os.write(2, b" four\n")
+    child.communicate(b"\n")
+    printed = capfd.readouterr().err.replace("Python says this at once", "")
+    assert printed == "one\ntwo\n\nthread 'b' is fine\nthree four\n"
 
 
 def in_shell(command: str, **environment: str) -> subprocess.CompletedProcess[bytes]:

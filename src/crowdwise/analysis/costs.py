@@ -13,7 +13,6 @@ import polars as pl
 
 from ..data.frames import as_series, pick
 from ..data.ids import codes_of
-from ..data.panics import panics_hidden
 from ..data.paths import expand, name_of
 from ..data.sources import same_types, scan
 from ..errors import CallError, DataError, did_you_mean, shown
@@ -76,9 +75,8 @@ def read_costs(source: Any) -> CostTable:
     if isinstance(source, Mapping):
         rows, name = _from_mapping(source), "The mapping of costs"
     elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        with panics_hidden():
-            scans = same_types([scan(one, _COLUMNS) for one in expand(source)])
-            rows = pl.concat([one.collect() for one in scans])
+        scans = same_types([scan(one, _COLUMNS) for one in expand(source)])
+        rows = pl.concat([one.collect() for one in scans])
         name = name_of(source)
     else:
         name = "The table of costs"

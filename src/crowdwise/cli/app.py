@@ -19,6 +19,7 @@ from .explain import explain
 from .groups import with_groups
 from .methods import methods
 from .next import next_
+from .panics import panics_hidden
 from .plan import plan
 from .questions import questions
 from .report import report
@@ -61,7 +62,8 @@ def run() -> None:
     prepare_streams()
     code = 0
     try:
-        code = app(prog_name="crowdwise", standalone_mode=False) or 0
+        with panics_hidden():
+            code = app(prog_name="crowdwise", standalone_mode=False) or 0
         sys.stdout.flush()
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else 1

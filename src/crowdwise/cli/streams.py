@@ -83,6 +83,12 @@ def prepare_streams() -> None:
         sys.stderr = _Remarks(sys.stderr)
 
 
+def remarks_to(descriptor: int) -> TextIO:
+    """Return a stream as standard error is, which writes to another descriptor; closing it closes the descriptor."""
+    encoding = getattr(sys.stderr, "encoding", "utf-8")
+    return _Remarks(open(descriptor, "w", encoding=encoding, buffering=1))  # closed by the caller
+
+
 def say(text: str, stream: TextIO | None = None) -> None:
     """Print a line at once, to standard output or another stream."""
     print(text, file=stream, flush=True)  # what this function is for

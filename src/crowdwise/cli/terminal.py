@@ -48,9 +48,7 @@ class Terminal:
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
         self._out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
-        # This is found out now, because standard error is a pipe while files are read (see `data/panics.py`).
-        is_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._err = Console(stderr=True, highlight=False, soft_wrap=True, force_terminal=is_terminal or None)
+        self._err = Console(stderr=True, highlight=False, soft_wrap=True)
 
     def remark(self, text: str) -> None:
         """Print a remark to standard error."""

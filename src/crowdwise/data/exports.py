@@ -13,7 +13,6 @@ from .importers.importer import import_options
 from .importers.recognition import AUTO, check_format, read_export
 from .importers.votes import long_table, questions_frame
 from .inputs import input_name, inputs_of, recognised
-from .panics import panics_hidden
 from .paths import Source, is_stream
 
 
@@ -56,8 +55,7 @@ def read_answers(source: Source | Sequence[Source], *, format: str = "auto", **i
 
 def exports_in(source: Source | Sequence[Source], format: str) -> list[Export]:
     """Return the files of an export of this format, those in zips among them; none if they are a table."""
-    with panics_hidden():
-        found = recognised(inputs_of(source), format)
+    found = recognised(inputs_of(source), format)
     return [] if found is None else found[1]
 
 
@@ -70,11 +68,10 @@ def gathered_in(source: Source | Sequence[Source], format: str, imports: Mapping
     """Return what is in an export. Raises `DataError` if it is a table."""
     check_format(format)
     options = import_options(**imports)
-    with panics_hidden():
-        inputs = inputs_of(source)
-        found = recognised(inputs, format)
-        if found is None:
-            raise DataError(
-                f"{input_name(inputs[0])} is no export of a platform that is known: it is a table, or something else."
-            )
-        return read_export(*found, options)
+    inputs = inputs_of(source)
+    found = recognised(inputs, format)
+    if found is None:
+        raise DataError(
+            f"{input_name(inputs[0])} is no export of a platform that is known: it is a table, or something else."
+        )
+    return read_export(*found, options)

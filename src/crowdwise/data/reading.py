@@ -24,7 +24,6 @@ from .labels import Labels
 from .numbers import Numbers
 from .opening import Opening
 from .pace import pace_of_tables
-from .panics import panics_hidden
 from .paths import Source
 from .slips import warn_of
 from .sources import Scan, same_types, scan_content
@@ -198,29 +197,28 @@ def read_labels(
             raise CallError("A cluster takes labels as they are: strip and fold_case are for the other engines.")
         return _read_in_cluster(source, given, rules, master, method)
     labels: Any
-    with panics_hidden():
-        place = _workspace(workdir, method) if engine == "disk" else None
-        try:
-            inputs = inputs_of(source, how, place)
-            found = recognised(inputs, format) if how == plain else None
-            if found is not None:
-                if label is not None:
-                    raise CallError(f"label= (--label) does nothing for {found[0].name}: question= (--question) does.")
-                asked = replace(options, item=item, worker=worker)
-                labels = _read_votes(*found, asked, rules, place, memory, phases)
-            else:
-                _check_options_of_tables(options, worker, inputs[0])
-                scans = _scans(inputs, given, how, options.worker_from)
-                scans = [replace(one, lazy=rules.tidied(one.lazy)) for one in scans]
-                if engine == "auto" and all(one.knows_size for one in scans) and not fits(scans, memory):
-                    place = _workspace(workdir, method)
-                labels = _read_tables(scans, given, rules, place, memory, phases)
-        except BaseException:
-            if place is not None:
-                place.close()
-            raise
+    place = _workspace(workdir, method) if engine == "disk" else None
+    try:
+        inputs = inputs_of(source, how, place)
+        found = recognised(inputs, format) if how == plain else None
+        if found is not None:
+            if label is not None:
+                raise CallError(f"label= (--label) does nothing for {found[0].name}: question= (--question) does.")
+            asked = replace(options, item=item, worker=worker)
+            labels = _read_votes(*found, asked, rules, place, memory, phases)
+        else:
+            _check_options_of_tables(options, worker, inputs[0])
+            scans = _scans(inputs, given, how, options.worker_from)
+            scans = [replace(one, lazy=rules.tidied(one.lazy)) for one in scans]
+            if engine == "auto" and all(one.knows_size for one in scans) and not fits(scans, memory):
+                place = _workspace(workdir, method)
+            labels = _read_tables(scans, given, rules, place, memory, phases)
+    except BaseException:
+        if place is not None:
+            place.close()
+        raise
     if place is None:
-        warn_of(labels.slips)  # here, because standard error is a pipe while files are read
+        warn_of(labels.slips)
     return labels
 
 

@@ -18,7 +18,6 @@ from .importers.recognition import check_format, read_export
 from .importers.votes import truths_of
 from .inputs import Input, decoded, inputs_of, recognised, scan_input
 from .opening import Opening
-from .panics import panics_hidden
 from .paths import name_of
 from .sources import Scan, same_types
 
@@ -77,15 +76,14 @@ def read_truth(
     elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         check_format(format)
         name = name_of(source)
-        with panics_hidden():
-            inputs = [_readable(one, encoding) for one in inputs_of(source)]
-            found = recognised(inputs, format)
-            if found is not None:
-                options = import_options(question=question, item=item, **imports)
-                table = truths_of(read_export(*found, options), options, name)
-            else:
-                scans = same_types([_scan_truth(one, given, likely or {}) for one in inputs])
-                table = pl.concat([one.collect() for one in scans])
+        inputs = [_readable(one, encoding) for one in inputs_of(source)]
+        found = recognised(inputs, format)
+        if found is not None:
+            options = import_options(question=question, item=item, **imports)
+            table = truths_of(read_export(*found, options), options, name)
+        else:
+            scans = same_types([_scan_truth(one, given, likely or {}) for one in inputs])
+            table = pl.concat([one.collect() for one in scans])
     else:
         table, _ = pick(source, given, "The table of truths")
         name = "The table of truths"

@@ -17,7 +17,6 @@ import polars as pl
 
 from ..data.frames import first_line
 from ..data.ids import codes_of, comparable
-from ..data.panics import panics_hidden
 from ..data.replacing import temporary_files
 from ..errors import CallError, DataError
 from ..kernels import Array
@@ -130,8 +129,7 @@ class History:
         try:
             _check(content)
             # Not from the file itself: polars would map it into memory, and somebody may write to it.
-            with panics_hidden():
-                row = pl.read_ipc(BytesIO(content))
+            row = pl.read_ipc(BytesIO(content))
             return cls._unpacked(row, path)
         except DataError:
             raise
