@@ -177,6 +177,10 @@ def test_an_item_left_without_labels_is_counted() -> None:
         ([date(2020, 1, 1), date(2021, 1, 1), date(2022, 1, 1)], ["2020-01-01", date(2021, 1, 1)], 1),
         (["N", "A", "NA"], "NA", 2),
         (["N", "A", "NA"], ["NA"], 2),
+        (["-1.0", "-1", "1"], [-1], 1),
+        (["1.5", "x", "1.50"], "1.50", 1),
+        (["007", "7", "x"], 7, 2),
+        (pl.Series(["-1.0", "x", ""], dtype=pl.Categorical), "-1", 1),
     ],
 )
 def test_missing_values_are_compared_as_what_they_are(labels: Any, missing: Any, kept: int) -> None:
@@ -190,6 +194,16 @@ def test_missing_labels_are_dropped_and_counted() -> None:
     assert labels.report.missing == 3
     assert cw.Labels.from_arrays([1, 2], ["a", "b"], [0, -1], missing=[-1]).names.classes.to_list() == [0]
     assert cw.Labels.from_arrays([1, 2], ["a", "b"], [0.0, float("nan")]).report.missing == 1
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["", " ", "Yes ", "yes", "n/a"])])
+def test_categories_are_tidied_as_text_is(dtype: Any) -> None:
+    said = pl.Series(["Yes ", "yes", "", " ", "n/a"], dtype=dtype)
+    table = pl.DataFrame({"item": range(5), "worker": list("abcde"), "label": said})
+    assert cw.Labels.from_frame(table).report.missing == 1
+    labels = cw.read_labels(table, strip=True, fold_case=True, missing="N/A")
+    assert [name.lower() for name in labels.names.classes] == ["yes"]
+    assert labels.report.missing == 3
 
 
 @pytest.mark.parametrize(

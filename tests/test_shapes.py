@@ -121,7 +121,7 @@ MATRIX = np.array([[0, 1, -1], [-1, -1, -1], [1, 1, 2]])
 OF_MATRIX = [(0, 0, 0), (0, 1, 1), (2, 0, 1), (2, 1, 1), (2, 2, 2)]
 
 
-@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.float32, np.float64])
+@pytest.mark.parametrize("dtype", [np.int8, ">i4", np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("name", ["m.npy", "m.txt", "m"])
 def test_matrices_are_read_from_files(dtype: Any, name: str, tmp_path: Path) -> None:
     path = tmp_path / name
@@ -142,6 +142,33 @@ def test_matrices_are_read_from_files(dtype: Any, name: str, tmp_path: Path) -> 
         assert votes(cw.read_labels(file)) == OF_MATRIX
 
 
+@pytest.mark.parametrize("missing", ["-1", -1, ["-1.0"]])
+def test_a_matrix_of_text_leaves_out_what_means_no_label(missing: Any) -> None:
+    labels = cw.Labels.from_matrix(np.array([["-1", "a"], ["b", "-1.0"], ["", "-1"]]), missing=missing)
+    assert votes(labels) == [(0, 1, "a"), (1, 0, "b")]
+
+
+@pytest.mark.parametrize(
+    ("labels", "expected"),
+    [
+        ([0.0, 1.0, None, float("nan")], ["no", "yes"]),
+        (["0", "1.0", "", "-1"], ["no", "yes"]),
+        ([True, False, None, False], ["no", "yes"]),
+        ([0.9, 1.7, 0.0, 1.0], "the label 0.9 has no name"),
+        (["0", "1.5", "1", "1"], "the label '1.5' has no name"),
+        ([0, 1, 2, 0], "the label 2 has no name"),
+    ],
+)
+def test_names_of_classes_are_for_whole_numbers(labels: list[Any], expected: Any) -> None:
+    table = pl.DataFrame({"item": range(4), "worker": ["a"] * 4, "label": labels})
+    if isinstance(expected, list):
+        found = cw.read_labels(table, label_names=["no", "yes"], missing=-1)
+        assert found.names.classes.to_list() == expected
+    else:
+        with pytest.raises(cw.DataError, match=expected):
+            cw.read_labels(table, label_names=["no", "yes"])
+
+
 def test_matrices_that_are_none_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.npy"
     np.save(path, np.array([[1, {}]], object), allow_pickle=True)
@@ -149,6 +176,9 @@ def test_matrices_that_are_none_are_refused(tmp_path: Path) -> None:
         cw.read_labels(path)
     np.save(path, np.zeros(3))
     with pytest.raises(cw.DataError, match="1 dimensions"):
+        cw.read_labels(path)
+    np.save(path, np.array([["a", "b\ud800"]]))
+    with pytest.raises(cw.DataError, match="half of a surrogate pair"):
         cw.read_labels(path)
     (tmp_path / "m.txt").write_text("1 2 3\n1 2\n")
     with pytest.raises(cw.DataError, match="no matrix"):
