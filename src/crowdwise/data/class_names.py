@@ -11,11 +11,12 @@ from typing import Any, Final
 import polars as pl
 
 from ..errors import DataError
+from .ids import is_present, text
 from .unpacking import UnsoundError, whole_lines
 
-# The key of the metadata, and what is called unlabelled there.
+# The key of the metadata, and the number that means "no label" there.
 _METADATA_KEY: Final = "huggingface"
-_UNLABELLED: Final = -1
+UNLABELLED: Final = -1
 
 
 def read_label_names(path: str | os.PathLike[str]) -> list[str]:
@@ -66,7 +67,7 @@ def _step(node: Any, key: str) -> Any:
             return found
 
 
-def named(lazy: pl.LazyFrame, names: Sequence[str], unlabelled: bool = False) -> pl.LazyFrame:
+def named(lazy: pl.LazyFrame, names: Sequence[str], missing: Sequence[Any] = ()) -> pl.LazyFrame:
     """Return the table with the names of classes in the place of their numbers in the column label.
 
     Reading it raises `UnsoundError` if a label is no number of a class.
@@ -74,19 +75,20 @@ def named(lazy: pl.LazyFrame, names: Sequence[str], unlabelled: bool = False) ->
     Args:
         lazy: A table with the column label.
         names: The names of the classes 0, 1, 2, ...
-        unlabelled: Whether -1 is no label.
+        missing: Values that mean "no label", besides null, NaN and empty text.
     """
     of_class = pl.Series("label", names, pl.String)
 
     def name(table: pl.DataFrame) -> pl.DataFrame:
-        numbers = table["label"].cast(pl.Int64, strict=False)
-        wrong = table["label"].is_not_null() & (
-            numbers.is_null() | (numbers < (_UNLABELLED if unlabelled else 0)) | (numbers >= len(of_class))
-        ).fill_null(True)
+        labels = table["label"]
+        labels = labels.cast(pl.Int8) if labels.dtype == pl.Boolean else labels
+        labels = labels.set(~is_present(labels, missing), None)
+        # By way of text, because a cast from a float to an integer cuts off what is after the point.
+        numbers = pl.select(text(pl.lit(labels), labels.dtype).cast(pl.Int64, strict=False)).to_series()
+        wrong = labels.is_not_null() & ~numbers.is_between(0, len(of_class) - 1).fill_null(False)
         if wrong.any():
-            first = table["label"].filter(wrong)[0]
+            first = labels.filter(wrong)[0]
             raise UnsoundError(f"the label {first!r} has no name: there are names for 0 to {len(of_class) - 1}")
-        numbers = numbers.set(numbers == _UNLABELLED, None)
         return table.with_columns(of_class.gather(numbers).alias("label"))
 
     schema = pl.Schema({**lazy.collect_schema(), "label": pl.String()})

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..errors import CallError, DataError, is_utf_8, require_kind
 from .encoding import Duplicates
-from .ids import equals, require_values
+from .ids import TEXT, has_value, is_present, require_values
 
 
 @dataclass(frozen=True)
@@ -51,9 +51,9 @@ class Rules:
 
     def tidied(self, table: pl.LazyFrame) -> pl.LazyFrame:
         """Return a table whose labels are stripped and folded, if they are text and that is wished."""
-        if not (self.strip or self.fold_case) or table.collect_schema()["label"] != pl.String:
+        if not (self.strip or self.fold_case) or table.collect_schema()["label"] not in TEXT:
             return table
-        label = pl.col("label")
+        label = pl.col("label").cast(pl.String)
         label = label.str.strip_chars() if self.strip else label
         return table.with_columns(label.str.to_lowercase() if self.fold_case else label)
 
@@ -89,10 +89,8 @@ class Cleaning:
         """
         for role in self._checked:
             require_values(table[role], self._found.get(role, role))
-        present = _has_value(table["label"])
-        self._without_value += int((~present).sum())
-        for value in self._missing:
-            present &= ~equals(table["label"], value)
+        self._without_value += int((~has_value(table["label"])).sum())
+        present = is_present(table["label"], self._missing)
         for role in self._absent:
             self._count_absent(table, role)
         self.rows += table.height
@@ -144,7 +142,7 @@ class Cleaning:
 
     def _count_absent(self, table: pl.DataFrame, role: str) -> None:
         """Count the rows of a batch without an item (or worker), and remember the first one for the error message."""
-        absent = ~_has_value(table[role])
+        absent = ~has_value(table[role])
         if not absent.any():
             return
         if role not in self._first:
@@ -152,13 +150,3 @@ class Cleaning:
             others = [f"{name} {value!r}" for name, value in table.row(first, named=True).items() if name != role]
             self._first[role] = f"row {self.rows + first + 1} ({', '.join(others)})"
         self._absent[role] += int(absent.sum())
-
-
-def _has_value(values: pl.Series) -> pl.Series:
-    """Return which values are present: not null, not NaN and not empty text."""
-    present = values.is_not_null()
-    if values.dtype.is_float():
-        present &= values.is_not_nan().fill_null(False)
-    if values.dtype == pl.String:
-        present &= (values != "").fill_null(False)
-    return present

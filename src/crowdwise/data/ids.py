@@ -1,7 +1,7 @@
 """Which data types ids and labels may have, and how values of different types are compared."""
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -10,9 +10,11 @@ import polars as pl
 from ..errors import DataError
 from ..kernels import Array
 
+# Data types of text. Categories are compared, tidied and left out as any other text is.
+TEXT: Final = (pl.String, pl.Categorical, pl.Enum)
 # Every file format that we write can store these. The empty type is of columns without any value, which have a better
 # message later.
-_ALLOWED: Final = (pl.String, pl.Categorical, pl.Enum, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null)
+_ALLOWED: Final = (*TEXT, pl.Boolean, pl.Date, pl.Datetime, pl.Time, pl.Null)
 _DAY: Final = datetime.timedelta(days=1)
 # Python, and so every message and table, knows the years 1 to 9999.
 _RANGES: Final[Mapping[Any, tuple[Any, Any]]] = {
@@ -23,7 +25,7 @@ _RANGES: Final[Mapping[Any, tuple[Any, Any]]] = {
 # The units of times, from the coarsest to the finest.
 _UNITS: Final = ("ms", "us", "ns")
 # The zeros at the end of a number or a time, which say nothing: 1.50 and 1.0 are 1.5 and 1.
-_ZEROS: Final = (r"^(-?\d[-:T \d]*\.\d*[1-9])0+$", r"^(-?\d[-:T \d]*)\.0+$")
+ZEROS: Final = (r"^(-?\d[-:T \d]*\.\d*[1-9])0+$", r"^(-?\d[-:T \d]*)\.0+$")
 
 
 def require_ids(schema: Mapping[str, pl.DataType], found: Mapping[str, str], where: str) -> None:
@@ -72,7 +74,7 @@ def kind(dtype: pl.DataType, any_text: bool = False) -> str:
     """
     if dtype.is_integer():
         return "text" if any_text else "whole numbers"
-    if dtype in (pl.String, pl.Categorical, pl.Enum):
+    if dtype in TEXT:
         return "text"
     if isinstance(dtype, pl.Datetime):
         return f"times in {dtype.time_zone}" if dtype.time_zone else "times without a zone"
@@ -103,7 +105,7 @@ def text(values: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     if dtype.is_float():
         whole = (values == values.floor()) & (values.abs() < 1e38)
         spelled = pl.when(whole).then(values.cast(pl.Int128, strict=False).cast(pl.String)).otherwise(spelled)
-    for zeros in _ZEROS:
+    for zeros in ZEROS:
         spelled = spelled.str.replace(zeros, "$1")
     return spelled
 
@@ -152,16 +154,39 @@ def as_number(value: Any) -> int | float | None:
     return None
 
 
-def equals(values: pl.Series, value: Any) -> pl.Series:
-    """Return which values of a column are `value`, which may be given as text: -1 and "-1" are also -1.0.
+def is_any_of(values: pl.Series, wanted: Iterable[Any]) -> pl.Series:
+    """Return which values of a column are one of these: -1 and "-1" are also -1.0 and "-1.0".
 
-    >>> equals(pl.Series([1.0, -1.0, None]), "-1").to_list()
+    >>> is_any_of(pl.Series([1.0, -1.0, None]), ["-1"]).to_list()
     [False, True, False]
+    >>> is_any_of(pl.Series(["-1.0", "1", "-1"]), [-1]).to_list()
+    [True, False, True]
     """
-    if values.dtype == pl.String:
-        return (values == str(value)).fill_null(False)
-    number = as_number(value) if values.dtype.is_numeric() else None
-    written = str(value).lower() if values.dtype == pl.Boolean else str(value if number is None else number)
-    sought = _spelled(pl.Series([number if isinstance(number, float) else written]))[0]
-    distinct = values.unique()
-    return values.is_in(distinct.filter(_spelled(distinct) == sought).implode()).fill_null(False)
+    sought = [in_text(value, values.dtype) for value in wanted]
+    distinct = values.unique() if sought else values.head(0)
+    same = distinct.filter(pl.select(text(pl.lit(distinct), distinct.dtype)).to_series().is_in(sought))
+    return values.is_in(same.implode()).fill_null(False) if len(same) else pl.repeat(False, len(values), eager=True)
+
+
+def in_text(value: Any, dtype: pl.DataType) -> str:
+    """Return how a value is written as `text`, in a column of a data type: 007 is the number 7, or a text."""
+    if dtype == pl.Boolean:
+        return str(value).lower()
+    number = as_number(value) if dtype.is_numeric() else None
+    one = pl.Series([number if isinstance(number, float) else str(value if number is None else number)])
+    return str(pl.select(text(pl.lit(one), one.dtype)).item())
+
+
+def has_value(values: pl.Series) -> pl.Series:
+    """Return which values are present: not null, not NaN and not empty text."""
+    present = values.is_not_null()
+    if values.dtype.is_float():
+        present &= values.is_not_nan().fill_null(False)
+    if values.dtype in TEXT:
+        present &= (values.cast(pl.String) != "").fill_null(False)
+    return present
+
+
+def is_present(values: pl.Series, missing: Iterable[Any]) -> pl.Series:
+    """Return which values are present and none of those that mean "no label"."""
+    return has_value(values) & ~is_any_of(values, missing)

@@ -12,7 +12,7 @@ from polars.io.plugins import register_io_source
 from ..errors import DataError
 from ..kernels import Array
 from .frames import as_series
-from .ids import as_number
+from .ids import is_present
 from .table import Table
 from .unpacking import Content, UnsoundError, whole_lines
 
@@ -130,11 +130,9 @@ def _require_matrix(matrix: Any) -> None:
 
 
 def no_label(missing: Sequence[Any]) -> list[Any]:
-    """Return the values that mean "no label": those that the user gives, as numbers where they are some; else -1."""
+    """Return the values that mean "no label": those that the user gives, else -1."""
     given = [missing] if isinstance(missing, str) or not isinstance(missing, Sequence) else list(missing)
-    if not given:
-        return [_NO_LABEL]
-    return [number if (number := as_number(value)) is not None else value for value in given]
+    return given or [_NO_LABEL]
 
 
 def label_type(matrix: Any) -> pl.DataType:
@@ -157,29 +155,32 @@ def cells(matrix: Any, absent: Sequence[Any], dtype: pl.DataType) -> Iterator[pl
     An item without any label has one row without one, so that it is counted.
     """
     for start, block in _blocks(matrix):
-        present: Array = np.ones(block.shape, bool)
-        for value in absent:
-            if isinstance(value, str) == (block.dtype.kind == "U"):
-                present &= block != value
-        if block.dtype.kind == "f":
-            present = np.asarray(present & ~np.isnan(block))
-        if block.dtype.kind == "U":
-            present &= block != ""
-        labelled = np.asarray(present.any(axis=1))
-        present[~labelled, 0] = True
-        rows, workers = np.nonzero(present)
-        values = (
-            pl.Series("label", block[rows, workers])
-            if block.dtype.kind != "U"
-            else pl.Series("label", block[rows, workers].tolist(), pl.String)
-        )
+        values = _column(block)
+        present = is_present(values, absent).to_numpy().reshape(block.shape)
+        labelled = present.any(axis=1)
+        shown = present.copy()
+        shown[~labelled, 0] = True
+        rows, workers = np.nonzero(shown)
+        labels = values.filter(pl.Series(shown.ravel()))
         if not labelled.all():
-            values = values.set(pl.Series(~labelled[rows]), None)
-        yield pl.DataFrame([pl.Series("item", rows + start), pl.Series("worker", workers), values.cast(dtype)])
+            labels = labels.set(pl.Series(~labelled[rows]), None)
+        yield pl.DataFrame([pl.Series("item", rows + start), pl.Series("worker", workers), labels.cast(dtype)])
+
+
+def _column(block: Array) -> pl.Series:
+    """Return the cells of some rows as one column. Raises `UnsoundError` if some text is not in UTF-8."""
+    try:
+        return pl.Series("label", block.ravel() if block.dtype.kind != "U" else block.ravel().tolist())
+    except UnicodeEncodeError as problem:
+        bad = problem.object[problem.start : problem.end]
+        raise UnsoundError(f"a cell has {bad!r}, half of a surrogate pair, which is no text") from problem
 
 
 def _blocks(matrix: Any) -> Iterator[tuple[int, Array]]:
     """Yield some rows at a time, with the number of the first of them."""
     rows = max(_BLOCK_CELLS // matrix.shape[1], 1)
     for start in range(0, matrix.shape[0], rows):
-        yield start, np.asarray(matrix[start : start + rows])
+        block = np.asarray(matrix[start : start + rows])
+        # polars has floats of 32 and 64 bits, in the byte order of the machine.
+        dtype = np.dtype(np.float64) if block.dtype.kind == "f" else block.dtype.newbyteorder("=")
+        yield start, block.astype(dtype, copy=False)

@@ -10,6 +10,7 @@ from ..errors import DataError, shortened
 from ..kernels import Array
 from . import encoding
 from .encoding import Encoded
+from .ids import TEXT
 from .labels import Labels
 from .reading_report import several
 
@@ -19,7 +20,7 @@ NUMBER: Final = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 LARGEST: Final = 1e60
 # The names of classes, of which there are none.
 NO_CLASSES: Final = pl.Series("label", [], pl.Float64)
-_TEXT: Final = (pl.String, pl.Categorical, pl.Enum, pl.Null)
+_TEXT: Final = (*TEXT, pl.Null)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

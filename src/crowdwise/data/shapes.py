@@ -7,7 +7,7 @@ import polars as pl
 
 from ..errors import DataError
 from . import columns, wide
-from .class_names import named, names_of
+from .class_names import UNLABELLED, named, names_of
 from .ids import require_ids
 from .opening import Opening
 from .table import Table
@@ -46,11 +46,11 @@ def long_form(table: Table, given: Mapping[str, str | None], how: Opening, where
     if "label" not in found.found:
         return found
     if how.label_names is not None:
-        return Long(named(found.lazy, how.label_names), found.found, found.remarks)
+        return Long(named(found.lazy, how.label_names, how.missing), found.found, found.remarks)
     names = names_of(table.features, found.found["label"])
     if names is None or not found.lazy.collect_schema()["label"].is_integer():
         return found
-    return Long(named(found.lazy, names, unlabelled=True), found.found, found.remarks)
+    return Long(named(found.lazy, names, (UNLABELLED, *how.missing)), found.found, found.remarks)
 
 
 def _shaped(table: Table, given: Mapping[str, str | None], how: Opening, where: str) -> Long:

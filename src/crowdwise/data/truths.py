@@ -11,7 +11,7 @@ from ..errors import DataError
 from .cleaning import Rules
 from .formats import format_of, is_other_text
 from .frames import as_series, pick
-from .ids import require_values
+from .ids import has_value, is_present, require_values
 from .importers.export import Export
 from .importers.importer import import_options
 from .importers.recognition import check_format, read_export
@@ -89,11 +89,7 @@ def read_truth(
         name = "The table of truths"
     for column in table:
         require_values(column, column.name)
-    table = (
-        _tidied(table, Rules(missing=missing, strip=strip, fold_case=fold_case))
-        .drop_nulls()
-        .unique(maintain_order=True)
-    )
+    table = _known(table, Rules(missing=missing, strip=strip, fold_case=fold_case)).unique(maintain_order=True)
     twice = table.filter(table["item"].is_duplicated())
     if twice.height:
         first = twice["item"][0]
@@ -107,13 +103,10 @@ def read_truth(
     return table
 
 
-def _tidied(table: pl.DataFrame, rules: Rules) -> pl.DataFrame:
-    """Return truths written as the labels are, by the same rules, and null where a value means that there is none."""
-    tidied = rules.tidied(table.lazy().rename({"truth": "label"})).collect()
-    if rules.missing and tidied["label"].dtype == pl.String:
-        absent = pl.col("label").is_in([str(value) for value in rules.missing])
-        tidied = tidied.with_columns(label=pl.when(~absent).then("label"))
-    return tidied.rename({"label": "truth"})
+def _known(table: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """Return the rows with an item and a truth, where truths are tidied and left out as labels are."""
+    tidied = rules.tidied(table.lazy().rename({"truth": "label"})).collect().rename({"label": "truth"})
+    return tidied.filter(has_value(tidied["item"]) & is_present(tidied["truth"], rules.missing))
 
 
 def _readable(one: Input, encoding: str | None) -> Input:

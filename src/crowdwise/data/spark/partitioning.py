@@ -18,7 +18,7 @@ from ...errors import CallError, DataError
 from .. import encoding
 from ..cleaning import Cleaning, Rules
 from ..frames import first_line
-from ..ids import as_number, require_ids
+from ..ids import ZEROS, as_number, in_text, require_ids
 from ..labels import NOTHING_LEFT
 from ..numbering import numbers
 from ..numbers import NO_CLASSES
@@ -128,11 +128,16 @@ def _schema(table: DataFrame) -> pl.Schema:
 
 
 def _equals(table: DataFrame, value: Any) -> Column:
-    """Return where the label is this value: numbers as numbers, so that -1 is also -1.0, all else as text."""
+    """Return where the label is this value: numbers as numbers, so that -1 is also -1.0, all else as `text`."""
     kind, number = table.schema["label"].dataType, as_number(value)
     if isinstance(kind, t.NumericType) and number is not None:
         return f.col("label") == f.lit(number)
-    return f.col("label").cast("string") == (str(value).lower() if isinstance(kind, t.BooleanType) else str(value))
+    written = f.col("label").cast("string")
+    if isinstance(kind, t.BooleanType):
+        return written == str(value).lower()
+    for zeros in ZEROS:
+        written = f.regexp_replace(written, zeros, "$1")
+    return written == in_text(value, pl.String())
 
 
 def _has_value(table: DataFrame, role: str) -> Column:
