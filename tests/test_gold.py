@@ -228,6 +228,41 @@ def test_confidence_is_fitted_to_the_crowd() -> None:
     assert narrow.low < cw.accuracy(result, rest) < narrow.high
 
 
+@pytest.mark.parametrize("place", ["memory", "disk"])
+def test_only_random_gold_measures_and_calibrates(place: Any, tmp_path: Path) -> None:
+    """Chosen items are those that workers get wrong: they would say that confidence is far too high."""
+    crowd = cw.simulate(400, 15, 2, accuracy=0.75, seed=5)
+    votes = cw.MajorityVote().fit(crowd.labels)
+    wrong = crowd.truth.filter(pl.Series((votes.labels != crowd.truth["truth"]).to_numpy())).head(15)
+    random = crowd.truth.join(wrong, on="item", how="anti").sample(40, seed=1)
+    both = pl.concat([random.with_columns(source=pl.lit("random")), wrong.with_columns(source=pl.lit("chosen"))])
+    crowd.rows.write_csv(tmp_path / "labels.csv")
+    labels = cw.read_labels(tmp_path / "labels.csv", engine=place)
+    result = cw.BWA().fit(labels, gold=both)
+    assert result.gold_check is not None
+    assert result.gold_check.items == 40
+    blind = cw.BWA().fit(labels, gold=both.drop("source"), gold_weight=1)
+    assert blind.gold_check is not None
+    assert blind.gold_check.items == 55
+    assert result.gold_check.accuracy.value > blind.gold_check.accuracy.value + 0.1
+    found = dict(result.to_frame().select("item", "label").iter_rows())
+    assert all(found[item] == truth for item, truth in wrong.iter_rows())  # they teach all the same
+    chosen = both.filter(pl.col("source") == "chosen")
+    assert cw.BWA().fit(labels, gold=chosen).gold_check is None
+
+
+def test_the_source_of_gold_is_read_from_files(tmp_path: Path) -> None:
+    path = tmp_path / "gold.csv"
+    path.write_text("item,truth,source\na,x,random\nb,y,chosen\na,x,chosen\nc,z,\nd,,random\n")
+    known = [("a", "x", "random"), ("b", "y", "chosen"), ("c", "z", "random")]
+    assert cw.read_truth(path).rows() == known
+    assert cw.read_truth(cw.read_truth(path)).rows() == known
+    path.write_text("item,truth,source\na,x,a page\nb,y,chosen\n")
+    assert cw.read_truth(path).rows() == [("a", "x"), ("b", "y")]
+    (tmp_path / "gold.json").write_text('[{"item": "a", "truth": "x", "source": {"page": 1}}]')
+    assert cw.read_truth(tmp_path / "gold.json").rows() == [("a", "x")]
+
+
 def test_recalibration_finds_the_temperature_that_made_the_truth() -> None:
     random = np.random.default_rng(0)
     sure = random.dirichlet(np.ones(3) * 0.5, 5000)

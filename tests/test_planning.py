@@ -221,6 +221,19 @@ def test_an_expert_is_asked_where_answers_are_doubtful(crowd: cw.Labels, found: 
     assert np.allclose(frame["value"], 1 - frame["confidence"])
 
 
+def test_random_items_for_an_expert_come_first_and_say_so(crowd: cw.Labels, found: cw.Result) -> None:
+    frame = cw.next_labels(crowd, result=found, random=20, budget=30, ask="expert", seed=3).to_frame()
+    assert frame["source"].to_list() == ["random"] * 20 + ["chosen"] * 10
+    assert frame["item"].n_unique() == 30
+    assert frame["truth"].null_count() == 30  # the expert fills it in
+    alone = cw.next_labels(crowd, result=found, random=20, ask="expert", seed=3).to_frame()
+    assert alone.equals(frame.head(20))
+    other = cw.next_labels(crowd, result=found, random=20, ask="expert", seed=4).to_frame()
+    assert set(other["item"]) != set(alone["item"])
+    left = found.to_frame().filter(~pl.col("item").is_in(alone["item"].implode()))
+    assert set(frame["item"][20:]) == set(left.sort("confidence").head(10)["item"])
+
+
 def test_an_expert_is_first_asked_where_readings_differ() -> None:
     random = np.random.default_rng(4)
     truth = random.integers(0, 2, 400)
@@ -346,6 +359,9 @@ def test_a_method_that_knows_no_shared_errors_says_so(crowd: cw.Labels) -> None:
         ({"worker": "w01", "per_item_max": 2}, "asked only once"),
         ({"worker": "w01", "strategy": "best_worker"}, "chooses the workers itself"),
         ({"seed": -1}, "seed=-1"),
+        ({"random": 3}, "say ask='expert'"),
+        ({"random": 6, "ask": "expert"}, "random=6 is more than budget=5"),
+        ({"budget": None}, "Say how many labels to ask for"),
     ],
 )
 def test_what_makes_no_sense_is_refused(crowd: cw.Labels, found: cw.Result, more: dict[str, Any], said: str) -> None:

@@ -2,12 +2,14 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 import crowdwise as cw
+from crowdwise.analysis.review import expected_errors
 
 from .test_cli import run
 
@@ -67,21 +69,36 @@ def test_copies_are_named(tmp_path: Path) -> None:
 def test_items_to_review_are_the_doubtful_ones_the_worst_first() -> None:
     labels = cw.simulate(200, 15, 3, accuracy=0.65, seed=6).labels
     result = cw.DawidSkene().fit(labels)
-    table = cw.review(result, labels)
+    table = cw.review(result, labels, top=200).filter(pl.col("reason").is_not_null())
+    assert table.height == 200
+    least_sure = cw.review(result, labels)
+    assert least_sure.height == 20
+    assert (least_sure["confidence"] < 0.8).all()
+    assert least_sure.equals(table.head(20))
+    assert cw.review(result, labels, below=0.7).equals(table.filter(pl.col("confidence") < 0.7))
+    assert cw.review(result, labels, below=0.7, top=3).equals(table.head(3))
+    held, errors = (1 - least_sure["confidence"]).sum(), (1 - result.confidence).sum()
+    said = f"about {held:.0f} of {errors:.0f} wrong answers are on it, and about {errors - held:.0f} are elsewhere."
+    assert said in expected_errors(result, least_sure)
     assert table["confidence"].round(9).is_sorted()
     votes = cw.MajorityVote().fit(labels)
     differs = (votes.labels != result.labels).to_numpy() & ~votes.ties
-    expected = labels.names.items.filter((result.confidence < 0.8) | result.ties | differs)
-    assert set(table["item"]) == set(expected)
     outvoted = table.filter(pl.col("majority") != pl.col("label"))
     assert outvoted.height == differs.sum() > 0
     assert outvoted["reason"].str.contains("but those who say so are trusted less").all()
     shuffled = cw.Labels.from_frame(
         cw.simulate(200, 15, 3, accuracy=0.65, seed=6).rows.sample(fraction=1, shuffle=True, seed=1)
     )
-    assert cw.review(cw.DawidSkene().fit(shuffled), shuffled).equals(table)
+    assert cw.review(cw.DawidSkene().fit(shuffled), shuffled, top=200).equals(table)
     gold = {table["item"][0]: table["label"][0]}
     assert table["item"][0] not in cw.review(cw.DawidSkene().fit(labels, gold=gold), labels)["item"]
+
+
+@pytest.mark.parametrize("limits", [{"top": 0}, {"top": 1.5}, {"below": 0}, {"below": 1.1}, {"below": True}])
+def test_limits_that_make_no_list_are_refused(limits: dict[str, Any]) -> None:
+    labels = cw.simulate(20, 5, seed=1).labels
+    with pytest.raises(cw.CallError, match=f"{next(iter(limits))}="):
+        cw.review(cw.MajorityVote().fit(labels), labels, **limits)
 
 
 def test_the_command_writes_both_lists(tmp_path: Path) -> None:
@@ -96,6 +113,12 @@ def test_the_command_writes_both_lists(tmp_path: Path) -> None:
     workers = pl.read_csv(targets[1])
     assert workers.filter(pl.col("reasons").is_not_null())["worker"].to_list() == ["spam"]
     assert pl.read_csv(targets[2]).columns == ["item", "label", "confidence", "majority", "votes", "reason"]
+    assert "The list has" in done.stderr
+    options[-1:] = [tmp_path / "top.csv", "--review-top", "7", "--quiet"]
+    assert run("aggregate", str(tmp_path / "labels.csv"), *map(str, options)).returncode == 0
+    assert pl.read_csv(tmp_path / "top.csv").height == 7
+    refused = run("aggregate", str(tmp_path / "labels.csv"), "--review-top", "7")
+    assert "without --review" in refused.stderr
     refused = run("aggregate", str(tmp_path / "labels.csv"), "--review", str(targets[2]), "--engine", "disk")
     assert refused.returncode != 0
     assert "memory" in refused.stderr

@@ -1,31 +1,38 @@
 """`review`: the items to look at again, and why, in words."""
 
+import math
+from numbers import Real
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
 from ..data.labels import Labels
-from ..errors import shown
+from ..data.reading_report import several
+from ..errors import CallError, shown
 from ..methods.mv import MajorityVote
 from ..results.result import Result
 from .pairing import require_order, same_labels
-from .planning.needs import require_in_memory
+from .planning.needs import require_in_memory, require_whole
 from .planning.reasons import reasons
 
-# An item is looked at again if its answer is wrong more often than this, as far as can be told.
-_DOUBTFUL: Final = 0.2
+# Without other wishes, an item is listed only if its answer is less sure than this, tied, or not what most workers say.
+_SURE: Final = 0.8
+# And at most this share of the items is listed: the rest is more than a person reads.
+_SHARE: Final = 0.1
 
 
-def review(result: Result, labels: Labels) -> pl.DataFrame:
-    """Return the items that somebody should look at again, the worst first.
+def review(result: Result, labels: Labels, *, top: int | None = None, below: float | None = None) -> pl.DataFrame:
+    """Return the items that are worth a person's time, the least sure first.
 
-    These are items whose answer is less than 80 % sure, whose best two classes are tied, or whose answer is not what
-    most workers say. Items that were given as gold are left out.
+    These are at most a tenth of the items: the least sure of those whose answer is less than 80 % sure, whose best two
+    classes are tied, or whose answer is not what most workers say. Items that were given as gold are left out.
 
     Args:
         result: The result of a method.
         labels: The labels that the method was fitted to, in memory.
+        top: List so many of the least sure items instead.
+        below: List all items whose confidence is below this instead; with `top`, at most so many of them.
 
     Returns:
         A row for each item: item, label, confidence, majority (what most workers say; null if there is a tie), votes
@@ -36,17 +43,23 @@ def review(result: Result, labels: Labels) -> pl.DataFrame:
     >>> review(cw.aggregate(crowd.labels), crowd.labels).columns
     ['item', 'label', 'confidence', 'majority', 'votes', 'reason']
     """
+    check_review(top, below)
     require_order(result)
     require_in_memory(labels, "review")
     labels = same_labels(result, labels)
     votes = MajorityVote().fit(labels)
     outvoted = (votes.labels != result.labels).to_numpy() & ~votes.ties
-    doubtful = (result.confidence < 1 - _DOUBTFUL) | result.ties | outvoted
-    if result.gold is not None:
-        doubtful &= result.gold < 0
+    is_open = np.ones(labels.n_items, bool) if result.gold is None else result.gold < 0
+    if below is not None:
+        doubtful = is_open & (result.confidence < below)
+    elif top is not None:
+        doubtful = is_open
+    else:
+        doubtful = is_open & ((result.confidence < _SURE) | result.ties | outvoted)
+        top = math.ceil(_SHARE * is_open.sum())
     # Items with the same confidence are in the order of their numbers, so that the order of rows changes nothing.
     codes = np.flatnonzero(doubtful)
-    codes = codes[np.lexsort((labels.numbering.item_places[codes], np.round(result.confidence[codes], 12)))]
+    codes = codes[np.lexsort((labels.numbering.item_places[codes], np.round(result.confidence[codes], 12)))][:top]
     majority = votes.labels.to_frame("majority").select(
         pl.when(pl.Series(~votes.ties)).then(pl.col("majority")).otherwise(None).alias("majority")
     )["majority"]
@@ -63,6 +76,32 @@ def review(result: Result, labels: Labels) -> pl.DataFrame:
             pl.Series("votes", result.votes[codes]),
             pl.Series("reason", why, dtype=pl.String),
         ]
+    )
+
+
+def check_review(top: int | None, below: float | None) -> None:
+    """Raise `CallError` if a list cannot be made by these limits."""
+    if top is not None:
+        require_whole("top", top, 1, 10**9)
+    if below is not None and (isinstance(below, bool) or not isinstance(below, Real) or not 0 < below <= 1):
+        raise CallError(f"below={shown(below)} is not a number above 0 and at most 1.")
+
+
+def expected_errors(result: Result, listed: pl.DataFrame) -> str:
+    """Say how many errors the items of a list are expected to hold, and how many the others, by confidence.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate(100, 10, classes=2, seed=1)
+    >>> result = cw.aggregate(crowd.labels)
+    >>> expected_errors(result, review(result, crowd.labels, top=5)).startswith("The list has 5 of 100 items")
+    True
+    """
+    is_open = np.ones(len(result.confidence), bool) if result.gold is None else result.gold < 0
+    errors = float((1 - result.confidence[is_open]).sum())
+    held = float((1 - listed["confidence"]).sum())
+    return (
+        f"The list has {listed.height:,} of {several(len(result.confidence), 'item', 'items')}. By confidence, about "
+        f"{held:,.0f} of {errors:,.0f} wrong answers are on it, and about {errors - held:,.0f} are elsewhere."
     )
 
 

@@ -25,7 +25,12 @@ def aggregate(
         str, typer.Option(help="The names of columns to write: crowdwise, or cleanlab for those of cleanlab.")
     ] = "crowdwise",
     review: Annotated[
-        str | None, typer.Option(help="Write the items to look at again here, the worst first, and why.")
+        str | None,
+        typer.Option(help="Write the items worth a person's time here, the least sure first: at most a tenth of all."),
+    ] = None,
+    review_top: Annotated[int | None, typer.Option(help="With --review: list so many of the least sure items.")] = None,
+    review_below: Annotated[
+        float | None, typer.Option(help="With --review: list all items whose confidence is below this.")
     ] = None,
     bom: options.Bom = False,
     numeric: options.Numeric = False,
@@ -57,6 +62,7 @@ def aggregate(
     from ..analysis.findings import Findings
     from ..analysis.ordinal_errors import errors_of
     from ..analysis.planning.needs import require_in_memory
+    from ..analysis.review import check_review, expected_errors
     from ..analysis.review import review as items_to_review
     from ..data.labels import Labels
     from ..data.targets import check_state, check_targets
@@ -80,6 +86,9 @@ def aggregate(
     back = predictions.goes_back(output, reading, engine)
     targets = [path for path in (None if back else output, workers, review) if path is not None]
     check_targets(targets, [*reading.files, truth, gold, history, costs], folders=engine == "spark", bom=bom)
+    check_review(review_top, review_below)
+    if review is None and (review_top is not None or review_below is not None):
+        raise CallError("--review-top and --review-below do nothing without --review.")
     terminal = Terminal(quiet)
     given = session.read_gold(gold, gold_weight, reading)._replace(history=history, decay=decay)
     if history is None and decay != 1:
@@ -115,7 +124,9 @@ def aggregate(
             sheets = output is not None and not back and has_sheets(output)
             unusual = about.unusual if workers or sheets or looks else None
             can_be_reviewed = isinstance(labels, Labels) and not labels.set_valued
-            again = items_to_review(result, labels) if review or (sheets and can_be_reviewed) else None
+            again = None
+            if review or (sheets and can_be_reviewed):
+                again = items_to_review(result, labels, top=review_top, below=review_below)
             found.write(
                 None if back else output,
                 workers,
@@ -129,6 +140,7 @@ def aggregate(
             )
             if review is not None and again is not None:
                 write({review: again}, bom=bom)
+                terminal.remark(expected_errors(result, again))
             written = list(targets)
             if back and output is not None:
                 predictions.write(terminal, found, labels, method, reading, output)

@@ -11,7 +11,12 @@ from .streams import say
 
 def next_(
     reading: options.Reading,
-    budget: Annotated[int, typer.Option(help="How many labels to ask for.")],
+    budget: Annotated[
+        int | None, typer.Option(help="How many labels to ask for; left out: as many as --random.")
+    ] = None,
+    random: Annotated[
+        int, typer.Option(help="With --ask expert: draw so many items at random. Only these can calibrate confidence.")
+    ] = 0,
     output: Annotated[str | None, typer.Option("--output", "-o", help="Write the items to ask about here.")] = None,
     ask: Annotated[str, typer.Option(help="Who is asked: crowd, or expert, whose decisions become gold.")] = "crowd",
     worker: Annotated[
@@ -24,7 +29,7 @@ def next_(
     per_item_max: Annotated[
         int | None, typer.Option(help="How many labels to ask for at most of one item; 3 if left out.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of --strategy random.")] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of what is drawn at random.")] = 0,
     method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
     gold: options.Gold = None,
@@ -44,6 +49,7 @@ def next_(
     chosen = session.choose_method(method, set_)
     settings: dict[str, Any] = {
         "budget": budget,
+        "random": random,
         "ask": ask,
         "worker": worker,
         "strategy": strategy,

@@ -263,7 +263,7 @@ def fit(terminal: "Terminal", key: str, method: "Method", labels: "Crowd", given
     if not result.convergence.converged:
         terminal.remark(f"{key} {result.convergence}. Raise max_iterations (--set max_iterations=...).")
     if given is not None and given.gold is not None:
-        what = "With one gold item, the method cannot be checked, and confidence stays as it is without gold."
+        what = "Fewer than two gold items were drawn at random, so gold does not calibrate confidence here."
         terminal.remark(what if result.gold_check is None else str(result.gold_check))
     return result
 

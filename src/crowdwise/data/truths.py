@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -10,7 +11,7 @@ import polars as pl
 from ..errors import DataError
 from .cleaning import Rules
 from .formats import format_of, is_other_text
-from .frames import as_series, pick
+from .frames import as_series, as_table, pick
 from .ids import has_value, is_present, require_values
 from .importers.export import Export
 from .importers.importer import import_options
@@ -23,6 +24,9 @@ from .sources import Scan, same_types
 
 # How the columns of a file of truths are named on the command line, where --item is a column of the labels.
 _TRUTH_OPTIONS: Final = {"item": "--truth-item", "truth": "--truth-label"}
+# How the items of gold were picked, in the column `source`.
+RANDOM: Final = "random"
+CHOSEN: Final = "chosen"
 
 
 def read_truth(
@@ -57,7 +61,9 @@ def read_truth(
         imports: What else is asked of an export, as in `read_labels`; nothing of it is asked of a table.
 
     Returns:
-        A table with the columns `item` and `truth`, one row per item. Rows without an item or a truth are left out.
+        A table with the columns `item` and `truth`, one row per item. Rows without an item or a truth are left out. A
+        column `source` whose values are "random" and "chosen" is kept: it says how the items of gold were picked
+        (docs/gold.md).
 
     Raises:
         DataError: There is no truth, or some item has several.
@@ -82,14 +88,20 @@ def read_truth(
             options = import_options(question=question, item=item, **imports)
             table = truths_of(read_export(*found, options), options, name)
         else:
-            scans = same_types([_scan_truth(one, given, likely or {}) for one in inputs])
-            table = pl.concat([one.collect() for one in scans])
+            scans = [_scan_truth(one, given, likely or {}) for one in inputs]
+            if not all("source" in one.found for one in scans):
+                scans = [replace(one, lazy=one.lazy.select("item", "truth")) for one in scans]
+            table = pl.concat([one.collect() for one in same_types(scans)])
     else:
-        table, _ = pick(source, given, "The table of truths")
         name = "The table of truths"
-    for column in table:
+        lazy = source if isinstance(source, pl.LazyFrame) else as_table(source).lazy()
+        table, roles = pick(lazy, given, name)
+        picked = _source_column(lazy.collect_schema().names(), roles)
+        if picked and lazy.collect_schema()[picked["source"]] == pl.String:
+            table = lazy.select(*(pl.col(column).alias(role) for role, column in (roles | picked).items())).collect()
+    for column in table.select("item", "truth"):
         require_values(column, column.name)
-    table = _known(table, Rules(missing=missing, strip=strip, fold_case=fold_case)).unique(maintain_order=True)
+    table = _once(_known(table, Rules(missing=missing, strip=strip, fold_case=fold_case)))
     twice = table.filter(table["item"].is_duplicated())
     if twice.height:
         first = twice["item"][0]
@@ -109,6 +121,22 @@ def _known(table: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     return tidied.filter(has_value(tidied["item"]) & is_present(tidied["truth"], rules.missing))
 
 
+def _once(known: pl.DataFrame) -> pl.DataFrame:
+    """Return each pair of item and truth once; an item that was drawn at random stays so if it is also chosen."""
+    sources = known["source"].cast(pl.String, strict=False).drop_nulls() if "source" in known.columns else None
+    if sources is None or not sources.is_in([RANDOM, CHOSEN]).all():
+        return known.select("item", "truth").unique(maintain_order=True)
+    drawn = (pl.col("source").fill_null(RANDOM) == RANDOM).any()
+    source = pl.when(drawn).then(pl.lit(RANDOM)).otherwise(pl.lit(CHOSEN)).alias("source")
+    return known.group_by("item", "truth", maintain_order=True).agg(source)
+
+
+def _source_column(names: Sequence[str], roles: Mapping[str, str]) -> dict[str, str]:
+    """Return the column that may say how items were picked, by the role `source`; {} if there is none."""
+    found = [name for name in names if name.strip().lower() == "source" and name not in roles.values()]
+    return {"source": found[0]} if len(found) == 1 else {}
+
+
 def _readable(one: Input, encoding: str | None) -> Input:
     """Return an input with its text in UTF-8, of which the user says how it is stored if it is not."""
     how = Opening(encoding=encoding)  # which checks that there is such an encoding
@@ -125,13 +153,18 @@ def _scan_truth(one: Input, given: Mapping[str, str | None], likely: Mapping[str
     how = Opening(named_by=_TRUTH_OPTIONS)
     named = dict(given)
     header: list[str] = []
-    if any(likely.values()) and isinstance(one, Export):
+    if isinstance(one, Export):
         header = format_of(one.content, one.name).open(one.content, how).names
     if named["item"] is None and likely.get("item") in header:
         named["item"] = likely["item"]
     try:
-        return scan_input(one, named, how)
+        scan = scan_input(one, named, how)
     except DataError:
         if named["truth"] is not None or likely.get("truth") not in header:
             raise
-        return scan_input(one, {**named, "truth": likely["truth"]}, how)
+        named["truth"] = likely["truth"]
+        scan = scan_input(one, named, how)
+    source = _source_column(header, scan.found)
+    with suppress(DataError):  # a column that only has the same name
+        return scan_input(one, {**named, **source}, how) if source else scan
+    return scan

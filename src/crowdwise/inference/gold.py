@@ -4,6 +4,10 @@ Items of known class are clamped to it (see `engines.base.sweep_items`), so what
 they are. They cannot show how good the method is: that would be to ask a question whose answer was given. So the method
 is fitted again without a fifth of them at a time, and those are what it is measured by and confidence is fitted to.
 
+Gold may have a column `source`. Items that were drawn at random stand for the crowd, so only they measure the method
+and calibrate confidence. Chosen items only teach: they show how good workers are. Without the column, all count as
+random.
+
 Known classes also decide between readings of the labels (readings.py), and count once where they look chosen
 (disputes.py), unless the user gave a weight.
 """
@@ -23,7 +27,7 @@ from ..data.knowledge import Known
 from ..data.labels import Labels
 from ..data.numbering import inverse, numbers
 from ..data.reading_report import several
-from ..data.truths import read_truth
+from ..data.truths import RANDOM, read_truth
 from ..errors import CallError, DataError, shortened
 from ..kernels import Array
 from ..results.gold import GoldCheck, Share, clearly_better
@@ -73,11 +77,13 @@ class _Gold:
             raise DataError(f"The gold names {new[0]!r}, a class that the state does not know.")
         self._crowd = labels if len(classes) == labels.n_classes else labels.with_classes(classes)
         codes = codes_of(truths, classes)
-        self._table = table.select("item").with_columns(pl.Series("code", codes))
+        random = pl.lit(True) if "source" not in table.columns else pl.col("source") == RANDOM
+        self._table = table.select("item", random.alias("random")).with_columns(pl.Series("code", codes))
         self._may_count_once = known.gold_weight == GOLD_WEIGHT
         agreed = lower_agreement(self._crowd, self._table) if self._may_count_once else None
         if agreed is not None:
             self._known = replace(known, gold_weight=1.0)
+        if agreed is not None and self._table["random"].all():
             self.remarks.append(
                 f"Gold items are more disputed than others (their most frequent answer has {agreed[0]:.0%} of the "
                 f"votes, elsewhere {agreed[1]:.0%}), so they do not look drawn at random: each counts as one item and "
@@ -118,18 +124,19 @@ class _Gold:
         return [sentence] if best else []
 
     def check(self, fit: "Callable[[Crowd], Inferred]") -> GoldCheck | None:
-        """Measure a method by known classes that it does not know; None if there are fewer than two."""
-        count = self._table.height
-        folds = min(_FOLDS, count)
+        """Measure a method by known classes of random items, each of which it does not know; None if there are few."""
+        random = self._table.filter("random")
+        chosen = self._table.filter(~pl.col("random"))
+        folds = min(_FOLDS, random.height)
         if folds < 2:
             return None
-        fold = numbers(self._table["item"]) % folds  # so it depends on names alone, and folds are alike in size
+        fold = numbers(random["item"]) % folds  # so it depends on names alone, and folds are alike in size
         found, truths, right = [], [], []
-        majority = self._majority()
+        majority = self._majority(random)
         for number in range(folds):
-            others = self._table.filter(pl.Series(fold != number))
+            others = pl.concat([random.filter(pl.Series(fold != number)), chosen])
             rest = self._begun(others, self._readings.weighed(self._crowd.with_known(others, self._known)))
-            asked = self._table.filter(pl.Series(fold == number))
+            asked = random.filter(pl.Series(fold == number))
             result = fit(rest).about(asked["item"])
             items, classes = codes_of(asked["item"], result.names.items), asked["code"].to_numpy()
             found.append(result.probabilities[items])
@@ -137,18 +144,18 @@ class _Gold:
             right.append(result.wins(items, classes))
         in_folds = np.argsort(fold, kind="stable")
         return GoldCheck(
-            items=count,
+            items=random.height,
             accuracy=Share.of(np.concatenate(right)),
             majority=Share.of(majority),
             prefers_majority=clearly_better(majority[in_folds], np.concatenate(right)),
             recalibration=Recalibration.fit(np.concatenate(found), np.concatenate(truths)),
         )
 
-    def _majority(self) -> Array:
-        """Return, for every item of known class, whether most votes name it."""
-        votes = self._votes.about(self._table["item"])
-        classes = codes_of(self._crowd.names.classes, votes.names.classes)[self._table["code"].to_numpy()]
-        won: Array = votes.wins(codes_of(self._table["item"], votes.names.items), classes)
+    def _majority(self, known: pl.DataFrame) -> Array:
+        """Return, for each of these items of known class, whether most votes name it."""
+        votes = self._votes.about(known["item"])
+        classes = codes_of(self._crowd.names.classes, votes.names.classes)[known["code"].to_numpy()]
+        won: Array = votes.wins(codes_of(known["item"], votes.names.items), classes)
         return won
 
 

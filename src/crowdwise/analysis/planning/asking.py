@@ -9,6 +9,7 @@ import polars as pl
 from ...data.labels import Labels
 from ...data.numbering import inverse
 from ...data.reading_report import several
+from ...data.truths import CHOSEN, RANDOM
 from ...errors import CallError, DataError, shown
 from ...kernels import Array
 from ...methods.adjudicator import Adjudicator
@@ -52,6 +53,9 @@ class Asking:
         what the strategy goes by: for "expected", how many right answers a label is expected to add; for "uncertain"
         and for an expert, the probability that the answer is wrong; null if it goes by nothing of the kind. With costs
         it is what a label is expected to save, or what the decision is expected to cost.
+
+        For an expert there are two more: truth, which is empty and is where the expert writes the decision, and source,
+        which says whether the item was drawn at random or chosen. Filled in, the table can be given as gold.
         """
         return self.frame
 
@@ -60,7 +64,9 @@ class Asking:
         """What is asked for, in words."""
         items = several(self.frame["item"].n_unique(), "item", "items")
         if self.ask == "expert":
-            said = f"An expert should decide {items}."
+            drawn = self.frame.filter(pl.col("source") == RANDOM).height
+            how = f" ({drawn:,} of them drawn at random)" if 0 < drawn < self.frame.height else ""
+            said = f"An expert should decide {items}{how if drawn < self.frame.height else ', drawn at random'}."
         else:
             said = f"Ask for {several(self.labels, 'label', 'labels')} on {items}."
         if self.labels < self.budget:
@@ -78,7 +84,8 @@ class Asking:
 def next_labels(
     labels: Labels,
     *,
-    budget: int,
+    budget: int | None = None,
+    random: int = 0,
     result: Result | None = None,
     ask: Literal["crowd", "expert"] = "crowd",
     worker: Any = None,
@@ -91,7 +98,9 @@ def next_labels(
 
     Args:
         labels: The labels so far, in memory.
-        budget: How many labels to ask for.
+        budget: How many labels to ask for; None for as many as `random`.
+        random: How many of the items that an expert decides are drawn at random; they come first. Only random items
+            measure accuracy and calibrate confidence.
         result: The result of a method on these labels; that of `Adjudicator` if None. Items that it was given as gold
             are not asked about.
         ask: Who is asked. An expert is right, and what it decides can be given to `fit` as gold.
@@ -101,7 +110,7 @@ def next_labels(
             least; "fewest" where labels are fewest; "random" by chance; "best_worker" is "uncertain", and each label is
             to be given by the best worker who has not labelled the item. All but the first are there to compare with.
         per_item_max: How many labels to ask for at most of one item; 3 if None, and 1 of one worker or an expert.
-        seed: The seed of the strategy "random".
+        seed: The seed of what is drawn at random.
         costs: What each decision costs where each class is true, as in `decide`; None if every error costs the same.
 
     Raises:
@@ -114,7 +123,8 @@ def next_labels(
     [('i29', 2, "4 'c1' against 4 'c2'"), ('i31', 1, "4 'c1' against 4 'c2'")]
     """
     require_in_memory(labels, "next_labels")
-    most = check_request(budget, ask, worker, strategy, per_item_max, seed)
+    most = check_request(budget, random, ask, worker, strategy, per_item_max, seed)
+    budget = random if budget is None else budget
     found = Adjudicator().fit(labels) if result is None else result
     labels = same_labels(found, labels)
     code = None if worker is None else find_name(labels.names.workers, worker, "worker")
@@ -123,27 +133,53 @@ def next_labels(
     if not request.open.any():
         who = "gold" if worker is None else f"gold or labelled by {shown(worker)}"
         raise DataError(f"Every item is {who} already, so there is nothing to ask about.")
-    told: list[str] | None = None
-    if ask == "expert" and strategy == "expected":
-        offers, told = rank_for_expert(request)
-    else:
-        offers = choose(strategy, request)
-    return _described(request, offers, ask, strategy, told)
+    if ask == "expert":
+        return _for_expert(request, strategy, random)
+    return Asking(ask, budget, *_described(request, choose(strategy, request), strategy, None))
+
+
+def _for_expert(request: Request, strategy: str, random: int) -> Asking:
+    """Return the items that an expert should decide: those drawn at random, and then those chosen by the strategy."""
+    drawn = choose("random", request._replace(budget=request.budget if strategy == "random" else random))
+    left = request.open.copy()
+    left[drawn.items] = False
+    rest = request._replace(open=left, budget=request.budget - len(drawn.items))
+    chosen, told = rank_for_expert(rest) if strategy == "expected" else (choose(strategy, rest), None)
+    tables = []
+    for offers, why, source in ((drawn, None, RANDOM), (chosen, told, CHOSEN)):
+        _, frame = _described(request, offers, strategy, why)
+        tables.append(frame.with_columns(pl.lit(None, pl.String).alias("truth"), pl.lit(source).alias("source")))
+    frame = pl.concat(tables)
+    others = [name for name in frame.columns if name not in ("item", "truth", "source")]
+    return Asking("expert", request.budget, frame.height, frame.select("item", "truth", "source", *others))
 
 
 def check_request(
-    budget: object, ask: object, worker: object, strategy: object, per_item_max: object, seed: object
+    budget: object,
+    random: object,
+    ask: object,
+    worker: object,
+    strategy: object,
+    per_item_max: object,
+    seed: object,
 ) -> int:
     """Check the arguments of `next_labels`, and return how many labels to ask for at most of one item.
 
     Raises:
         CallError: An argument is not allowed.
     """
-    require_whole("budget", budget, 1, _LARGEST)
+    if budget is None and not random:
+        raise CallError("Say how many labels to ask for: budget (--budget), or random (--random) for an expert.")
+    require_whole("random", random, 0, _LARGEST)
+    require_whole("budget", random if budget is None else budget, 1, _LARGEST)
     require_whole("seed", seed, 0, 10**18)
     check_strategy(strategy)
     if ask not in ("crowd", "expert"):
         raise CallError(f"ask={shown(ask)} is neither 'crowd' nor 'expert'.")
+    if random and ask != "expert":
+        raise CallError("random (--random) is for items that an expert decides: say ask='expert' (--ask expert).")
+    if budget is not None and int(random) > int(budget):  # type: ignore[call-overload]  # they are whole numbers
+        raise CallError(f"random={random} is more than budget={budget}, which counts them too.")
     if ask == "expert" and worker is not None:
         raise CallError("An expert is no worker of the crowd: leave out worker, or ask the crowd.")
     if ask == "expert" and strategy not in _FOR_EXPERTS:
@@ -180,8 +216,8 @@ def _request(
     return Request(result, labels, *arranged, budget, most, worker, seed, costs)
 
 
-def _described(request: Request, offers: Offers, ask: str, strategy: str, told: list[str] | None) -> Asking:
-    """Make the table of the labels to ask for."""
+def _described(request: Request, offers: Offers, strategy: str, told: list[str] | None) -> tuple[int, pl.DataFrame]:
+    """Return how many labels are asked for, and their table."""
     labels, result = request.labels, request.result
     codes = inverse(labels.numbering.item_places)[offers.items]
     table = pl.DataFrame({"code": codes, "value": pl.Series(offers.values, nan_to_null=True)})
@@ -203,12 +239,8 @@ def _described(request: Request, offers: Offers, ask: str, strategy: str, told: 
         pl.Series("reason", why, dtype=pl.String),
     )
     columns = ["item", "ask", *(["worker"] if "worker" in frame.columns else [])]
-    return Asking(
-        ask,
-        request.budget,
-        int(table["ask"].sum()),
-        frame.select(*columns, "label", "confidence", "votes", "value", "reason"),
-    )
+    shown_columns = frame.select(*columns, "label", "confidence", "votes", "value", "reason")
+    return int(table["ask"].sum()), shown_columns
 
 
 def _best_workers(result: Result, labels: Labels, codes: Array) -> pl.Series:
