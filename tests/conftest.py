@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from .commands import Command, run_in_process
 from .engines import Engine, in_memory, on_disk_in, on_spark, start_spark
 
 # Tests send SIGHUP to what they start, which would ignore it if these tests ran under `nohup`.
@@ -35,6 +36,12 @@ def golden(data: Path) -> Path:
     folder = data.parent / "golden"
     assert folder.is_dir(), f"there is no {folder}"
     return folder
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Runs a command in this process."""
+    return run_in_process(monkeypatch, capsys)
 
 
 @pytest.fixture

@@ -61,7 +61,7 @@ def test_items_and_classes_match_across_types() -> None:
 
 def test_a_truth_of_something_else_is_said() -> None:
     with pytest.raises(
-        cw.DataError, match="shares no item with the labels: it has 'no', for example, the labels have 1"
+        cw.DataError, match="shares no item with the labels: it has 'no', for example, the labels have '1'"
     ):
         cw.accuracy(tied(), {"no": "x"})
     with pytest.raises(cw.DataError, match="shares no class with the labels"):

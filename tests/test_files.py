@@ -169,7 +169,7 @@ def test_truth_is_read_from_files_tables_and_mappings(tmp_path: Path) -> None:
     assert cw.read_truth(pl.DataFrame({"task": [1, 2], "label": ["x", "y"]})).rows() == expected
     assert cw.read_truth({1: "x", 2: "y"}).rows() == expected
     assert cw.read_truth(io.BytesIO(path.read_bytes())).height == 2
-    with pytest.raises(cw.DataError, match="more than one truth for 1 items; first: item 2 is 'y' and 'z'"):
+    with pytest.raises(cw.DataError, match="more than one truth for 1 item; first: item '2' is 'y' and 'z'"):
         cw.read_truth(pl.DataFrame({"item": [1, 2, 2], "truth": ["x", "y", "z"]}))
     with pytest.raises(cw.DataError, match="has no truth in it"):
         cw.read_truth(pl.DataFrame({"item": [1], "truth": [None]}))

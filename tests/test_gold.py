@@ -301,7 +301,7 @@ def test_a_class_that_only_gold_names_is_a_class() -> None:
     ("gold", "message"),
     [
         ({"nobody": "c1"}, r"The gold shares no item with the labels: it has 'nobody', for example, the labels have"),
-        (pl.DataFrame({"item": ["i001"] * 2, "truth": ["c1", "c2"]}), r"more than one truth for 1 items; first: item"),
+        (pl.DataFrame({"item": ["i001"] * 2, "truth": ["c1", "c2"]}), r"more than one truth for 1 item; first: item"),
         ({}, r"no truth in it"),
         ({"i001": None}, r"no truth in it"),
         (pl.DataFrame({"item": ["i001"]}), r"truth"),

@@ -3,42 +3,16 @@
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.cli import app
 
+from .commands import Command
 from .exports import EXAMPLES, VOTES, annotation, label_studio, result
-
-
-class Ended(NamedTuple):
-    """How a command ended."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-Command = Callable[..., Ended]
-
-
-@pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Runs a command in this process, which takes a fraction of the time of one of its own."""
-
-    def command(*arguments: object) -> Ended:
-        monkeypatch.setattr(app, "prepare_streams", lambda: None)  # pytest has prepared them
-        monkeypatch.setattr(sys, "argv", ["crowdwise", *map(str, arguments)])
-        with pytest.raises(SystemExit) as ending:
-            app.run()
-        return Ended(int(ending.value.code or 0), *capsys.readouterr())
-
-    return command
 
 
 def tasks(path: Path, count: int = 80, **more: Any) -> Path:

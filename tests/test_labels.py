@@ -147,7 +147,7 @@ def test_conflicts_are_an_error_that_names_the_first() -> None:
     with pytest.raises(cw.DataError) as problem:
         cw.Labels.from_frame(conflicting())
     assert str(problem.value) == (
-        "1 (item, worker) pair has more than one label; first: item 1, worker 'b' said 'y' and 'x'. "
+        "1 (item, worker) pair has more than one label; first: item '1', worker 'b' said 'y' and 'x'. "
         'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line).'
     )
 

@@ -162,7 +162,7 @@ def test_several_numbers_of_one_worker() -> None:
 @pytest.mark.parametrize(
     ("labels", "message"),
     [
-        (["1", "2 kg", "3 kg"], r"2 labels are not finite numbers .*, of 3; first: '2 kg' \(item 2, worker 'b'\)"),
+        (["1", "2 kg", "3 kg"], r"2 labels are not finite numbers .*, of 3; first: '2 kg' \(item '2', worker 'b'\)"),
         (["1", "inf", "3"], r"1 label is not a finite number .*first: 'inf'"),
         ([1.0, float("inf"), 3.0], r"1 label is not a finite number .*first: inf"),
         ([1.0, 1e70, 3.0], r"1 label is not a finite number \(up to 1e\+60\).*first: 1e\+70"),

@@ -63,6 +63,15 @@ def shown(value: object) -> str:
         return f"an {type(value).__name__}"
 
 
+def quoted(name: object) -> str:
+    """Return the name of an item, a worker or a class for a message: in quotes, whatever its type is.
+
+    >>> quoted(4), quoted("4")
+    ("'4'", "'4'")
+    """
+    return shown(str(name))
+
+
 class _ShortError(ValueError):
     """An error whose message is short, whatever names it has in it."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from ..data.ids import codes_of
 from ..data.reading_report import several
 from ..data.truths import read_truth
-from ..errors import DataError
+from ..errors import DataError, quoted
 from ..kernels import Array
 from ..results.gold import Share
 from ..results.inferred import Inferred
@@ -126,8 +126,8 @@ def match(result: Result, truth: Any) -> Matched:
     items = codes_of(table["item"], result.names.items)
     if (items < 0).all():
         raise DataError(
-            f"The truth shares no item with the labels: it has {table['item'][0]!r}, for example, the labels have "
-            f"{result.names.items[0]!r}."
+            f"The truth shares no item with the labels: it has {quoted(table['item'][0])}, for example, the "
+            f"labels have {quoted(result.names.items[0])}."
         )
     truths = codes_of(table["truth"], result.names.classes)
     answered = items >= 0
@@ -140,7 +140,7 @@ def match(result: Result, truth: Any) -> Matched:
         )
     if (truths[answered] < 0).all():
         raise DataError(
-            f"The truth shares no class with the labels: it has {table['truth'][0]!r}, for example, the labels have "
-            f"{result.names.classes[0]!r}."
+            f"The truth shares no class with the labels: it has {quoted(table['truth'][0])}, for example, the "
+            f"labels have {quoted(result.names.classes[0])}."
         )
     return Matched(items[answered], truths[answered], int((items < 0).sum()), int(given.sum()))

@@ -10,7 +10,7 @@ import polars as pl
 from ..data.ids import comparable
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..errors import CallError, require_extra, shortened, shown
+from ..errors import CallError, quoted, require_extra, shortened, shown
 from ..kernels import Array
 from ..results.contributions import Contributions
 from ..results.intervals import NORMAL
@@ -111,9 +111,8 @@ class Explanation:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the answer, what every vote added, and what would change it."""
-        what = f"Item {self.item!r}: {self.label!r}" + (
-            f", not {self.runner_up!r}" if self.runner_up is not None else ""
-        )
+        what = f"Item {quoted(self.item)}: {quoted(self.label)}"
+        what += f", not {quoted(self.runner_up)}" if self.runner_up is not None else ""
         return f"<p>{escape(what)}</p>{self.votes._repr_html_()}<p>{escape(self.remedy)}</p>"
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,7 +176,7 @@ def refuse_unexplained(result: Result) -> None:
     if result.method.unexplained_reason:
         raise CallError(f"{name} cannot tell what each vote contributes: {result.method.unexplained_reason}.")
     if len(result.names.classes) < 2:
-        raise CallError(f"There is only one class, {result.names.classes[0]!r}, so there is nothing to explain.")
+        raise CallError(f"There is only one class, {quoted(result.names.classes[0])}, so there is nothing to explain.")
 
 
 def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
@@ -257,7 +256,9 @@ def find_name(names: pl.Series, name: Any, what: str) -> int:
     except (Exception, pl.exceptions.PanicException):  # the name may be anything
         place = None
     if place is None:
-        raise CallError(f"There is no {what} {shown(name)}; the first one is {names[0]!r}.")
+        # Text stands for a number too. Of other values, the type may be what is wrong.
+        words = (quoted(name), quoted(names[0])) if isinstance(name, str) else (shown(name), shown(names[0]))
+        raise CallError(f"There is no {what} {words[0]}; the first one is {words[1]}.")
     return int(place)
 
 

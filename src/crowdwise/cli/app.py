@@ -4,7 +4,9 @@ Modules that are slow to import are imported only inside the commands, so that `
 """
 
 import gc
+import json
 import sys
+from itertools import takewhile
 from typing import Annotated
 
 import typer
@@ -70,7 +72,7 @@ def run() -> None:
     except BaseException as problem:  # a panic of Rust is no Exception
         code = code_of_signal() or _answer(problem)
     if code in EXIT_CODES:
-        say("Interrupted; no file was left half-written.", sys.stderr)
+        _say_error("Interrupted; no file was left half-written.", code, prefix="")
     # The interpreter would look through all objects for garbage before it ends. DuckDB complains if nobody does.
     if "duckdb" not in sys.modules:
         gc.freeze()
@@ -93,11 +95,22 @@ def _answer(problem: BaseException) -> int:
     raise problem
 
 
-def _say_error(problem: object, code: int) -> int:
-    """Print an error message, and return the exit code."""
-    if str(problem):
-        say(f"error: {printable(str(problem))}", sys.stderr)
+def _say_error(problem: object, code: int, prefix: str = "error: ") -> int:
+    """Print an error message, and return the exit code.
+
+    With --json the message is one JSON object on standard output, with `error` and `code`, the exit code.
+    """
+    message = printable(str(problem))
+    if message and _wants_json():
+        say(json.dumps({"error": message, "code": code}))
+    elif message:
+        say(f"{prefix}{message}", sys.stderr)
     return code
+
+
+def _wants_json() -> bool:
+    """Return whether --json is among the arguments, also where they cannot be parsed."""
+    return "--json" in takewhile(lambda word: word != "--", sys.argv[1:])
 
 
 def _usage_error(problem: typer.TyperException) -> str:
@@ -106,4 +119,5 @@ def _usage_error(problem: typer.TyperException) -> str:
     context = getattr(problem, "ctx", None)
     if not message or context is None:
         return message
-    return f"{shortened(message, 300).rstrip('.')}. See `{context.command_path} --help`."
+    end = "" if message.endswith(("?", "!")) else "."
+    return f"{shortened(message, 300).rstrip('.')}{end} See `{context.command_path} --help`."

@@ -74,7 +74,9 @@ def compare(
     terminal.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])
     if known is None:
         differing = rows.disagreements()
-        terminal.head("Answers on which two methods differ", differing.lazy(), 10, differing.height)
+        rest = "--json prints them all"
+        terminal.head("Answers on which two methods differ", differing.lazy(), 10, differing.height, rest=rest)
         disputed = rows.disputed()
         few = disputed.select("item", "answers", *list(rows.answers)[:_MOST_SHOWN])
-        terminal.head("Items on which methods differ most", few.lazy(), 10, disputed.height)
+        rest = rest if disputed.height <= _MOST_DISPUTED else f"--json prints the first {_MOST_DISPUTED:,}"
+        terminal.head("Items on which methods differ most", few.lazy(), 10, disputed.height, rest=rest)

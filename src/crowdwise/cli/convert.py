@@ -14,13 +14,17 @@ def convert(
     quiet: options.Quiet = False,
 ) -> None:
     """Write every answer to every question of an export as a table, with a row for each."""
-    from ..data.exports import read_answers
+    from ..data.exports import gathered_in
+    from ..data.importers.votes import long_table
+    from ..data.reading_report import several
     from ..data.targets import check_targets
     from ..data.writing import write
     from .terminal import Terminal
 
     check_targets([output], reading.files, bom=bom)
     terminal = Terminal(quiet)
-    table = read_answers(reading.files, format=reading.format, item=reading.item, **reading.imports())
+    table = long_table(gathered_in(reading.files, reading.format, *reading.exports()))
     write({output: table}, bom=bom)
-    terminal.remark(f"Wrote {output}: {table.height:,} answers to {table['question'].n_unique():,} questions.")
+    answers = several(table.height, "answer", "answers")
+    questions = several(table["question"].n_unique(), "question", "questions")
+    terminal.remark(f"Wrote {output}: {answers} to {questions}.")

@@ -31,7 +31,7 @@ def catalog(context: typer.Context, as_json: Json = False) -> None:
     titles = {
         "paper": "The BWA paper's",
         "extra": "Further crowds",
-        "numeric": "Labels are numbers (no method takes those yet)",
+        "numeric": "Labels are numbers (--numeric)",
     }
     terminal = Terminal(quiet=False)
     for collection, title in titles.items():

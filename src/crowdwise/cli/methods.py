@@ -13,23 +13,28 @@ _COLUMNS: Final = ("name", "default", "allowed", "meaning")
 
 def methods(
     key: Annotated[str | None, typer.Argument(help="A method, to read about it.")] = None,
+    numeric: Annotated[
+        bool, typer.Option("--numeric", help="Only methods for numbers; some have the same key.")
+    ] = False,
     as_json: options.Json = False,
 ) -> None:
     """List the methods there are, one line each; or say what one of them does, and which parameters it has."""
     from ..methods import METHODS, NUMERIC_METHODS, choose
 
     if key is not None:
-        is_numeric = key in NUMERIC_METHODS and key not in METHODS
-        _about(key, type(choose(key, numbers=is_numeric)), as_json)
+        only_numeric = key in NUMERIC_METHODS and key not in METHODS
+        _about(key, type(choose(key, numbers=numeric or only_numeric)), as_json)
+        if key in NUMERIC_METHODS and key in METHODS and not numeric and not as_json:
+            say(f"There is a method {key} for numbers too: `crowdwise methods {key} --numeric`.")
         return
-    classes = {key: method.summary for key, method in METHODS.items()}
+    classes = {} if numeric else {key: method.summary for key, method in METHODS.items()}
     numbers = {key: method.summary for key, method in NUMERIC_METHODS.items()}
     if as_json:
         say(json.dumps(classes | {"numeric": numbers}))
         return
     for name, sentence in classes.items():
         say(f"{name:<18}{sentence}")
-    say("\nFor numbers, with --numeric:")
+    say("For numbers, with --numeric:" if numeric else "\nFor numbers, with --numeric:")
     for name, sentence in numbers.items():
         say(f"{name:<18}{sentence}")
 

@@ -1,10 +1,13 @@
 """The options that several commands share, with their types and help texts; and `Reading`, those of reading labels."""
 
-from typing import Annotated, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
 from ..errors import CallError
+
+if TYPE_CHECKING:
+    from ..data.opening import Opening
 
 
 def in_utf8(value: Any) -> Any:
@@ -99,7 +102,7 @@ class Reading(NamedTuple):
         truth_label: The column of true labels in files of known truths.
         format: What the files are.
         wide: Whether each column but the item's is a worker.
-        wide_columns: The pattern of the columns that are workers.
+        wide_columns: The patterns of the columns that are workers.
         transposed: Whether the rows of a matrix are workers.
         label_names: The file with the names of classes that are numbers.
         sheet: The sheet of a workbook.
@@ -145,9 +148,11 @@ class Reading(NamedTuple):
         bool, typer.Option("--wide", help="A row is an item, and each other column a worker.", rich_help_panel=_TABLES)
     ] = False
     wide_columns: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="Like --wide, but only columns of this pattern are workers, as in 'r*'.", rich_help_panel=_TABLES
+            help="Like --wide, but only columns of this pattern are workers, as in 'r*'; repeatable.",
+            callback=in_utf8,
+            rich_help_panel=_TABLES,
         ),
     ] = None
     transposed: Annotated[
@@ -243,16 +248,17 @@ class Reading(NamedTuple):
     def truth_columns(self) -> dict[str, Any]:
         """Return how a file of known truths is read, as `read_truth` takes it."""
         likely = {"item": self.item, "truth": self.label}
-        return {"item": self.truth_item, "truth": self.truth_label, "likely": likely, "encoding": self.encoding}
+        return {"item": self.truth_item, "truth": self.truth_label, "likely": likely}
 
     def rules_of_truth(self) -> dict[str, Any]:
-        """Return how truths are tidied, which is as labels are; see `read_truth`."""
-        return {"missing": self.missing or (), "strip": self.strip, "fold_case": self.fold_case}
+        """Return how truths are opened and tidied, which is as labels are; see `read_truth`."""
+        tidied = {"missing": self.missing or (), "strip": self.strip, "fold_case": self.fold_case}
+        return {**tidied, "encoding": self.encoding, "storage": self.storage_options()}
 
     def opening(self) -> dict[str, Any]:
         """Return how tables, databases and clouds are opened, as `read_labels` takes it."""
         names = ("transposed", "label_names", "sheet", "query", "table", "encoding")
-        wide = self.wide_columns if self.wide_columns is not None else self.wide or None
+        wide = self.wide_columns or self.wide or None
         return {**{name: getattr(self, name) for name in names}, "wide": wide, "storage": self.storage_options()}
 
     def storage_options(self) -> dict[str, str]:
@@ -264,6 +270,13 @@ class Reading(NamedTuple):
                 raise CallError("--storage takes key=value, such as aws_region=eu-central-1.")
             options[key] = value
         return options
+
+    def exports(self) -> "tuple[dict[str, Any], Opening]":
+        """Return what is asked of an export all of whose answers are wanted, and how its files are opened."""
+        from ..data.opening import Opening
+
+        how = Opening(encoding=self.encoding, storage=self.storage_options())
+        return {"item": self.item, "worker": self.worker, **self.imports()}, how
 
     def imports(self) -> dict[str, Any]:
         """Return what is asked of an export besides the question, as `read_labels` takes it."""

@@ -12,7 +12,7 @@ def questions(reading: options.Reading, as_json: options.Json = False) -> None:
     from ..data.importers.votes import questions_frame
     from .terminal import Terminal
 
-    gathered = gathered_in(reading.files, reading.format, {"item": reading.item, **reading.imports()})
+    gathered = gathered_in(reading.files, reading.format, *reading.exports())
     found = questions_frame(gathered)
     if as_json:
         say(json.dumps(found.to_dicts()))

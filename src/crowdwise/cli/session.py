@@ -89,13 +89,14 @@ def read_known(truth: str | None, reading: Reading) -> "pl.DataFrame | None":
 def _read_truth(path: str, reading: Reading) -> "pl.DataFrame":
     """Read known truths; from an export they are read as the labels are."""
     from ..data.exports import is_export
+    from ..data.opening import Opening
     from ..data.truths import read_truth
 
     named = reading.format if path in reading.files else "auto"
-    if named == "table" or (named == "auto" and not is_export(path)):
+    if named == "table" or (named == "auto" and not is_export(path, Opening(storage=reading.storage_options()))):
         return read_truth(path, **reading.truth_columns(), **reading.rules_of_truth())
     asked: Any = {"item": reading.item, "question": reading.question, **reading.imports()}
-    return read_truth(path, format=named, encoding=reading.encoding, **asked, **reading.rules_of_truth())
+    return read_truth(path, format=named, **asked, **reading.rules_of_truth())
 
 
 def read_given_costs(costs: str | None, files: list[str], engine: str = "memory") -> "CostTable | None":
@@ -233,6 +234,7 @@ def read_gold(gold: str | None, gold_weight: float, reading: Reading) -> Given:
     have both in it.
     """
     from ..data.exports import is_export
+    from ..data.opening import Opening
     from ..data.targets import check_other_file
     from ..errors import CallError
 
@@ -240,7 +242,7 @@ def read_gold(gold: str | None, gold_weight: float, reading: Reading) -> Given:
         if gold_weight != DEFAULT_GOLD_WEIGHT:
             raise CallError("--gold-weight does nothing without --gold.")
         return Given(None, gold_weight)
-    if not is_export(gold):
+    if not is_export(gold, Opening(storage=reading.storage_options())):
         check_other_file("--gold", gold, reading.files)
     return Given(_read_truth(gold, reading), gold_weight)
 

@@ -175,7 +175,8 @@ def show(
     terminal.table("Best workers", workers.columns, best, _SPARE)
     terminal.table("Worst workers", workers.columns, worst, _SPARE)
     if unusual is not None and unusual.height:
-        terminal.head("Workers worth a look", unusual.lazy(), 5, unusual.height)
+        rest = "--workers FILE writes them with all others"
+        terminal.head("Workers worth a look", unusual.lazy(), 5, unusual.height, rest=rest)
     disputed = found.disputed(5)
     terminal.table("Most disputed items", disputed.columns, disputed.rows(), _SPARE)
 

@@ -108,7 +108,15 @@ class Terminal:
             self._out.print(Text(printable(sentence)))
         self._out.print()
 
-    def head(self, title: str, frame: pl.LazyFrame, count: int, height: int, spare: Sequence[str] = ()) -> None:
+    def head(
+        self,
+        title: str,
+        frame: pl.LazyFrame,
+        count: int,
+        height: int,
+        spare: Sequence[str] = (),
+        rest: str = "-o FILE writes them all",
+    ) -> None:
         """Print the first rows of a table, and how many rows it has.
 
         Args:
@@ -117,8 +125,9 @@ class Terminal:
             count: The number of rows to print.
             height: The number of rows that the table has.
             spare: The columns that may be left out; see `table`.
+            rest: How to get the rows that are not printed.
         """
-        shown = f"the first {count} of {height:,}; -o FILE writes them all" if height > count else "all"
+        shown = f"the first {count} of {height:,}; {rest}" if height > count else "all"
         rows = frame.head(count).collect()
         self.table(f"{title} ({shown})", rows.columns, rows.rows(), spare)
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..errors import CallError, DataError, is_utf_8, require_kind
+from ..errors import CallError, DataError, is_utf_8, quoted, require_kind
 from .encoding import Duplicates
 from .ids import TEXT, has_value, is_present, require_values
 
@@ -147,6 +147,6 @@ class Cleaning:
             return
         if role not in self._first:
             first = int(absent.arg_true()[0])
-            others = [f"{name} {value!r}" for name, value in table.row(first, named=True).items() if name != role]
+            others = [f"{name} {quoted(value)}" for name, value in table.row(first, named=True).items() if name != role]
             self._first[role] = f"row {self.rows + first + 1} ({', '.join(others)})"
         self._absent[role] += int(absent.sum())

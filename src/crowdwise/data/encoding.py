@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from .. import kernels
-from ..errors import CallError, DataError
+from ..errors import CallError, DataError, quoted
 from ..kernels import Array
 from .reading_report import several
 
@@ -272,7 +272,7 @@ def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any]) ->
     """
     raise DataError(
         f"{several(count, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
-        f"label; first: item {item!r}, worker {worker!r} said {' and '.join(repr(value) for value in said)}. "
+        f"label; first: item {quoted(item)}, worker {quoted(worker)} said {' and '.join(map(quoted, said))}. "
         'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line).'
     )
 

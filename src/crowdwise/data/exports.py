@@ -13,15 +13,25 @@ from .importers.importer import import_options
 from .importers.recognition import AUTO, check_format, read_export
 from .importers.votes import long_table, questions_frame
 from .inputs import input_name, inputs_of, recognised
+from .opening import PLAIN, Opening
 from .paths import Source, is_stream
 
 
-def questions(source: Source | Sequence[Source], *, format: str = "auto", **imports: Any) -> pl.DataFrame:
+def questions(
+    source: Source | Sequence[Source],
+    *,
+    format: str = "auto",
+    encoding: str | None = None,
+    storage: Mapping[str, Any] | None = None,
+    **imports: Any,
+) -> pl.DataFrame:
     """Return the questions that an export of an annotation platform holds.
 
     Args:
         source: The files, as in `read_labels`.
         format: As in `read_labels`.
+        encoding: As in `read_labels`.
+        storage: As in `read_labels`.
         imports: As in `read_labels`.
 
     Returns:
@@ -32,15 +42,24 @@ def questions(source: Source | Sequence[Source], *, format: str = "auto", **impo
     Raises:
         DataError: The files are no export that is known.
     """
-    return questions_frame(gathered_in(source, format, imports))
+    return questions_frame(gathered_in(source, format, imports, Opening(encoding=encoding, storage=storage or {})))
 
 
-def read_answers(source: Source | Sequence[Source], *, format: str = "auto", **imports: Any) -> pl.DataFrame:
+def read_answers(
+    source: Source | Sequence[Source],
+    *,
+    format: str = "auto",
+    encoding: str | None = None,
+    storage: Mapping[str, Any] | None = None,
+    **imports: Any,
+) -> pl.DataFrame:
     """Return every answer to every question in an export of an annotation platform, as one table.
 
     Args:
         source: The files, as in `read_labels`.
         format: As in `read_labels`.
+        encoding: As in `read_labels`.
+        storage: As in `read_labels`.
         imports: As in `read_labels`.
 
     Returns:
@@ -50,25 +69,27 @@ def read_answers(source: Source | Sequence[Source], *, format: str = "auto", **i
     Raises:
         DataError: The files are no export that is known.
     """
-    return long_table(gathered_in(source, format, imports))
+    return long_table(gathered_in(source, format, imports, Opening(encoding=encoding, storage=storage or {})))
 
 
-def exports_in(source: Source | Sequence[Source], format: str) -> list[Export]:
+def exports_in(source: Source | Sequence[Source], format: str, how: Opening = PLAIN) -> list[Export]:
     """Return the files of an export of this format, those in zips among them; none if they are a table."""
-    found = recognised(inputs_of(source), format)
+    found = recognised(inputs_of(source, how), format)
     return [] if found is None else found[1]
 
 
-def is_export(source: Source) -> bool:
+def is_export(source: Source, how: Opening = PLAIN) -> bool:
     """Return whether a file is an export of a platform, and no table."""
-    return not is_stream(source) and not scheme_of(source) and bool(exports_in(source, AUTO))
+    return (bool(scheme_of(source)) or not is_stream(source)) and bool(exports_in(source, AUTO, how))
 
 
-def gathered_in(source: Source | Sequence[Source], format: str, imports: Mapping[str, Any]) -> Gathered:
+def gathered_in(
+    source: Source | Sequence[Source], format: str, imports: Mapping[str, Any], how: Opening = PLAIN
+) -> Gathered:
     """Return what is in an export. Raises `DataError` if it is a table."""
     check_format(format)
     options = import_options(**imports)
-    inputs = inputs_of(source)
+    inputs = inputs_of(source, how)
     found = recognised(inputs, format)
     if found is None:
         raise DataError(

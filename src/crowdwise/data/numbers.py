@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 import numpy as np
 import polars as pl
 
-from ..errors import DataError, shortened
+from ..errors import DataError, quoted, shortened
 from ..kernels import Array
 from . import encoding
 from .encoding import Encoded
@@ -120,7 +120,7 @@ def what_numbers_may_mean(classes: pl.Series) -> str:
 
 def first_case(label: object, item: object, worker: object) -> str:
     """Return the first label that is no usable number, in words."""
-    return f"{shortened(repr(label), 60)} (item {item!r}, worker {worker!r})"
+    return f"{shortened(repr(label), 60)} (item {quoted(item)}, worker {quoted(worker)})"
 
 
 def refuse_unusable(count: int, labels: int, first: str) -> None:

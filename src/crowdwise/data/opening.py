@@ -59,6 +59,19 @@ class Opening:
             if len(set(self.label_names)) < len(self.label_names):
                 raise CallError("label_names has a name twice; each class needs one of its own.")
 
+    def require_export(self, name: str, label: str | None) -> None:
+        """Raise `CallError` if the user names something that only tables have, and the files are an export.
+
+        Args:
+            name: What the export is, for the message.
+            label: The column of labels, if one is named.
+        """
+        if label is not None:
+            raise CallError(f"label= (--label) does nothing for {name}: question= (--question) does.")
+        for option in ("query", "table", "sheet", "wide", "transposed", "label_names"):
+            if getattr(self, option) not in (None, False):
+                raise CallError(f"{option}= (--{option.replace('_', '-')}) does nothing for {name}: it is for tables.")
+
     def options(self, names: Sequence[str]) -> dict[str, Any]:
         """Return the options of these names, for the function that opens a format.
 

@@ -183,12 +183,11 @@ def read_labels(
     check_policy(duplicates)
     rules = Rules(duplicates, missing, strict, strip, fold_case, numeric)
     check_format(format)
-    if format == AUTO and label is not None:
-        format = TABLE  # only a table has a column of labels
+    if format == AUTO and (label is not None or wide not in (None, False) or transposed):
+        format = TABLE  # only a table has a column of labels, or one for each worker
     options = import_options(question=question, **imports)
     if isinstance(label_names, str | os.PathLike):
         label_names = read_label_names(label_names)
-    plain = Opening(missing=rules.missing, encoding=encoding)
     how = Opening(query, table, sheet, storage or {}, wide, transposed, label_names, rules.missing, encoding)
     if engine == "spark":
         if how != Opening(missing=rules.missing) or format not in (AUTO, TABLE) or options != NO_OPTIONS:
@@ -200,10 +199,9 @@ def read_labels(
     place = _workspace(workdir, method) if engine == "disk" else None
     try:
         inputs = inputs_of(source, how, place)
-        found = recognised(inputs, format) if how == plain else None
+        found = recognised(inputs, format)
         if found is not None:
-            if label is not None:
-                raise CallError(f"label= (--label) does nothing for {found[0].name}: question= (--question) does.")
+            how.require_export(found[0].name, label)
             asked = replace(options, item=item, worker=worker)
             labels = _read_votes(*found, asked, rules, place, memory, phases)
         else:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from ..errors import DataError
+from ..errors import DataError, quoted
 from .cleaning import Rules
 from .formats import format_of, is_other_text
 from .frames import as_series, as_table, pick
@@ -20,6 +20,7 @@ from .importers.votes import truths_of
 from .inputs import Input, decoded, inputs_of, recognised, scan_input
 from .opening import Opening
 from .paths import name_of
+from .reading_report import several
 from .sources import Scan, same_types
 
 # How the columns of a file of truths are named on the command line, where --item is a column of the labels.
@@ -38,6 +39,7 @@ def read_truth(
     question: str | None = None,
     likely: Mapping[str, str | None] | None = None,
     encoding: str | None = None,
+    storage: Mapping[str, Any] | None = None,
     missing: Sequence[Any] = (),
     strip: bool = False,
     fold_case: bool = False,
@@ -54,6 +56,7 @@ def read_truth(
         question: The question of an export; None if only one has truths.
         encoding: How text is stored that is not in UTF-8, such as "cp1252". Text in UTF-8 and binary files are read as
             they are, so that the truth may be stored in another way than the labels.
+        storage: Options of a cloud storage, as in `read_labels`.
         missing: Values that mean "no truth", as in `read_labels`.
         strip: Leave out spaces around truths, if that is done with the labels.
         fold_case: Make the letters of truths small, if that is done with the labels.
@@ -82,13 +85,14 @@ def read_truth(
     elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
         check_format(format)
         name = name_of(source)
-        inputs = [_readable(one, encoding) for one in inputs_of(source)]
+        how = Opening(named_by=_TRUTH_OPTIONS, storage=storage or {})
+        inputs = [_readable(one, encoding) for one in inputs_of(source, how)]
         found = recognised(inputs, format)
         if found is not None:
             options = import_options(question=question, item=item, **imports)
             table = truths_of(read_export(*found, options), options, name)
         else:
-            scans = [_scan_truth(one, given, likely or {}) for one in inputs]
+            scans = [_scan_truth(one, given, likely or {}, how) for one in inputs]
             if not all("source" in one.found for one in scans):
                 scans = [replace(one, lazy=one.lazy.select("item", "truth")) for one in scans]
             table = pl.concat([one.collect() for one in same_types(scans)])
@@ -107,8 +111,9 @@ def read_truth(
         first = twice["item"][0]
         said = twice.filter(twice["item"] == first)["truth"].to_list()
         raise DataError(
-            f"{name} has more than one truth for {twice['item'].n_unique():,} items; first: item {first!r} is "
-            f"{' and '.join(map(repr, said))}."
+            f"{name} has more than one truth for {several(twice['item'].n_unique(), 'item', 'items')}; first: item "
+            f"{quoted(first)} is "
+            f"{' and '.join(map(quoted, said))}."
         )
     if table.height == 0:
         raise DataError(f"{name} has no truth in it.")
@@ -145,12 +150,11 @@ def _readable(one: Input, encoding: str | None) -> Input:
     return replace(one, content=decoded(one.content, how.encoding, one.name))
 
 
-def _scan_truth(one: Input, given: Mapping[str, str | None], likely: Mapping[str, str | None]) -> Scan:
+def _scan_truth(one: Input, given: Mapping[str, str | None], likely: Mapping[str, str | None], how: Opening) -> Scan:
     """Open a file of truths.
 
     An item's column that has the name it has in the labels is taken at once; a truth's only if no other name fits.
     """
-    how = Opening(named_by=_TRUTH_OPTIONS)
     named = dict(given)
     header: list[str] = []
     if isinstance(one, Export):

@@ -30,8 +30,8 @@ def load(
         progress: Called during a download with the name of a file, the bytes received so far and its size in bytes.
 
     Returns:
-        The labels and the truth. The labels are `Labels`, but for a numeric dataset, which no method can use yet, a
-        polars table of item, worker and label. The truth is a polars table of item and truth.
+        The labels and the truth. The labels are `Labels`, but for a numeric dataset a polars table of item, worker and
+        label, which `read_numbers` takes. The truth is a polars table of item and truth.
 
     Raises:
         CallError: There is no dataset of this name.

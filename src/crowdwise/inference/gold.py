@@ -28,7 +28,7 @@ from ..data.labels import Labels
 from ..data.numbering import inverse, numbers
 from ..data.reading_report import several
 from ..data.truths import RANDOM, read_truth
-from ..errors import CallError, DataError, shortened
+from ..errors import CallError, DataError, quoted, shortened
 from ..kernels import Array
 from ..results.gold import GoldCheck, Share, clearly_better
 from ..results.inferred import Inferred
@@ -67,14 +67,14 @@ class _Gold:
         table = read.filter(pl.Series(codes_of(read["item"], here) >= 0))
         if table.height == 0:
             raise DataError(
-                f"The gold shares no item with the labels: it has {read['item'][0]!r}, for example, the labels have "
-                f"{here[0]!r}."
+                f"The gold shares no item with the labels: it has {quoted(read['item'][0])}, for example, the "
+                f"labels have {quoted(here[0])}."
             )
         classes, truths = _all_classes(labels.names.classes, table["truth"])
         self.remarks = _remarks(labels.names.classes, classes, read, table)
         if known.past is not None and len(classes) > labels.n_classes:
             new = classes.filter(codes_of(classes, labels.names.classes) < 0)
-            raise DataError(f"The gold names {new[0]!r}, a class that the state does not know.")
+            raise DataError(f"The gold names {quoted(new[0])}, a class that the state does not know.")
         self._crowd = labels if len(classes) == labels.n_classes else labels.with_classes(classes)
         codes = codes_of(truths, classes)
         random = pl.lit(True) if "source" not in table.columns else pl.col("source") == RANDOM
@@ -231,7 +231,7 @@ def _all_classes(named: pl.Series, given: pl.Series) -> tuple[pl.Series, pl.Seri
     except pl.exceptions.PolarsError as problem:
         new = given.filter(codes_of(given, named) < 0)
         raise DataError(
-            f"The gold names {new[0]!r}, which no label names and which is no {named.dtype} as the labels are."
+            f"The gold names {quoted(new[0])}, which no label names and which is no {named.dtype} as the labels are."
         ) from problem
     new = truths.filter(codes_of(truths, named) < 0).unique()
     return (pl.concat([named, new]).sort() if len(new) else named), truths
@@ -242,13 +242,17 @@ def _remarks(named: pl.Series, classes: pl.Series, read: pl.DataFrame, used: pl.
     remarks = []
     if read.height > used.height:
         first = read.join(used, on="item", how="anti")["item"][0]
-        remarks.append(f"{read.height - used.height:,} of {read.height:,} gold items have no label; first: {first!r}.")
+        remarks.append(
+            f"{read.height - used.height:,} of {read.height:,} gold items have no label; first: {quoted(first)}."
+        )
     new = classes.filter(codes_of(classes, named) < 0)
     if len(new):
-        listed = ", ".join(repr(name) for name in new.head(5).to_list()) + (" ..." if len(new) > 5 else "")
+        listed = ", ".join(quoted(name) for name in new.head(5).to_list()) + (" ..." if len(new) > 5 else "")
         are = "it is a class" if len(new) == 1 else "they are classes"
         folded = {str(name).strip().lower() for name in named.to_list()}
         twin = next((name for name in new.to_list() if str(name).strip().lower() in folded), None)
-        hint = "" if twin is None else f" {twin!r} differs from a label only in spaces or the case of its letters."
+        hint = (
+            "" if twin is None else f" {quoted(twin)} differs from a label only in spaces or the case of its letters."
+        )
         remarks.append(f"No label names {listed}; gold does, so {are}.{hint}")
     return remarks

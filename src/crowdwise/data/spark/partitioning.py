@@ -14,7 +14,7 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from ...errors import CallError, DataError
+from ...errors import CallError, DataError, quoted
 from .. import encoding
 from ..cleaning import Cleaning, Rules
 from ..frames import first_line
@@ -169,7 +169,7 @@ def _count_rows(cleaning: Cleaning, table: DataFrame, rows: DataFrame, has_label
         if counts[role]:
             first = rows.filter(~conditions[role]).orderBy("row").first()
             number = rows.filter(f.col("row") < first["row"]).count() + 1 if first is not None else 0
-            others = [f"{name} {first[name]!r}" for name in ("item", "worker", "label") if first and name != role]
+            others = [f"{name} {quoted(first[name])}" for name in ("item", "worker", "label") if first and name != role]
             absent[role] = counts[role], f"row {number} ({', '.join(others)})"
     cleaning.set_counts(counts["rows"], counts["without_value"] or 0, counts["unlabelled"] or 0, absent)
 
