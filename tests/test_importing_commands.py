@@ -1,7 +1,6 @@
 """The commands on exports: questions, convert, truths of the same file, predictions that go back, and memory."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -117,35 +116,3 @@ def test_predictions_go_nowhere_else(tmp_path: Path, run: Command) -> None:
     done = run("aggregate", other, "--format", "label-studio", "-o", out)
     assert done.returncode == 1
     assert not out.exists()
-
-
-MEASURE = """
-import sys
-import crowdwise as cw
-def peak():  # unlike what `resource` says, this is not that of the process that started this one
-    return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
-small, large = sys.argv[1:]
-cw.read_labels(small)
-before = peak()
-labels = cw.read_labels(large)
-print(labels.n_labels, (peak() - before) / 1024)
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has /proc")
-def test_a_large_export_takes_little_memory(tmp_path: Path) -> None:
-    """40,000 annotations in 20 MB; read whole, they took more than 100 MB."""
-    small, large = tasks(tmp_path / "small.json"), tmp_path / "large.json"
-    with large.open("w") as file:
-        for item in range(10_000):
-            said = [
-                annotation({"id": worker, "email": f"{worker}@x.org"}, result("ab"[item % 2])) for worker in range(4)
-            ]
-            task = {"id": item, "annotations": said, "predictions": [], "data": {"text": "x" * 800}}
-            file.write(("," if item else "[") + json.dumps(task))
-        file.write("]")
-    assert large.stat().st_size > 18e6
-    done = subprocess.run([sys.executable, "-c", MEASURE, small, large], capture_output=True, text=True, check=True)
-    labels, megabytes = done.stdout.split()
-    assert int(labels) == 40_000
-    assert 0 < float(megabytes) < 40

@@ -16,13 +16,16 @@ import pytest
 
 from crowdwise.kernels import cache
 
+from .attack.areas.kernel_caches import not_to_be_written
 
-def doubling(folder: Path) -> Any:
+
+def doubling(folder: Path, write: bool = True) -> Any:
     """Import a module with one kernel, as a new process would, and return the kernel."""
-    folder.mkdir(exist_ok=True)
-    (folder / "doubling.py").write_text(
-        "from crowdwise.kernels.compilation import compiled\n\n\n@compiled\ndef double(x):\n    return 2 * x\n"
-    )
+    if write:
+        folder.mkdir(exist_ok=True)
+        (folder / "doubling.py").write_text(
+            "from crowdwise.kernels.compilation import compiled\n\n\n@compiled\ndef double(x):\n    return 2 * x\n"
+        )
     spec = spec_from_file_location("doubling", folder / "doubling.py")
     assert spec is not None
     assert spec.loader is not None
@@ -80,17 +83,42 @@ def test_a_cache_from_before_another_kernel_changed_is_not_used(
     assert not was_cached(doubling(tmp_path))  # what the sources are is not known
 
 
-def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:
-    kernel = doubling(tmp_path)
-    shutil.rmtree(tmp_path / "__pycache__")
+def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache, "_PLACES", [cache._beside_source, cache._in_temporary])
+    monkeypatch.setattr(tempfile, "gettempdir", no_temporary_files)
     (tmp_path / "__pycache__").touch()  # no folder can be made here, not even by the superuser
-    assert not was_cached(kernel)
+    assert not was_cached(doubling(tmp_path))
+
+
+def no_temporary_files() -> str:
+    """As Python does where no folder can be written to."""
+    raise FileNotFoundError("No usable temporary directory found")
+
+
+def test_a_cache_that_can_only_be_read_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container whose image was warmed up."""
+    home = tmp_path / "home"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home))
+    monkeypatch.setattr(tempfile, "gettempdir", no_temporary_files)
+    module = tmp_path / "module"
+    assert not was_cached(doubling(module))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    with not_to_be_written([module]):
+        kernel = doubling(module, write=False)
+        assert was_cached(kernel)
+        assert kernel(0.25) == 0.5
+        assert sorted(path.suffix for path in home.rglob("*.nb?")) == [".nbc", ".nbi"]  # those of the fraction
+        home.rename(tmp_path / "gone")
+        home.touch()
+        again = doubling(module, write=False)
+        assert (again(21), again(0.25)) == (42, 0.5)
+        assert sum(again.stats.cache_hits.values()) == 1
 
 
 @pytest.fixture
 def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder for temporary files, where neither the folders of the source files nor the home may be written to."""
-    monkeypatch.setattr(cache._Kernels, "_locator_classes", [cache._HomeLocator, cache._TemporaryLocator])
+    monkeypatch.setattr(cache, "_PLACES", [cache._in_home, cache._in_temporary])
     monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
     folder = tmp_path / "temporary"
     folder.mkdir()
@@ -128,7 +156,8 @@ def test_a_cache_that_others_could_have_planted_is_not_used(
 def test_a_home_that_is_unknown_is_no_folder_of_that_name(
     tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", "~/.cache")
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)  # as where the system does not know the user
     monkeypatch.chdir(tmp_path)
     assert not was_cached(doubling(tmp_path))
     assert not (tmp_path / "~").exists()
@@ -141,6 +170,36 @@ def test_an_index_of_types_that_are_no_more_is_thrown_away(tmp_path: Path) -> No
     content = index.read_bytes()[: -cache._CHECKSUM_BYTES].replace(b"numba.core.types", b"numba.core.tapes")
     index.write_bytes(content + hashlib.sha256(content).digest())
     assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
+
+
+_INTERRUPTED = """
+import signal, sys
+import numpy as np
+from crowdwise.kernels.compilation import allocating
+
+@allocating
+def makes(size):
+    return np.zeros(size), np.zeros(size)
+
+makes(3)
+outcomes = set()
+for number in range(3000):
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 1e-5 + number * 1e-8)
+        while True:
+            makes(3)
+    except BaseException as problem:
+        outcomes.add(type(problem).__name__)
+print(outcomes)
+"""
+
+
+def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt(tmp_path: Path) -> None:
+    """Numba goes on after an interrupt while it makes the arrays that a kernel returns, which is a `SystemError`."""
+    program = tmp_path / "interrupted.py"
+    program.write_text("import signal\nsignal.signal(signal.SIGALRM, signal.default_int_handler)\n" + _INTERRUPTED)
+    done = subprocess.run([sys.executable, program], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("{'KeyboardInterrupt'}\n", "")
 
 
 _CHECKED = """

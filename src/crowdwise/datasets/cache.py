@@ -22,10 +22,17 @@ def given_folder(folder: str | os.PathLike[str] | None = None) -> Path | None:
 
 
 def cache_folder() -> Path:
-    """Return the folder where downloaded datasets are kept, in the system's folder for caches."""
+    """Return the folder where downloaded datasets are kept, in the system's folder for caches.
+
+    Raises:
+        CallError: The user has no home to keep them in.
+    """
     from platformdirs import user_cache_path
 
-    return user_cache_path("crowdwise", appauthor=False) / "datasets"
+    try:
+        return user_cache_path("crowdwise", appauthor=False) / "datasets"
+    except RuntimeError as problem:
+        raise CallError("This user has no home to keep datasets in; set XDG_CACHE_HOME or CROWDWISE_DATA.") from problem
 
 
 def address(dataset: Dataset, file: str) -> str:

@@ -1,16 +1,19 @@
-"""`KernelCache`: keeps compiled kernels on disk, wherever files can be kept, and never stops a kernel from running.
+"""`KernelCache`: keeps the machine code of a kernel on disk wherever it can, and never stops a kernel from running.
 
-Numba puts the machine code beside the source files or into the user's home. Where neither may be written to, as in many
-containers, a private folder among the temporary files is used. A kernel whose file is damaged or cannot be written is
-compiled anew each time.
+Machine code is looked for in every folder that may have it, and saved to the first that can be written to: the one that
+NUMBA_CACHE_DIR names, the one beside the source file, one in the user's home, and a private one among the temporary
+files. So an installation that was warmed up and is read-only now is used as it is. Without any folder, and where a file
+is damaged, a kernel is compiled anew.
 """
 
 # Numba has no types here.
 # mypy: disable-error-code="no-untyped-call"
 
 import hashlib
+import inspect
 import os
 import stat
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,54 +23,58 @@ from pathlib import Path
 from typing import Any, Final
 
 from numba.core import config
-from numba.core.caching import (
-    CompileResultCacheImpl,
-    FunctionCache,
-    IndexDataCacheFile,
-    InTreeCacheLocator,
-    UserProvidedCacheLocator,
-    UserWideCacheLocator,
-)
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.compiler import CompileResult
 from numba.core.runtime.nrt import rtsys
+from platformdirs import user_cache_path
 
 _CHECKSUM_BYTES: Final = hashlib.sha256().digest_size
 
 
-class _HomeLocator(UserWideCacheLocator):
-    """Puts machine code into the user's home, but never into a folder named ~ if the system knows no home."""
-
-    def ensure_cache_path(self) -> None:
-        """Create the folder. Raises `OSError` if it cannot be used, so that Numba does not use it."""
-        if not Path(self._cache_path).is_absolute():
-            raise FileNotFoundError("this user has no home")
-        super().ensure_cache_path()
+def _named_by_user(source: Path) -> Path | None:
+    """Return the folder that NUMBA_CACHE_DIR names."""
+    named = config.CACHE_DIR  # type: ignore[attr-defined]  # Numba sets it while it is imported
+    return Path(named) / _name_of_folder(source) if named else None
 
 
-class _TemporaryLocator(UserWideCacheLocator):
-    """Puts machine code into a folder for temporary files that only this user can write to and read."""
+def _beside_source(source: Path) -> Path:
+    return source.parent / "__pycache__"
 
-    def __init__(self, function: Callable[..., Any], source: str) -> None:
-        super().__init__(function, source)
-        self._private = Path(tempfile.gettempdir()) / f"crowdwise-kernels-{_user()}"
-        self._cache_path = os.fspath(self._private / self.get_suitable_cache_subpath(source))
 
-    def ensure_cache_path(self) -> None:
-        """Create the folder. Raises `OSError` if it cannot be used, so that Numba does not use it."""
+def _in_home(source: Path) -> Path | None:
+    """Return a folder in the user's home, but never one named ~, which some versions make of a home that is unknown."""
+    with suppress(RuntimeError):  # other versions refuse
+        folder = user_cache_path("numba", appauthor=False)
+        return folder / _name_of_folder(source) if folder.is_absolute() else None
+    return None
+
+
+def _in_temporary(source: Path) -> Path | None:
+    """Return a folder for temporary files that only this user can write to and read; it is made if it is not there.
+
+    Reading machine code means running it: somebody else may have made this folder, or a link of this name.
+    """
+    try:
+        private = Path(tempfile.gettempdir()) / f"crowdwise-kernels-{_user()}"
         with suppress(FileExistsError):
-            self._private.mkdir(mode=0o700)
-        found = self._private.lstat()
-        # Reading machine code means running it. Somebody else may have made this folder, or a link of this name.
-        if not stat.S_ISDIR(found.st_mode) or (
-            os.name == "posix" and (found.st_uid, found.st_mode & 0o77) != (_user(), 0)
-        ):
-            raise PermissionError(f"{self._private} is not a private folder of this user")
-        super().ensure_cache_path()
+            private.mkdir(mode=0o700)
+        found = private.lstat()
+    except OSError:  # there may be no folder for temporary files, or none that can be written to
+        return None
+    is_private = os.name != "posix" or (found.st_uid, found.st_mode & 0o77) == (_user(), 0)
+    return private / _name_of_folder(source) if stat.S_ISDIR(found.st_mode) and is_private else None
 
 
-class _Kernels(CompileResultCacheImpl):
-    """Finds a folder for the machine code."""
+# The places to look for machine code, the first one first.
+_PLACES: Final[list[Callable[[Path], Path | None]]] = [_named_by_user, _beside_source, _in_home, _in_temporary]
 
-    _locator_classes = [UserProvidedCacheLocator, InTreeCacheLocator, _HomeLocator, _TemporaryLocator]  # noqa: RUF012
+
+def folders_of(source: Path) -> Iterator[Path]:
+    """Yield the folders that may have the machine code of the kernels in a source file."""
+    for place in _PLACES:
+        folder = place(source)
+        if folder is not None:
+            yield folder
 
 
 class _CheckedFiles(IndexDataCacheFile):
@@ -78,7 +85,8 @@ class _CheckedFiles(IndexDataCacheFile):
     """
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep the machine code for the arguments that the key names."""
+        """Keep the machine code for the arguments that the key names. Raises `OSError` if it cannot be written."""
+        Path(self._cache_path).mkdir(parents=True, exist_ok=True)
         super().save(key, (self._source_stamp, key, data))
 
     def load(self, key: Any) -> Any:
@@ -113,17 +121,25 @@ class KernelCache(FunctionCache):
         function: The kernel, not compiled yet.
 
     Raises:
-        RuntimeError: There is no folder for the files, or the sources cannot be read.
+        OSError: The sources cannot be read.
     """
 
-    _impl_class = _Kernels
-
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)
+        # Numba's own would look for one folder that can be written to, and read from no other.
+        self._py_func, self._name = function, repr(function)
+        self._source = Path(inspect.getfile(function))
+        self._cache_path = os.fspath(_beside_source(self._source))  # what Numba shows in its statistics
+        version = f"{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
+        where = f"{self._source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")
+        self._file_names = f"{where}-{function.__code__.co_firstlineno}.py{version}"
         # Code with indices checked and code without have the same arguments and sources.
-        are_checked = config.BOUNDSCHECK  # type: ignore[attr-defined]  # Numba sets it while it is imported
-        stamp = self._impl.locator.get_source_stamp(), _all_kernels(), are_checked
-        self._cache_file = _CheckedFiles(self._cache_path, self._impl.filename_base, stamp)
+        are_checked = config.BOUNDSCHECK  # type: ignore[attr-defined]
+        self._stamp = hashlib.sha256(self._source.read_bytes()).digest(), _all_kernels(), are_checked
+
+    def _files(self) -> Iterator[_CheckedFiles]:
+        """Yield the files of this kernel in every folder."""
+        for folder in folders_of(self._source):
+            yield _CheckedFiles(os.fspath(folder), self._file_names, self._stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the compiled kernel for arguments of these types; None if it has to be compiled.
@@ -131,15 +147,23 @@ class KernelCache(FunctionCache):
         Machine code needs Numba's runtime and nothing else. Numba's own `load_overload` would import all that a
         compilation could need, a third of the time that a small file takes; the compiler does so when there is one.
         """
-        with suppress(Exception):  # whatever is wrong with a file, compiling helps
+        with suppress(Exception):
             rtsys.initialize(target_context)
-            return self._load_overload(sig, target_context)
+            key = self._index_key(sig, target_context.codegen())
+            for files in self._files():
+                with suppress(Exception):  # whatever is wrong with a file, another one or compiling helps
+                    found = files.load(key)
+                    if found is not None:
+                        return CompileResult._rebuild(target_context, *found)
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep a compiled kernel, if its files can be written."""
-        with suppress(OSError):  # such as a full disk
-            super().save_overload(sig, data)
+        """Keep a compiled kernel in the first folder that takes it."""
+        key, content = self._index_key(sig, data.codegen), data._reduce()
+        for files in self._files():
+            with suppress(OSError):  # a folder that is read-only, or a full disk
+                return files.save(key, content)
+        return None
 
 
 @cache
@@ -147,13 +171,10 @@ def _all_kernels() -> bytes:
     """Return a hash of the sources of all kernels: machine code has that of the kernels it calls in it.
 
     Numba looks at the file of the kernel itself only, and would go on with old code when another file has changed.
-    Raises `RuntimeError` if a source cannot be read.
+    Raises `OSError` if a source cannot be read.
     """
     sources = sorted(path for path in Path(__file__).parent.rglob("*.py") if not path.name.startswith("."))
-    try:
-        return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).digest()
-    except OSError as problem:
-        raise RuntimeError("the sources of the kernels cannot be read") from problem
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).digest()
 
 
 def _is_whole(path: str) -> bool:
@@ -163,6 +184,12 @@ def _is_whole(path: str) -> bool:
     except OSError:
         return False
     return hashlib.sha256(content[:-_CHECKSUM_BYTES]).digest() == content[-_CHECKSUM_BYTES:]
+
+
+def _name_of_folder(source: Path) -> str:
+    """Return the name of the folder for the kernels in the folder of a source file, among those of other packages."""
+    folder = source.absolute().parent
+    return f"{folder.name}_{hashlib.sha1(os.fspath(folder).encode(errors='surrogateescape')).hexdigest()}"
 
 
 def _user() -> int:

@@ -1,17 +1,42 @@
 """`compiled` and `allocating`: the decorators that compile a kernel."""
 
+import os
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.core.registry import CPUDispatcher
 
-from .cache import KernelCache
+try:
+    from .cache import KernelCache, folders_of
+except ImportError:  # another version of Numba: every process compiles for itself
+    KernelCache = None  # type: ignore[assignment, misc]
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
+
+
+class _Kernel(CPUDispatcher):
+    """A compiled function that Ctrl-C ends by `KeyboardInterrupt`.
+
+    Where Numba makes Python objects of what a kernel returns, it goes on after an exception, and Python raises
+    `SystemError` because of that.
+    """
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        try:
+            return super().__call__(*arguments, **named)
+        except SystemError as problem:
+            cause: BaseException = problem
+            while cause.__cause__ is not None:
+                cause = cause.__cause__
+            if isinstance(cause, Exception):
+                raise
+            raise cause from None
 
 
 def compiled(function: Callable[Parameters, Returned]) -> Callable[Parameters, Returned]:
@@ -35,16 +60,18 @@ def _kernel(function: Callable[Parameters, Returned], **options: bool) -> Callab
     entrances = {"no_cfunc_wrapper": True, "no_cpython_wrapper": function.__name__.startswith("_")}
     compiler: Any = njit
     kernel: Any = compiler(nogil=True, **entrances, **options)(function)
-    # Without any folder for the machine code, every process compiles for itself. (NUMBA_DISABLE_JIT compiles nothing.)
-    if kernel is not function:
-        with suppress(RuntimeError):
+    if kernel is not function:  # NUMBA_DISABLE_JIT compiles nothing
+        kernel.__class__ = _Kernel
+        with suppress(OSError, TypeError):  # without sources that can be read, every process compiles for itself
             kernel._cache = KernelCache(function)
     return cast(Callable[Parameters, Returned], kernel)
 
 
 def machine_code_folder() -> str:
     """Where the machine code of the kernels is kept; "no folder" if it cannot be kept."""
-    try:
-        return str(KernelCache(compiled).cache_path)
-    except RuntimeError:
-        return "no folder"
+    folders = [] if KernelCache is None else folders_of(Path(__file__))
+    for folder in folders:
+        existing = next(one for one in (folder, *folder.parents) if os.path.lexists(one))
+        if os.access(existing, os.W_OK) or next(folder.glob("*.nbi"), None) is not None:
+            return os.fspath(folder)
+    return "no folder"

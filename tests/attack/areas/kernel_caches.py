@@ -32,7 +32,7 @@ def attack(case: Case) -> Verdict:
     if read_only and case.chance(0.5):
         environment |= {"HOME": os.fspath(case.home / "no"), "XDG_CACHE_HOME": os.fspath(case.home / "no" / "no")}
     command = random.choice((("aggregate", "labels.csv", *small_crowd.OPTIONS), ("methods",), ("aggregate", "no.csv")))
-    with _not_to_be_written(read_only):  # everything may have to be compiled anew, which takes long
+    with not_to_be_written(read_only):  # everything may have to be compiled anew, which takes long
         run = in_child(case, *command, environment=environment)
     asked = small_crowd.outputs(case) if "truth.csv" in command else set()
     # Where nothing else can be written to, compiled kernels are kept in the folder for temporary files.
@@ -47,7 +47,7 @@ def attack(case: Case) -> Verdict:
 
 
 @contextmanager
-def _not_to_be_written(folders: list[Path]) -> Iterator[None]:
+def not_to_be_written(folders: list[Path]) -> Iterator[None]:
     """Let folders be read-only: by mounting them so, which also holds for root, else by their permissions."""
     mounted = []
     for folder in folders:
