@@ -122,14 +122,14 @@ def test_a_method_without_a_constant_gets_one_and_a_caution() -> None:
     result = Mine().fit(crowd.labels)
     assert result.probabilities == pytest.approx(result.scores, abs=1e-5)  # but for the floor
     assert constant("mine").spread == max(constant(name).spread for name in contestants())
-    assert "nobody fitted a constant for mine" in cautions(result, crowd.labels)[0]
-    assert cautions(cw.MajorityVote().fit(crowd.labels), crowd.labels) == []
+    assert "nobody fitted a constant for mine" in str(cautions(result, crowd.labels)[0])
+    assert cautions(cw.MajorityVote().fit(crowd.labels), crowd.labels) == ()
 
 
 def test_cautions_name_what_is_missing() -> None:
     def said(rows: list[tuple[str, str, str]]) -> str:
         labels = cw.Labels.from_frame(pl.DataFrame(rows, schema=["item", "worker", "label"], orient="row"))
-        return " ".join(cautions(cw.BWA().fit(labels), labels))
+        return " ".join(map(str, cautions(cw.BWA().fit(labels), labels)))
 
     assert said([(f"i{i}", f"w{j}", "x" if i % 2 else "y") for i in range(60) for j in range(3)]) == ""
     assert "there are 49 items" in said([(f"i{i}", f"w{j}", "xy"[i % 2]) for i in range(49) for j in range(3)])
@@ -139,18 +139,18 @@ def test_cautions_name_what_is_missing() -> None:
 
 
 def test_cautions_advise_nothing_that_would_be_refused() -> None:
-    advice = "Whether workers are independent was not looked at; `crowdwise blocks` does."
+    advice = "Whether workers are independent was not looked at. crowdwise blocks (cw.blocks) does."
     for n_workers, is_refused in ((1990, False), (2010, True)):
         labels = cw.Labels.from_arrays(np.arange(6030) // 3, np.arange(6030) % n_workers, np.arange(6030) // 3 % 2)
-        (sentence,) = cautions(cw.MajorityVote().fit(labels), labels)
+        (sentence,) = map(str, cautions(cw.MajorityVote().fit(labels), labels))
         assert (sentence != advice) == is_refused
         if is_refused:
             with pytest.raises(cw.DataError) as refused:
                 cw.blocks(labels)
             assert sentence == f"Whether workers are independent was not looked at. {refused.value}"
     sets = cw.Labels.from_arrays(np.arange(240) // 4, np.arange(240) % 4 // 2, np.arange(240) % 3, duplicates="set")
-    (sentence,) = cautions(cw.BWA().fit(sets), sets)
-    assert sentence == (
+    (found,) = (one for one in cautions(cw.BWA().fit(sets), sets) if one.kind == "not compared")
+    assert str(found) == (
         "Whether workers are independent was not looked at: votes that name several classes are not compared."
     )
 
@@ -299,7 +299,7 @@ def test_the_command_line_says_how_sure_it_is(tmp_path: Path) -> None:
     assert written["probability_c1"].to_list() == pytest.approx(expected.probabilities[:, 0].tolist())
     told = json.loads(run("aggregate", tmp_path / "votes.csv", "-m", "bwa", "--probabilities", "--json").stdout)
     assert told["expected_accuracy"]["value"] == expected.expected_accuracy.value
-    assert told["cautions"] == cautions(expected, labels)
+    assert told["cautions"] == [one.to_dict() for one in cautions(expected, labels)]
     assert told["labels"][0]["probability_c2"] == expected.probabilities[0, 1]
     compared = run("compare", tmp_path / "votes.csv", "--truth", tmp_path / "gold.csv", "--methods", "mv,ds", "--json")
     assert {"log_loss", "brier", "overconfidence"} <= set(json.loads(compared.stdout)["methods"][0])

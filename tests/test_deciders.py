@@ -29,16 +29,18 @@ def panel(
 def test_a_method_that_became_one_judge_is_said() -> None:
     labels = cw.Labels.from_frame(panel([0.8] * 3, 1000, 1)[0])
     (found,) = deciders(cw.BWA().fit(labels), labels)
-    assert found.who == "worker w1"
+    assert found.workers == ("w1",)
     assert found.won == found.outvoted == found.differs
-    assert any("The answers follow worker w1 nearly always" in one for one in cautions(cw.BWA().fit(labels), labels))
+    assert any(
+        "The answers follow worker w1 nearly always" in str(one) for one in cautions(cw.BWA().fit(labels), labels)
+    )
     assert not deciders(cw.MajorityVote().fit(labels), labels)
 
 
 def test_a_block_of_near_copies_that_decides_is_said_once() -> None:
     labels = cw.Labels.from_frame(panel([0.8] * 7, 1000, 1, copy_of_first=0.97)[0])
     found = deciders(cw.BWA().fit(labels), labels, cw.blocks(labels).blocks)
-    assert [one.who for one in found] == ["the workers w0 and w7"]
+    assert [one.workers for one in found] == [("w0", "w7")]
 
 
 def test_quality_does_not_rest_on_agreement_with_oneself(engine: Engine, workdir: object) -> None:

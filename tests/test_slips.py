@@ -26,26 +26,27 @@ ROWS = pl.DataFrame(
 
 def test_slips_are_said_with_counts_and_what_merges_them() -> None:
     labels = cw.Labels.from_frame(ROWS)
-    first, second = labels.remarks
+    first, second = map(str, labels.slips)
     assert first == (
-        "' yes' (2), 'Yes' (2) and 'yes' (2) differ only in spaces and the case of letters; --strip --fold-case make "
-        "one class of them."
+        "' yes' (2), 'Yes' (2) and 'yes' (2) differ only in spaces and the case of letters. strip=True (--strip) and "
+        "fold_case=True (--fold-case) make one class of them."
     )
-    assert (
-        second
-        == "'NA' (2) and 'n/a' (2) are classes here; if that means no label, --missing NA --missing n/a leave them out."
+    assert second == (
+        "'NA' (2) and 'n/a' (2) are classes here. If that means no label, missing=['NA', 'n/a'] (--missing NA "
+        "--missing n/a) leaves them out."
     )
     assert labels.n_classes == 6, "nothing is merged in silence"
 
 
 def test_numbers_written_in_two_ways_are_said() -> None:
     labels = cw.Labels.from_arrays([1, 1, 1], ["a", "b", "c"], ["3", "3.0", "x"])
-    assert labels.remarks == ["'3' (1) and '3.0' (1) are the same number, written in several ways; write it in one."]
+    (slip,) = labels.slips
+    assert str(slip) == "'3' (1) and '3.0' (1) are the same number, written in several ways. Write it in one."
 
 
 @pytest.mark.parametrize("label", [["a", "b"], [1, 2], [True, False], ["a1", "a2"]])
 def test_honest_classes_are_not_remarked(label: list[object]) -> None:
-    assert cw.Labels.from_arrays([1, 1], ["a", "b"], label).remarks == []
+    assert cw.Labels.from_arrays([1, 1], ["a", "b"], label).slips == []
 
 
 def test_options_merge_them(engine: Engine, tmp_path: Path, workdir: Path) -> None:
@@ -64,11 +65,9 @@ def test_options_merge_them(engine: Engine, tmp_path: Path, workdir: Path) -> No
 
 
 def test_spaces_and_case_that_differ_together_take_both_options() -> None:
-    ((sentence, in_python),) = (
-        (one.for_shell, one.for_python) for one in class_slips(pl.Series(["No ", "no", "yes"]), pl.Series([1, 6, 9]))
-    )
-    assert in_python.endswith("; cw.read_labels(..., strip=True, fold_case=True) makes one class of them.")
-    assert "'no' (6) and 'No ' (1) differ only in spaces and the case of letters; --strip --fold-case make" in sentence
+    (slip,) = class_slips(pl.Series(["No ", "no", "yes"]), pl.Series([1, 6, 9]))
+    assert slip.sentence == "'no' (6) and 'No ' (1) differ only in spaces and the case of letters."
+    assert slip.advice == "strip=True (--strip) and fold_case=True (--fold-case) make one class of them."
 
 
 def crowd_of(*workers: str) -> cw.Labels:
@@ -79,30 +78,35 @@ def crowd_of(*workers: str) -> cw.Labels:
 
 def test_names_of_workers_that_look_like_slips_are_said_with_counts() -> None:
     labels = crowd_of("ann", "Ann ", "ann", "ANN", "bob")
-    assert labels.remarks == [
+    (slip,) = labels.slips
+    assert str(slip) == (
         "Workers 'ann' (2), 'ANN' (1) and 'Ann ' (1) differ only in spaces and the case of letters, and count as "
-        "different workers; if they are one, write the name in one way in the input (--strip and --fold-case are for "
+        "different workers. If they are one, write the name in one way in the input (strip and fold_case are for "
         "labels alone)."
-    ]
+    )
+    assert slip.workers == ("ann", "ANN", "Ann ")
     assert labels.n_workers == 4, "nobody is merged in silence"
-    assert cw.Numbers.from_arrays([1, 1], ["ann", " ann"], [1.0, 2.0]).remarks[0].startswith("Workers ' ann' (1) and")
+    assert (
+        cw.Numbers.from_arrays([1, 1], ["ann", " ann"], [1.0, 2.0]).slips[0].sentence.startswith("Workers ' ann' (1)")
+    )
 
 
 @pytest.mark.parametrize(
     "workers", [["ann", "anna", "a nn"], ["7", "07", "7.0"], ["w1", "w 1"], ["na", "n/a"], ["ann"]]
 )
 def test_workers_whose_names_do_not_collide_are_not_remarked(workers: list[str]) -> None:
-    assert crowd_of(*workers).remarks == []
+    assert crowd_of(*workers).slips == []
 
 
 def test_many_workers_that_look_like_slips_are_counted() -> None:
     names = [name for one in "abcdefg" for name in (one, one.upper())]
-    *first, last = crowd_of(*names).remarks
-    assert len(first) == 3
-    assert last == "4 more names of workers are written in several ways; write each in one."
+    *first, last = crowd_of(*names).slips
+    assert len(first) == 5
+    assert str(last) == "2 more names are written in several ways among the workers. Write each in one way."
+    assert sorted(last.workers) == ["F", "G", "f", "g"]
 
 
-def test_python_warns_of_slips_once_and_names_arguments(tmp_path: Path) -> None:
+def test_python_warns_of_each_slip_once_and_names_the_line_of_the_user(tmp_path: Path) -> None:
     rows = pl.DataFrame({"item": [1, 1, 1], "worker": ["ann", "Ann", "bob"], "label": ["yes", "Yes", "NA"]})
     rows.write_csv(tmp_path / "votes.csv")
     calls: list[Callable[[], Any]] = [
@@ -111,26 +115,14 @@ def test_python_warns_of_slips_once_and_names_arguments(tmp_path: Path) -> None:
         lambda: cw.aggregate(rows),
         lambda: cw.aggregate(rows.to_pandas().astype("category")),
         lambda: cw.aggregate(str(tmp_path / "votes.csv")),
+        lambda: cw.BWA().fit(cw.Labels.from_frame(rows)),
     ]
     for call in calls:
-        with pytest.warns(UserWarning, match="differ only") as caught:
+        with pytest.warns(cw.Caution) as caught:
             call()
-        (one,) = caught
-        assert str(one.message) == (
-            "'Yes' (1) and 'yes' (1) differ only in the case of letters; cw.read_labels(..., fold_case=True) makes one "
-            "class of them. 'NA' (1) is a class here; if that means no label, missing=['NA'] leaves it out. Workers "
-            "'Ann' (1) and 'ann' (1) differ only in the case of letters, and count as different workers; if they are "
-            "one, write the name in one way in the input (strip and fold_case are for labels alone)."
-        )
-        assert one.filename == __file__, "the warning names the line of the user"
-    cw.aggregate(cw.Labels.from_frame(rows.select("item", "worker", label=pl.lit("x"))))  # nothing was read here
-
-
-def test_a_long_list_of_slips_is_cut_in_a_warning() -> None:
-    rows = pl.DataFrame({"item": range(10), "worker": range(10), "label": list("aAbBcCdDeE")})
-    with pytest.warns(UserWarning, match=r"There are 2 more; `slips` of the labels has all of them\.$"):
-        labels = cw.read_labels(rows)
-    assert len(labels.slips) == 5
+        slips = [one for one in caught if isinstance(one.message, cw.Caution) and one.message.kind == "spelling"]
+        assert [str(one.message).split(" ")[0] for one in slips] == ["'Yes'", "'NA'", "Workers"]
+        assert {one.filename for one in slips} == {__file__}
 
 
 def test_the_command_line_says_slips_once(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ reveal_type(result.workers.trust())  # crowdwise.results.learned.Trust | None
 reveal_type(result.workers.weight)  # Any
 if isinstance(result.method, cw.BWA):
     reveal_type(result.method.prior_strength)  # float
+reveal_type(result.cautions)  # tuple[crowdwise.caution.Caution, ...]
 reveal_type(result.to_frame())  # polars.dataframe.frame.DataFrame
 found = cw.accuracy(result, "truth.csv")
 reveal_type(found)  # crowdwise.analysis.evaluation.Accuracy
@@ -31,7 +32,7 @@ reveal_type(found + 1)  # float
 reveal_type(found.low)  # float
 reveal_type(cw.explain(result, labels, "i1").votes)  # polars.dataframe.frame.DataFrame
 reveal_type(cw.rivals(result, labels))  # crowdwise.analysis.rivals.Rivals | None
-reveal_type(cw.cautions(result, labels))  # list[str]
+reveal_type(cw.cautions(result, labels))  # tuple[crowdwise.caution.Caution, ...]
 reveal_type(cw.compare(labels, ["mv", cw.BWA()], "truth.csv")[0])  # Any
 cw.report(result, labels, truth="truth.csv", path="report.html")
 cw.plot(result, "confusion", labels, worker="w1")

@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 # __init__.pyi, which `make generated` writes.
 _HOMES = {
     "CallError": "errors",
+    "Caution": "caution",
     "DataError": "errors",
     "History": "results.history",
     "Labels": "data.labels",

@@ -20,6 +20,7 @@ from .analysis.plot import plot as plot
 from .analysis.review import review as review
 from .analysis.rivals import rivals as rivals
 from .analysis.unusual_workers import unusual_workers as unusual_workers
+from .caution import Caution as Caution
 from .data.exports import questions as questions
 from .data.exports import read_answers as read_answers
 from .data.importers.label_studio_predictions import write_predictions as write_predictions

@@ -2,8 +2,10 @@
 
 import os
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, overload
 
+from ..caution import Caution, raise_once
 from ..data.crowd import Crowd, is_crowd
 from ..data.encoding import Duplicates
 from ..data.labels import Labels
@@ -18,6 +20,7 @@ from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
+from .cautions import cautions
 from .costs import read_costs
 from .decisions import Decisions, decide, one_of
 from .ordinal import ordinal as ordinal_of
@@ -38,6 +41,7 @@ class _Options(TypedDict, total=False):
     history: Any
     decay: float
     progress: Progress | None
+    warn: bool
 
 
 class _NoCosts(_Options, total=False):
@@ -119,6 +123,7 @@ def aggregate(
     order: Sequence[Any] | None = None,
     distance: str | None = None,
     progress: Progress | None = None,
+    warn: bool = True,
 ) -> Any:
     """Infer the true label of every item, how sure that is, and how good every worker is.
 
@@ -146,6 +151,8 @@ def aggregate(
         order: The same for classes that are no numbers: all classes, from the lowest to the highest.
         distance: For ordered classes: "absolute" (the default) or "squared", which is what is to be small.
         progress: Called after each iteration with its number and the largest change in it.
+        warn: Whether to raise what `result.cautions` says as warnings, a `Caution` each. If not, cautions that take
+            time are looked for when `result.cautions` is first used.
 
     Returns:
         A `Result`, or a `NumericResult` of numbers; for labels on disk or in a cluster, an object with the same tables.
@@ -176,14 +183,23 @@ def aggregate(
         read: Any = read_labels
         if numeric:
             read = read_numbers if isinstance(labels, str | os.PathLike) else Numbers.from_frame
-        crowd = read(labels, **reading, **rules)
+        crowd = read(labels, **reading, **rules, **({"warn": warn} if read is read_labels else {}))
     if crowd.numeric and (costs is not None or asked is not None):
         raise CallError("costs and an order are for classes, and these labels are numbers.")
     if asked is not None:
         asked.positions(crowd.names.classes)  # what cannot be ordered is refused before any work
     default = NumericRobust() if crowd.numeric else Adjudicator()
     chosen = default if method is None else as_method(method, numbers=crowd.numeric)
-    result: Any = chosen.fit(crowd, **known, progress=progress)
+    fitted: Any = chosen.fit(crowd, **known, progress=progress, warn=False)
+    result: Any = fitted.with_cautions(partial(_all_cautions, fitted, crowd, asked is not None))
+    if warn:
+        raise_once(result.cautions)
     if known_costs is None and asked is None:
         return result
     return decide(result, known_costs, ordinal=asked or False)
+
+
+def _all_cautions(fitted: Any, crowd: Crowd, ordered: bool) -> tuple[Caution, ...]:
+    """Return what is known and found about a result; that classes are numbers is no news where they are ordered."""
+    found = fitted.cautions if crowd.numeric else cautions(fitted, crowd)
+    return tuple(one for one in found if not (ordered and one.kind == "numbers"))

@@ -7,12 +7,13 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from ..caution import listed
 from ..data.crowd import Crowd, require_crowd, require_single_votes
 from ..data.labels import Labels
 from ..data.numbering import inverse
 from ..data.reading_report import several
 from ..engines.base import open_engine
-from ..errors import DataError, shortened
+from ..errors import DataError
 from ..inference.dependence import (
     LEAST_COMPARED,
     PairCounts,
@@ -26,9 +27,6 @@ from ..methods.mv import MajorityVote
 
 # With fewer workers than this, any agreement is as well explained by a common truth.
 _LEAST_WORKERS: Final = 4
-# The most names of workers in a sentence, and the most characters of a name there.
-_MOST_NAMES: Final = 8
-_LONGEST_NAME: Final = 100
 
 _CAUTION: Final = (
     "A block is a reason to look, not a verdict: copies, prompts of one model and colluders look like this, and so do "
@@ -60,10 +58,7 @@ class Block:
     @property
     def names(self) -> str:
         """The members in words; if there are many, the first of them and how many more there are."""
-        names = [shortened(str(name), _LONGEST_NAME) for name in self.members["worker"]]
-        if len(names) > _MOST_NAMES:
-            names[_MOST_NAMES - 1 :] = [f"{len(names) - _MOST_NAMES + 1:,} more"]
-        return " and ".join([", ".join(names[:-1]), names[-1]])
+        return listed(self.members["worker"])
 
     def __str__(self) -> str:
         copies = " They are copies of each other, or as good as that." if self.are_copies else ""

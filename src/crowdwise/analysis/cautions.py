@@ -1,97 +1,109 @@
-"""`cautions`: says in sentences why the confidence of a result cannot be trusted, where that is so."""
+"""`cautions`: everything that a user should know before relying on a result, the most serious first."""
 
-from collections.abc import Sequence
 from typing import Final
 
-import numpy as np
-
+from ..caution import Caution, in_order, listed
 from ..data.crowd import Crowd, require_crowd
-from ..data.labels import Labels
-from ..errors import shortened
+from ..data.reading_report import several
 from ..inference import dependence
 from ..results.calibration import is_calibrated
 from ..results.inferred import Inferred
-from .blocks import Block, blocks
-from .deciders import deciders
+from .findings import Findings
 from .pairing import require_result
 
 # With fewer items, too little is known of the workers, and the share of right labels is a matter of chance.
 _FEWEST_ITEMS: Final = 50
 
 
-def cautions(result: Inferred, labels: Crowd, dependent: Sequence[Block] | None = None) -> list[str]:
-    """Return sentences that say why the confidence of a result cannot be trusted; [] if nothing speaks against it.
+def cautions(result: Inferred, labels: Crowd) -> tuple[Caution, ...]:
+    """Return what to know before relying on a result, the most serious first; () if there is nothing.
+
+    These are the cautions of the fit itself, and what comparing the workers finds: copies, blocks, one worker who
+    decides, other readings of the same labels. Workers are compared where that is quick. `aggregate` calls this.
 
     Args:
         result: The result of a method.
         labels: The labels that the method was fitted to.
-        dependent: The blocks of workers who are not independent; None to look for them, if that is quick.
 
     >>> import crowdwise as cw
     >>> labels = cw.Labels.from_arrays([1, 2], ["ann", "ann"], ["cat", "dog"])
-    >>> for sentence in cautions(cw.MajorityVote().fit(labels), labels):
-    ...     print(sentence)
+    >>> for caution in cautions(cw.MajorityVote().fit(labels, warn=False), labels):
+    ...     print(caution)
     Confidence is rough: there are 2 items, and fewer than 50 say little about workers.
-    Confidence is a guess: there is one worker, so nothing shows how good the labels are.
+    Confidence is a guess: there is one worker, so nothing shows how good the labels are. Let a second worker label
+    some items.
     """
     require_result(result)
     require_crowd(labels, "cautions")
-    sentences = []
+    return cautions_in(Findings(result, labels))
+
+
+def cautions_in(found: Findings) -> tuple[Caution, ...]:
+    """Return what `cautions` does, given what was found about a result already."""
+    result, labels = found.result, found.labels
+    some: list[Caution] = [*result.cautions, *found.deciders, *_dependent(found), *_overlap(labels)]
+    if found.rivals is not None:
+        some.append(found.rivals.caution)
     if labels.n_items < _FEWEST_ITEMS:
         items = "is 1 item" if labels.n_items == 1 else f"are {labels.n_items} items"
-        sentences.append(
-            f"Confidence is rough: there {items}, and fewer than {_FEWEST_ITEMS} say little about workers."
+        some.append(
+            Caution(
+                "few items",
+                f"Confidence is rough: there {items}, and fewer than {_FEWEST_ITEMS} say little about workers.",
+            )
         )
-    if labels.n_workers == 1:
-        sentences.append("Confidence is a guess: there is one worker, so nothing shows how good the labels are.")
-    elif labels.n_labels == labels.n_items:
-        sentences.append("Confidence is a guess: no item has two labels, so nothing shows how good the labels are.")
-    if labels.n_classes == 1:
-        sentences.append("Confidence says nothing: all labels name one class.")
-    sentences += _dependent(result, labels, dependent)
     if result.gold_check is None and not is_calibrated(result.method.calibrated_as):
-        sentences.append(
-            f"Confidence is not calibrated: nobody fitted a constant for {result.method.calibrated_as}, so it is what "
-            "the scores say by themselves."
+        some.append(
+            Caution(
+                "uncalibrated",
+                f"Confidence is not calibrated: nobody fitted a constant for {result.method.calibrated_as}, so it is "
+                "what the scores say by themselves.",
+                "Give gold= (--gold), to which confidence is fitted.",
+            )
         )
-    return sentences
+    return in_order(some)
 
 
-def is_quick_to_compare(labels: Crowd) -> bool:
-    """Whether comparing all workers with each other takes little time, in memory."""
-    return isinstance(labels, Labels) and dependence.is_quick_to_compare(labels)
+def _overlap(labels: Crowd) -> list[Caution]:
+    """Return a caution if no item has labels of two workers, so that nothing shows how good they are."""
+    if labels.n_workers == 1:
+        sentence = "Confidence is a guess: there is one worker, so nothing shows how good the labels are."
+        return [Caution("no overlap", sentence, "Let a second worker label some items.")]
+    if labels.n_labels == labels.n_items:
+        sentence = "Confidence is a guess: no item has two labels, so nothing shows how good the labels are."
+        return [Caution("no overlap", sentence, "Let a second worker label some items.")]
+    return []
 
 
-def _dependent(result: Inferred, labels: Crowd, dependent: Sequence[Block] | None) -> list[str]:
-    """What to say about workers who are not independent; blocks are looked for in small crowds only."""
-    sentences = []
-    counted = result.workers.counted_as
-    if counted is None:
-        counted = np.ones(labels.n_workers)
-    if (counted < 1).any():
-        names = [shortened(str(name), 60) for name in labels.names.workers.filter(counted < 1).to_list()]
-        shown = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
-        sentences.append(f"These workers say the same as others, so they count for less than one each: {shown}.")
-    if dependent is None and not is_quick_to_compare(labels):
-        return [*sentences, _not_looked_at(labels)]
-    all_blocks = blocks(labels).blocks if dependent is None else dependent
-    sentences += [str(one) for one in deciders(result, labels, all_blocks)] if isinstance(labels, Labels) else []
-    in_full = set(labels.names.workers.filter(counted == 1).to_list())
-    found = [block for block in all_blocks if in_full.issuperset(block.members["worker"].to_list())]
-    if found:
-        members = sum(block.members.height for block in found)
-        what = "a block that agrees" if len(found) == 1 else f"{len(found):,} blocks that agree"
-        sentences.append(
-            f"Confidence may be too high: {members:,} of {labels.n_workers:,} workers are in {what} more often than "
-            "independent workers would; see `crowdwise blocks`."
+def _dependent(found: Findings) -> list[Caution]:
+    """Return a caution about blocks of workers who count in full, or one that nobody looked for blocks."""
+    if found.blocks is None:
+        return [_not_compared(found.labels)]
+    counted = found.result.workers.counted_as
+    names = found.labels.names.workers
+    in_full = set((names if counted is None else names.filter(counted == 1)).to_list())
+    blocks = [block for block in found.blocks if in_full.issuperset(block.members["worker"].to_list())]
+    if not blocks:
+        return []
+    members = tuple(name for block in blocks for name in block.members["worker"])
+    what = "a block that agrees" if len(blocks) == 1 else f"{len(blocks):,} blocks that agree"
+    return [
+        Caution(
+            "blocks",
+            f"Confidence may be too high: {len(members):,} of {several(found.labels.n_workers, 'worker', 'workers')} "
+            f"are in {what} more often than independent workers would: {listed(members)}.",
+            "Find out whether they copy; crowdwise blocks (cw.blocks) says who agrees with whom.",
+            workers=members,
         )
-    return sentences
+    ]
 
 
-def _not_looked_at(labels: Crowd) -> str:
+def _not_compared(labels: Crowd) -> Caution:
     """Say that workers were not compared, and what does it, or, where that would be refused too, why not."""
     what = "Whether workers are independent was not looked at"
     if labels.set_valued:
-        return f"{what}: votes that name several classes are not compared."
+        return Caution("not compared", f"{what}: votes that name several classes are not compared.")
     refusal = dependence.pairs_refusal(labels.n_workers, labels.n_classes)
-    return f"{what}. {refusal}" if refusal else f"{what}; `crowdwise blocks` does."
+    if refusal:
+        return Caution("not compared", f"{what}. {refusal}")
+    return Caution("not compared", f"{what}.", "crowdwise blocks (cw.blocks) does.")

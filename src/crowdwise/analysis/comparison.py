@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import polars as pl
 
+from ..caution import Caution, in_order, raise_once
 from ..data.crowd import require_crowd
 from ..data.labels import Labels
 from ..data.truths import read_truth
@@ -130,12 +131,15 @@ def compare(
     if known is not None:
         check_gold(labels, known)
     rows, answers = [], {}
+    about_gold: list[Caution] = []
     for key, method in chosen.items():
         begin(key)
         row, result = _measure(labels, method, truth, known, gold_weight, asked)
         rows.append({"method": key, **row})
         if result is not None:
             answers[key] = result.labels
+            about_gold += [caution for caution in result.cautions if caution.kind == "gold"]
+    raise_once(in_order(about_gold))
     return Comparison(rows, labels.names.items, answers)
 
 
@@ -161,10 +165,10 @@ def _measure(
     row |= {} if gold is None else {"gold_accuracy": None}
     row |= {"seconds": None, "iterations": None, "ties": None, "ending": None}
     with suppress(CallError, DataError):  # a few items can be too few for a method that takes all of them
-        method.fit(labels.slice(0, min(labels.n_items, WARM_UP_ITEMS)))
+        method.fit(labels.slice(0, min(labels.n_items, WARM_UP_ITEMS)), warn=False)
     try:
         started = time.perf_counter()
-        result = method.fit(labels, gold=gold, gold_weight=gold_weight)
+        result = method.fit(labels, gold=gold, gold_weight=gold_weight, warn=False)
         row["seconds"] = time.perf_counter() - started
     except (CallError, DataError) as refusal:
         row["ending"] = str(refusal)

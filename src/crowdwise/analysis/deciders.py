@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ..caution import Caution, listed
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..errors import shortened
 from ..kernels import Array
 from ..methods.mv import MajorityVote
 from ..results.quality import MOST_TO_COMPARE, count_outvoted, is_deciding
@@ -21,27 +21,29 @@ class Decider:
     """A worker, or a block of workers who say the same, whom the answers follow nearly always.
 
     Attributes:
-        who: Who it is, in words.
-        is_block: Whether these are several workers.
+        workers: The names of the worker, or of the members of the block.
         outvoted: On how many items most others say something else.
         won: How many of these items have the answer of this worker all the same.
         differs: How many answers differ from those of majority vote.
     """
 
-    who: str
-    is_block: bool
+    workers: tuple[Any, ...]
     outvoted: int
     won: int
     differs: int
 
-    def __str__(self) -> str:
-        they = "They" if self.is_block else "This worker"
-        return (
-            f"The answers follow {self.who} nearly always: on {self.won:,} of the "
-            f"{several(self.outvoted, 'item', 'items')} on which most others say something else. {they} may be far "
-            "better than the others, or the method may have become one judge. Majority vote (-m mv) differs in "
-            f"{several(self.differs, 'answer', 'answers')}: look up the truth of some of these, or give --gold that is "
-            "drawn at random."
+    @property
+    def caution(self) -> Caution:
+        """What to know about it, and what to do."""
+        one = len(self.workers) == 1
+        return Caution(
+            "decider",
+            f"The answers follow {'worker' if one else 'the workers'} {listed(self.workers)} nearly always: on "
+            f"{self.won:,} of the {several(self.outvoted, 'item', 'items')} on which most others say something else. "
+            f"{'This worker' if one else 'They'} may be far better than the others, or the method may have become one "
+            f"judge. Majority vote (-m mv) differs in {several(self.differs, 'answer', 'answers')}.",
+            "Look up the truth of some of these, or give gold= (--gold) that is drawn at random.",
+            workers=self.workers,
         )
 
 
@@ -56,7 +58,7 @@ def deciders(result: Any, labels: Labels, blocks: Sequence[Block] = ()) -> list[
     if labels.n_workers > MOST_TO_COMPARE or labels.set_valued:
         return []
     answers = result.answers
-    majority = MajorityVote().fit(labels)
+    majority = MajorityVote().fit(labels, warn=False)
     differs = int((answers != majority.answers)[~majority.ties].sum())
     names = labels.names.workers
     found: list[Decider] = []
@@ -65,16 +67,13 @@ def deciders(result: Any, labels: Labels, blocks: Sequence[Block] = ()) -> list[
         first = int(np.flatnonzero(members)[0])
         united = _united(labels, np.where(members, first, np.arange(labels.n_workers)).astype(labels.workers.dtype))
         found += [
-            Decider(f"the workers {block.names}", True, outvoted, won, differs)
+            Decider(tuple(block.members["worker"]), outvoted, won, differs)
             for worker, outvoted, won in _deciding(united, answers)
             if worker == first
         ]
     if found:  # of whom each decides alone, too
         return found
-    return [
-        Decider(f"worker {shortened(str(names[worker]), 60)}", False, outvoted, won, differs)
-        for worker, outvoted, won in _deciding(labels, answers)
-    ]
+    return [Decider((names[worker],), outvoted, won, differs) for worker, outvoted, won in _deciding(labels, answers)]
 
 
 def _deciding(labels: Labels, answers: Array) -> list[tuple[int, int, int]]:

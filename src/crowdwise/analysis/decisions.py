@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import polars as pl
 
+from ..caution import Caution
 from ..data.ids import codes_of
 from ..errors import CallError, DataError
 from ..kernels import Array
@@ -70,6 +71,11 @@ class Decisions(ResultTables):
     result: Inferred
     costs: Costs
     measure: Literal["cost"] | Measure = "cost"
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:  # type: ignore[override]  # cached there
+        """What to know before relying on the result that the decisions are from."""
+        return self.result.cautions
 
     @property
     def disputed_columns(self) -> tuple[str, ...]:

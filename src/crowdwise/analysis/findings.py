@@ -7,12 +7,13 @@ from typing import Any
 
 import polars as pl
 
+from ..caution import Caution
 from ..data.crowd import Crowd
 from ..data.labels import Labels
-from ..inference.dependence import pairs_refusal
+from ..inference import dependence
 from ..results.inferred import Inferred
 from .blocks import Block, Dependence, blocks
-from .cautions import cautions, is_quick_to_compare
+from .deciders import deciders
 from .rivals import Rivals, rivals
 from .unusual_workers import are_looked_at, find_unusual, habits, in_words
 
@@ -34,24 +35,29 @@ class Findings:
     @cached_property
     def dependence(self) -> Dependence | None:
         """The workers who are not independent; None if workers cannot be compared with each other."""
-        cannot = self.labels.set_valued or pairs_refusal(self.labels.n_workers, self.labels.n_classes)
+        cannot = self.labels.set_valued or dependence.pairs_refusal(self.labels.n_workers, self.labels.n_classes)
         return None if cannot else blocks(self.labels)
 
     @property
     def blocks(self) -> Sequence[Block] | None:
         """The blocks of workers; None if they were not looked for."""
-        looked = self.takes_time or is_quick_to_compare(self.labels)
-        return None if not looked or self.dependence is None else self.dependence.blocks
+        return None if not self._compares or self.dependence is None else self.dependence.blocks
+
+    @property
+    def _compares(self) -> bool:
+        """Whether workers are compared with each other: always if that may take time, else where it is quick."""
+        return self.takes_time or (isinstance(self.labels, Labels) and dependence.is_quick_to_compare(self.labels))
 
     @cached_property
-    def cautions(self) -> list[str]:
-        """Why confidence cannot be trusted, in sentences."""
-        return cautions(self.result, self.labels, self.blocks)
+    def deciders(self) -> list[Caution]:
+        """Workers, or blocks of them, whom the answers follow nearly always."""
+        here = isinstance(self.labels, Labels) and self.blocks is not None
+        return [one.caution for one in deciders(self.result, self.labels, self.blocks or ())] if here else []  # type: ignore[arg-type]  # they are in memory
 
     @cached_property
     def rivals(self) -> Rivals | None:
         """Other readings of the labels; None if there are none, or if they cannot be looked for."""
-        here = isinstance(self.labels, Labels) and not self.labels.set_valued
+        here = isinstance(self.labels, Labels) and not self.labels.set_valued and self._compares
         result: Any = self.result
         return rivals(result, self.labels) if here else None  # type: ignore[arg-type]  # they are in memory
 

@@ -46,9 +46,9 @@ def _measure(numbers: Numbers, method: Method, truth: Any) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(_AGAINST_TRUTH) if truth is not None else {}
     row |= {"seconds": None, "iterations": None, "ending": None}
     try:
-        method.fit(numbers.slice(0, min(numbers.n_items, WARM_UP_ITEMS)))
+        method.fit(numbers.slice(0, min(numbers.n_items, WARM_UP_ITEMS)), warn=False)
         started = time.perf_counter()
-        result: Any = method.fit(numbers)
+        result: Any = method.fit(numbers, warn=False)
         row["seconds"] = time.perf_counter() - started
     except (CallError, DataError) as refusal:
         row["ending"] = str(refusal)

@@ -47,7 +47,7 @@ def review(result: Result, labels: Labels, *, top: int | None = None, below: flo
     require_order(result)
     require_in_memory(labels, "review")
     labels = same_labels(result, labels)
-    votes = MajorityVote().fit(labels)
+    votes = MajorityVote().fit(labels, warn=False)
     outvoted = (votes.labels != result.labels).to_numpy() & ~votes.ties
     is_open = np.ones(labels.n_items, bool) if result.gold is None else result.gold < 0
     if below is not None:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
+from ..caution import Caution, listed
 from ..data.crowd import require_crowd
 from ..data.labels import Labels
 from ..data.reading_report import several
@@ -51,6 +52,9 @@ class Rivals:
         changed: How many answers differ in each.
         answers: One row per item that any reading changes: item, label (the answer of the result), and reading_1,
             reading_2 and so on: the answers of the rivals.
+        group: The workers who decide between the result and the first rival: where the two differ, these say other
+            things than the remaining workers do. They are the smaller of the two camps; empty if there is one camp.
+        follows_group: Whether the answers of the result are those of this group.
         settling: The items whose truth would settle best which reading is right, the best one first: every two
             readings differ on some of them, and each reading is most sure of its answer.
         n_items: The number of items.
@@ -59,23 +63,48 @@ class Rivals:
     how: list[str]
     changed: list[int]
     answers: pl.DataFrame
+    group: pl.Series
+    follows_group: bool
     settling: pl.Series
     n_items: int
 
-    def __str__(self) -> str:
-        """What to know about it, in two sentences."""
+    @property
+    def caution(self) -> Caution:
+        """What to know about it, and what to do."""
         found = [
             f"{how}, {several(changed, 'answer', 'answers')} of {self.n_items:,} ({changed / self.n_items:.0%})"
             for how, changed in zip(self.how, self.changed, strict=True)
         ]
-        names = ", ".join(shortened(str(name), _LONGEST_NAME) for name in self.settling)
         readings = "another reading" if len(found) == 1 else "other readings"
-        said = f"The labels allow {readings}: {'; '.join(found)} would be different."
-        return f"{said} The truth of these items, given as --gold, would settle best which is right: {names}."
+        decides = ""
+        if len(self.group):
+            be, them = ("is", "this worker") if len(self.group) == 1 else ("are", "them")
+            decides = (
+                f" It depends on whether {listed(self.group)} {be} right where others disagree; the answers "
+                f"{'follow' if self.follows_group else 'go against'} {them}."
+            )
+        names = ", ".join(shortened(str(name), _LONGEST_NAME) for name in self.settling)
+        return Caution(
+            "rivals",
+            f"The answers themselves may be wrong, because the labels allow {readings}: {'; '.join(found)} would be "
+            f"different.{decides}",
+            f"Find out the truth of these items, which settle best who is right, and give it as gold= (--gold): "
+            f"{names}.",
+            workers=tuple(self.group),
+            items=tuple(self.settling),
+        )
+
+    def __str__(self) -> str:
+        return str(self.caution)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
-        return {"how": self.how, "changed": self.changed, "settling": self.settling.to_list()}
+        return {
+            "how": self.how,
+            "changed": self.changed,
+            "group": self.group.to_list(),
+            "settling": self.settling.to_list(),
+        }
 
 
 def rivals(result: Result, labels: Labels) -> Rivals | None:
@@ -111,10 +140,10 @@ def rivals(result: Result, labels: Labels) -> Rivals | None:
         for how, reading in plausible_readings(method, engine):
             found = engine.result(reading.ending).arranged(labels.names, labels.numbering)
             readings.append(Other(how, found.answers, found.best_scores))
-    return _compared(result, readings)
+    return _compared(result, labels, readings)
 
 
-def _compared(result: Result, readings: list[Other]) -> Rivals | None:
+def _compared(result: Result, labels: Labels, readings: list[Other]) -> Rivals | None:
     """Find out which readings differ from the result, and the items on which most pairs of readings differ."""
     here = Other("", result.answers, result.best_scores)
     different: list[Other] = []
@@ -133,15 +162,44 @@ def _compared(result: Result, readings: list[Other]) -> Rivals | None:
         f"reading_{number}": result.names.classes.gather(reading.answers[changed])
         for number, reading in enumerate(different, 1)
     }
+    group, follows = _deciding_group(labels, result.answers, different[0].answers)
     return Rivals(
         how=[reading.how for reading in different],
         changed=[int((reading.answers != result.answers).sum()) for reading in different],
         answers=pl.DataFrame(
             {"item": result.names.items.gather(changed), "label": result.labels.gather(changed), **columns}
         ),
+        group=result.names.workers.gather(group),
+        follows_group=follows,
         settling=result.names.items.gather(best_first[_telling_apart(every[:, best_first])]),
         n_items=len(result.answers),
     )
+
+
+def _deciding_group(labels: Labels, ours: Array, theirs: Array) -> tuple[Array, bool]:
+    """Return the codes of the workers who decide between two readings, and whether the first reading is theirs.
+
+    Where the readings differ, each worker sides with one of them in some share of its votes. The workers are split
+    into two camps where that explains most of the variance of these shares; the group is the smaller camp.
+    """
+    ours, theirs = ours[labels.item_of], theirs[labels.item_of]
+    with_ours, with_theirs = (
+        np.bincount(labels.workers[(ours != theirs) & (labels.labels == side)], minlength=labels.n_workers)
+        for side in (ours, theirs)
+    )
+    votes = with_ours + with_theirs
+    codes = np.flatnonzero(votes)
+    share = with_ours[codes] / votes[codes]
+    order = np.lexsort((codes, share))
+    weight = np.cumsum(votes[codes][order])[:-1]
+    total = np.cumsum(with_ours[codes][order])[:-1]
+    below, above = total / weight, (with_ours.sum() - total) / (votes.sum() - weight)
+    explained = np.where(np.diff(share[order]) > 0, weight * (votes.sum() - weight) * (above - below) ** 2, 0.0)
+    if not explained.any():  # everybody sides the same way
+        return codes[:0], False
+    cut = int(explained.argmax()) + 1
+    follows = len(order) - cut <= cut
+    return np.sort(codes[order[cut:] if follows else order[:cut]]), follows
 
 
 def _telling_apart(answers: Array) -> list[int]:

@@ -57,7 +57,7 @@ def aggregate(
 ) -> None:
     """Infer the label of every item and the quality of every worker."""
     from ..analysis import accuracy
-    from ..analysis.cautions import is_quick_to_compare
+    from ..analysis.cautions import cautions_in
     from ..analysis.decisions import decide
     from ..analysis.findings import Findings
     from ..analysis.ordinal_errors import errors_of
@@ -104,23 +104,30 @@ def aggregate(
     known_costs = session.read_given_costs(costs, reading.files, engine)
     asked = session.read_order(ordinal, order, distance, costs, engine)
     with terminal.compiling():
-        labels = session.read(terminal, reading, where, chosen, ordered=asked is not None)
+        labels = session.read(terminal, reading, where, chosen, cautions=False)
         with closing(labels):
             if asked is not None:
                 asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
             if review is not None:
                 require_in_memory(labels, "--review")
-            result = session.fit(terminal, method, chosen, labels, given)
+            result = session.fit(terminal, chosen, labels, given, cautions=False)
             accuracies, distances = {}, None
             if known is not None:
                 accuracies[method] = accuracy(result, known)
                 if method != "mv" and not labels.set_valued:
-                    accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels), known)
+                    accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels, warn=False), known)
                 distances = None if asked is None else errors_of(result, known, asked)
             decisions = None
             if known_costs is not None or asked is not None:
                 decisions = decide(result, known_costs, ordinal=asked or False)
             found, about = decisions or result, Findings(result, labels)
+            cautions = [
+                caution
+                for caution in (cautions_in(about) if looks else ())
+                if not (asked is not None and caution.kind == "numbers")
+            ]
+            for caution in cautions:
+                terminal.remark(str(caution))
             sheets = output is not None and not back and has_sheets(output)
             unusual = about.unusual if workers or sheets or looks else None
             can_be_reviewed = isinstance(labels, Labels) and not labels.set_valued
@@ -150,12 +157,6 @@ def aggregate(
                 written.append(save_state)
             for path in targets:
                 terminal.remark(f"Wrote {path}{', a folder of files' if engine == 'spark' else ''}")
-            doubts = about.cautions if looks else []
-            for sentence in doubts:
-                terminal.remark(sentence)
-            rival = about.rivals if looks and is_quick_to_compare(labels) else None
-            if rival is not None:
-                terminal.remark(str(rival))
             if as_json:
                 tables = {
                     "labels": None if output else found.to_frame(scores, probabilities),
@@ -163,7 +164,7 @@ def aggregate(
                 }
                 if unusual is not None:
                     tables["unusual"] = unusual
-                values = summary.json_values(result, labels, accuracies, doubts, rival, written, tables)
+                values = summary.json_values(about, cautions, accuracies, written, tables)
                 say(json.dumps(values | summary.cost_values(decisions) | summary.distance_values(distances)))
             elif not quiet:
                 answers = output is None

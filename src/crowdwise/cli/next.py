@@ -64,7 +64,7 @@ def next_(
     given = session.read_gold(gold, gold_weight, reading)
     with terminal.compiling():
         labels = session.read(terminal, reading)
-        result = session.fit(terminal, method, chosen, labels, given)
+        result = session.fit(terminal, chosen, labels, given)
         found = next_labels(labels, result=result, costs=known_costs, **settings)
     write(dict.fromkeys(targets, found.to_frame()), bom=bom)
     for target in targets:

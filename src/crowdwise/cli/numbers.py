@@ -76,13 +76,13 @@ def aggregate(
     with terminal.compiling():
         numbers = session.read(terminal, reading, where, method, numeric=True)
         with closing(numbers):
-            result = session.fit(terminal, key, method, numbers)
+            result = session.fit(terminal, method, numbers)
             errors = {}
             if known is not None:
                 errors[key] = numeric_errors(result, known)
                 for other in ("mean", "median"):
                     if other != key:
-                        fitted: Any = NUMERIC_METHODS[other]().fit(numbers)
+                        fitted: Any = NUMERIC_METHODS[other]().fit(numbers, warn=False)
                         errors[other] = numeric_errors(fitted, known)
             result.write(output, workers, bom=bom)
             for path in targets:
@@ -104,6 +104,7 @@ def _json_values(
         "crowd": {"items": numbers.n_items, "workers": numbers.n_workers, "labels": numbers.n_labels},
         "columns": numbers.report.columns,
         "repairs": numbers.report.repairs,
+        "cautions": [caution.to_dict() for caution in result.cautions],
         "method": repr(result.method),
         "converged": result.convergence.converged,
         "iterations": result.convergence.iterations,
@@ -197,6 +198,6 @@ def report(reading: Reading, chosen: tuple[str, "Method"], truth: str | None, ou
     known = session.read_known(truth, reading)
     with terminal.compiling():
         numbers = session.read(terminal, reading, numeric=True)
-        result = session.fit(terminal, *chosen, numbers)
+        result = session.fit(terminal, chosen[1], numbers)
         write_report(result, numbers, known, output, command=session.command_line())
     terminal.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")

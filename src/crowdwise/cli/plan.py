@@ -32,12 +32,12 @@ def plan(
     terminal = Terminal(quiet)
     given = session.read_gold(gold, gold_weight, reading)
     with terminal.compiling():
-        labels = session.read(terminal, reading)
-        result = session.fit(terminal, method, chosen, labels, given)
+        labels = session.read(terminal, reading, cautions=False)
+        result = session.fit(terminal, chosen, labels, given, cautions=False)
         found = make_plan(labels, target=target, price=price, result=result)
         doubts = cautions(result, labels)
     if as_json:
-        say(json.dumps({**found.to_dict(), "cautions": doubts}))
+        say(json.dumps({**found.to_dict(), "cautions": [caution.to_dict() for caution in doubts]}))
         return
     terminal.table("If every item got more labels", found.curve.columns, found.curve.rows())
-    terminal.notes([*found.sentences(), *doubts])
+    terminal.notes([*found.sentences(), *map(str, doubts)])

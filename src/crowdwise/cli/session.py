@@ -142,8 +142,9 @@ def read(
     *,
     numeric: bool = False,
     ordered: bool = False,
+    cautions: bool = True,
 ) -> Any:
-    """Read the labels, and tell the user which columns were recognised, what was repaired, and where the labels are.
+    """Read the labels, and tell the user which columns were recognised, and where the labels are.
 
     Args:
         terminal: Where to tell the user.
@@ -152,44 +153,41 @@ def read(
         method: The method that will be fitted. If it cannot run on the engine, this is refused before anything is read.
         numeric: Whether labels are numbers.
         ordered: Whether the user said that classes have an order.
+        cautions: Whether to tell the user what was repaired and what looks like a slip; otherwise the caller does.
     """
-    from ..data.numbers import what_numbers_may_mean
     from ..data.reading import read_labels
-    from ..data.slips import SlipWarning
 
     name, memory, workdir, master = engine or EngineOptions()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SlipWarning)  # `remarks` says it in words of the command line
-        labels: Crowd = read_labels(
-            reading.files,
-            numeric=numeric,
-            item=reading.item,
-            worker=reading.worker,
-            label=reading.label,
-            duplicates=reading.duplicates,
-            missing=reading.missing or (),
-            strict=reading.strict,
-            strip=reading.strip,
-            fold_case=reading.fold_case,
-            format=reading.format,
-            question=reading.question,
-            **reading.opening(),
-            **reading.imports(),
-            engine=name,
-            memory=memory,
-            workdir=workdir,
-            master=master,
-            method=method,
-            phases=terminal.phases(),
-        )
+    labels: Crowd = read_labels(
+        reading.files,
+        numeric=numeric,
+        item=reading.item,
+        worker=reading.worker,
+        label=reading.label,
+        duplicates=reading.duplicates,
+        missing=reading.missing or (),
+        strict=reading.strict,
+        strip=reading.strip,
+        fold_case=reading.fold_case,
+        format=reading.format,
+        question=reading.question,
+        **reading.opening(),
+        **reading.imports(),
+        engine=name,
+        memory=memory,
+        workdir=workdir,
+        master=master,
+        method=method,
+        phases=terminal.phases(),
+        warn=False,
+    )
     for sentence in labels.report.understood:
         terminal.remark(sentence)
     recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())
     terminal.remark(f"Read {labels.report.rows:,} rows: {recognised}.")
-    for sentence in labels.report.repairs:
-        terminal.remark(sentence)
-    if not numeric and not ordered and (sentence := what_numbers_may_mean(labels.names.classes)):
-        terminal.remark(sentence)
+    for caution in labels.cautions if cautions else ():
+        if not (ordered and caution.kind == "numbers"):
+            terminal.remark(str(caution))
     if name == "auto" and labels.place == "disk":
         terminal.remark("The labels may not fit in memory (--engine memory tries).")
     for sentence in labels.remarks:
@@ -257,13 +255,26 @@ def warnings_said(terminal: "Terminal") -> Iterator[None]:
         terminal.remark(sentence)
 
 
-def fit(terminal: "Terminal", key: str, method: "Method", labels: "Crowd", given: Given | None = None) -> Any:
-    """Fit a method while showing a progress bar; tell the user if it did not converge, and what gold says about it."""
+def fit(
+    terminal: "Terminal", method: "Method", labels: "Crowd", given: Given | None = None, *, cautions: bool = True
+) -> Any:
+    """Fit a method while showing a progress bar; tell the user what gold says about it.
+
+    Args:
+        terminal: Where to tell the user.
+        method: The method.
+        labels: The labels.
+        given: What is known besides the labels.
+        cautions: Whether to tell the user what the fit found, such as that it did not converge; otherwise the caller
+            does. What `read` told is not told again.
+    """
     known: Any = {} if given is None else given._asdict()
-    with terminal.progress(method.last_change()) as progress, warnings_said(terminal):
-        result: Any = method.fit(labels, **known, progress=progress)
-    if not result.convergence.converged:
-        terminal.remark(f"{key} {result.convergence}. Raise max_iterations (--set max_iterations=...).")
+    with terminal.progress(method.last_change()) as progress:
+        result: Any = method.fit(labels, **known, progress=progress, warn=False)
+    told = set(labels.cautions)
+    for caution in result.cautions if cautions else ():
+        if caution not in told:
+            terminal.remark(str(caution))
     if given is not None and given.gold is not None:
         what = "Fewer than two gold items were drawn at random, so gold does not calibrate confidence here."
         terminal.remark(what if result.gold_check is None else str(result.gold_check))

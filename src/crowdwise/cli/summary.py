@@ -1,15 +1,16 @@
 """Summarise a crowd and a fitted method: as tables for the terminal, or as values for JSON."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
 import polars as pl
 
 from ..analysis.decisions import Decisions
+from ..analysis.findings import Findings
 from ..analysis.ordinal_errors import OrdinalErrors
-from ..analysis.rivals import Rivals
+from ..caution import Caution
 from ..data.crowd import Crowd
 from ..results.expected_accuracy import ExpectedAccuracy
 from ..results.gold import Share
@@ -49,26 +50,24 @@ def _share(share: ExpectedAccuracy | Share) -> str:
 
 
 def json_values(
-    result: Inferred,
-    labels: Crowd,
+    found: Findings,
+    cautions: Sequence[Caution],
     accuracies: Mapping[str, float],
-    cautions: list[str],
-    rivals: Rivals | None,
     written: list[str],
     tables: dict[str, pl.DataFrame | None],
 ) -> dict[str, Any]:
     """Return the main numbers about the crowd and the fit as values that can be written as JSON.
 
     Args:
-        result: The fitted result.
-        labels: The crowd.
+        found: The fitted result, the crowd, and what was found about them.
+        cautions: What to know before relying on the result.
         accuracies: The accuracy of each method that was evaluated.
-        cautions: Sentences that say why confidence cannot be trusted.
-        rivals: Other readings of the labels; None if there are none.
         written: The files that were written.
         tables: Tables to include, by name; those that are None are left out.
     """
+    result, labels, rivals = found.result, found.labels, found.rivals
     values: dict[str, Any] = {
+        "cautions": [caution.to_dict() for caution in cautions],
         "crowd": {
             "items": labels.n_items,
             "workers": labels.n_workers,
@@ -84,7 +83,6 @@ def json_values(
         "ties": result.tie_count,
         "expected_accuracy": asdict(result.expected_accuracy),
         "gold": None if result.gold_check is None else asdict(result.gold_check),
-        "cautions": cautions,
         "rivals": None if rivals is None else {"sentence": str(rivals), **rivals.to_dict()},
         "accuracy": accuracies,
         "written": written,

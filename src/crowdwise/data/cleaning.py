@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -10,6 +10,9 @@ import polars as pl
 from ..errors import CallError, DataError, is_utf_8, quoted, require_kind
 from .encoding import Duplicates
 from .ids import TEXT, has_value, is_present, require_values
+
+# How a number is written in text, such as 12, -0.5 or 1e3; both polars and Spark read what matches.
+NUMBER: Final = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from typing import Final, Literal, Protocol, get_args
 
 import polars as pl
 
+from ..caution import Caution
 from ..errors import CallError, DataError
 from .knowledge import Known
 from .names import Names
@@ -79,7 +80,12 @@ class Crowd(Protocol):
 
     @property
     def remarks(self) -> list[str]:
-        """Sentences for the user: where the labels are stored, or what looks like a slip in labels in memory."""
+        """Sentences for the user about where the labels are stored."""
+        ...
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know about these labels: rows that were dropped, numbers as classes, names that look alike."""
         ...
 
     def with_classes(self, classes: pl.Series) -> "Crowd":

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from .. import kernels, parallel
+from ..caution import Caution
 from ..errors import DataError
 from ..kernels import Array
 from ..parallel import Sum, Threads
@@ -20,12 +21,13 @@ from .encoding import Duplicates, Encoded
 from .frames import as_series, frame_table, pick
 from .ids import codes_of
 from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes
+from .label_cautions import cautions_of
 from .names import Names
 from .numbering import Numbering, inverse, numbers
 from .opening import Opening
 from .reading_report import ReadingReport
 from .shapes import long_form
-from .slips import Slip, class_slips, worker_slips
+from .slips import class_slips, worker_slips
 
 Added = TypeVar("Added", bound=tuple[Any, ...])
 
@@ -392,7 +394,7 @@ class Labels:
             threads.run(lambda part: step(*places[part], self.slice(*places[part])), use)
 
     @cached_property
-    def slips(self) -> list[Slip]:
+    def slips(self) -> list[Caution]:
         """What looks like one class or one worker, written in several ways, or like no label at all."""
         given = np.bincount(self.workers, minlength=self.n_workers)
         of_workers = worker_slips(self.names.workers, pl.Series(given))
@@ -401,10 +403,15 @@ class Labels:
         said = np.bincount(self.labels, minlength=self.n_classes)
         return class_slips(self.names.classes, pl.Series(said)) + of_workers
 
+    @cached_property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know about these labels: rows that were dropped, numbers as classes, names that look alike."""
+        return (*cautions_of(self), *self.slips)
+
     @property
     def remarks(self) -> list[str]:
-        """Sentences about what looks like a slip in the names of classes and workers."""
-        return [slip.for_shell for slip in self.slips]
+        """Empty: everybody knows where memory is."""
+        return []
 
     def close(self) -> None:
         """Do nothing: Python frees memory by itself."""

@@ -9,13 +9,12 @@ import polars as pl
 from ..errors import DataError, quoted, shortened
 from ..kernels import Array
 from . import encoding
+from .cleaning import NUMBER
 from .encoding import Encoded
 from .ids import TEXT
 from .labels import Labels
 from .reading_report import several
 
-# How a number is written in text, such as 12, -0.5 or 1e3; both polars and Spark read what matches.
-NUMBER: Final = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 # Squares of larger numbers, and their inverses, would be out of the range of numbers.
 LARGEST: Final = 1e60
 # The names of classes, of which there are none.
@@ -96,26 +95,6 @@ class NumberReader:
     def check(self) -> None:
         """Raise `DataError` if some label was no usable number. Call this after the last batch."""
         refuse_unusable(self._unusable, self._labels, self._first)
-
-
-def what_numbers_may_mean(classes: pl.Series) -> str:
-    """Return a sentence that asks what is meant, if there are three classes or more and all are named by numbers.
-
-    >>> what_numbers_may_mean(pl.Series([1, 2, 3, 4, 5]))[:69]
-    'The labels are 5 different numbers from 1 to 5, and are taken as clas'
-    >>> what_numbers_may_mean(pl.Series(["cat", "dog", "7"])), what_numbers_may_mean(pl.Series([0, 1]))
-    ('', '')
-    """
-    if len(classes) < 3 or not (classes.dtype.is_numeric() or classes.dtype == pl.String):
-        return ""
-    if classes.dtype == pl.String and not classes.str.contains(NUMBER).all():
-        return ""
-    values = classes.str.strip_chars() if classes.dtype == pl.String else classes
-    ordered = values.to_frame("name").sort(pl.col("name").cast(pl.Float64))["name"]
-    return (
-        f"The labels are {len(classes):,} different numbers from {ordered[0]} to {ordered[-1]}, and are taken as "
-        "classes without an order: say --numeric if they measure something, or --ordinal if they are steps of a scale."
-    )
 
 
 def first_case(label: object, item: object, worker: object) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 
 import polars as pl
 
+from ..caution import raise_once
 from ..errors import CallError, DataError, require_extra
 from .class_names import read_label_names
 from .cleaning import Rules
@@ -25,7 +26,6 @@ from .numbers import Numbers
 from .opening import Opening
 from .pace import pace_of_tables
 from .paths import Source
-from .slips import warn_of
 from .sources import Scan, same_types, scan_content
 from .wide import ROW_NUMBERS
 
@@ -87,6 +87,7 @@ def read_labels(
     master: str | None = ...,
     method: Any = ...,
     phases: Phases = ...,
+    warn: bool = ...,
     **imports: Any,
 ) -> Any: ...
 
@@ -119,6 +120,7 @@ def read_labels(
     master: str | None = None,
     method: Any = None,
     phases: Phases = lambda _phase, _share: None,
+    warn: bool = True,
     **imports: Any,
 ) -> Any:
     r"""Read labels from files, databases, cloud storages and tables in memory.
@@ -162,10 +164,11 @@ def read_labels(
         method: The method that will be fitted, if known. If it cannot run on the engine, this is refused before
             anything is read.
         phases: Called with the name of a phase and the share of it that is done, while "disk" works.
+        warn: Whether to raise what looks like a slip in labels in memory as warnings.
         imports: What else is asked of an export, such as `models=True` or `multi="set"`; see `ImportOptions`.
 
     Returns:
-        The labels, of the type that `engine` says. What looks like a slip in labels in memory is warned of.
+        The labels, of the type that `engine` says. Their `cautions` say what was dropped or looks like a slip.
 
     Raises:
         CallError: An argument is not allowed.
@@ -215,8 +218,8 @@ def read_labels(
         if place is not None:
             place.close()
         raise
-    if place is None:
-        warn_of(labels.slips)
+    if warn and place is None:
+        raise_once(labels.slips)
     return labels
 
 

@@ -1,12 +1,10 @@
 """`class_slips` and `worker_slips`: names that look like one, written in several ways, or like no label at all."""
 
-import sys
-import warnings
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 import polars as pl
 
+from ..caution import Caution
 from ..errors import shortened
 
 # What people write where they give no label, in lower case.
@@ -16,49 +14,22 @@ _MOST_NAMED: Final = 5
 _LONGEST_NAME: Final = 40
 # With more classes than this, labels are no words that somebody typed.
 _MOST_CLASSES: Final = 10_000
-# A warning has so many sentences; the others are counted.
-_MOST_WARNED: Final = 3
-# So many workers who may be one have a sentence of their own; the others are counted.
-_MOST_WORKERS: Final = 3
+# So many slips of classes, and of workers, are told one by one; the others are counted.
+_MOST_SLIPS: Final = 5
+# What makes one class of names that differ in spaces, and in the case of letters.
+_MERGING: Final = ("strip=True (--strip)", "fold_case=True (--fold-case)")
 
 
-class SlipWarning(UserWarning):
-    """Warns in Python of what looks like a slip; the command line says it by itself."""
-
-
-class Slip(NamedTuple):
-    """What looks like a slip, and what to do about it.
-
-    Attributes:
-        found: What was found, with counts; no full stop is at its end.
-        by_options: What an option of the command line does about it, or what else to do.
-        by_arguments: The same for an argument in Python.
-    """
-
-    found: str
-    by_options: str
-    by_arguments: str
-
-    @property
-    def for_shell(self) -> str:
-        """The sentence for users of the command line."""
-        return f"{self.found}; {self.by_options}."
-
-    @property
-    def for_python(self) -> str:
-        """The sentence for users of Python."""
-        return f"{self.found}; {self.by_arguments}."
-
-
-def class_slips(classes: pl.Series, counts: pl.Series) -> list[Slip]:
+def class_slips(classes: pl.Series, counts: pl.Series) -> list[Caution]:
     """Return which classes may be slips, how often each is said and what to do; [] if there are none.
 
     Args:
         classes: The names of the classes.
         counts: How often each is said.
 
-    >>> [slip.for_shell for slip in class_slips(pl.Series(["Yes", "no", "yes"]), pl.Series([2, 40, 50]))]
-    ["'yes' (50) and 'Yes' (2) differ only in the case of letters; --fold-case makes one class of them."]
+    >>> for caution in class_slips(pl.Series(["Yes", "no", "yes"]), pl.Series([2, 40, 50])):
+    ...     print(caution)
+    'yes' (50) and 'Yes' (2) differ only in the case of letters. fold_case=True (--fold-case) makes one class of them.
     """
     if not _is_text(classes) or not 1 < len(classes) <= _MOST_CLASSES:
         return []
@@ -67,85 +38,71 @@ def class_slips(classes: pl.Series, counts: pl.Series) -> list[Slip]:
     for (_,), group in table.group_by("folded", maintain_order=True):
         if group.height > 1:
             spaces, case = _differences(group)
-            options = [option for option, needed in (("--strip", spaces), ("--fold-case", case)) if needed]
-            arguments = [option for option, needed in (("strip=True", spaces), ("fold_case=True", case)) if needed]
-            makes = f"{'make' if len(options) > 1 else 'makes'} one class of them"
+            options = [option for option, needed in zip(_MERGING, (spaces, case), strict=True) if needed]
             slips.append(
-                Slip(
-                    f"{_listed(group)} differ only in {_in_words(spaces, case)}",
-                    f"{' '.join(options)} {makes}",
-                    f"cw.read_labels(..., {', '.join(arguments)}) makes one class of them",
+                Caution(
+                    "spelling",
+                    f"{_listed(group)} differ only in {_in_words(spaces, case)}.",
+                    f"{' and '.join(options)} {'make' if len(options) > 1 else 'makes'} one class of them.",
                 )
             )
     numbers = table.filter(pl.col("number").is_finite() & (pl.col("folded").n_unique().over("number") > 1))
     for (_,), group in numbers.group_by("number", maintain_order=True):
-        what = "write it in one"
-        slips.append(Slip(f"{_listed(group)} are the same number, written in several ways", what, what))
+        said = f"{_listed(group)} are the same number, written in several ways."
+        slips.append(Caution("spelling", said, "Write it in one."))
     absent = table.filter(pl.col("folded").is_in(_NO_LABEL))
     if 0 < absent.height < table.height:
         values = absent["name"].head(_MOST_NAMED).to_list()
         named = " ".join(f"--missing {_quoted(name)}" for name in values)
         are, them = ("is a class", "it") if absent.height == 1 else ("are classes", "them")
-        means = "if that means no label,"
-        slips.append(
-            Slip(
-                f"{_listed(absent)} {are} here",
-                f"{means} {named} {'leaves' if absent.height == 1 else 'leave'} {them} out",
-                f"{means} missing={values!r} leaves {them} out",
-            )
-        )
-    return slips
+        advice = f"If that means no label, missing={values!r} ({named}) leaves {them} out."
+        slips.append(Caution("spelling", f"{_listed(absent)} {are} here.", advice))
+    return _first_of(slips, "classes")
 
 
-def worker_slips(workers: pl.Series, counts: pl.Series) -> list[Slip]:
+def worker_slips(workers: pl.Series, counts: pl.Series) -> list[Caution]:
     """Return which workers may be one whose name is written in several ways, and what to do; [] if there are none.
 
     Args:
         workers: The names of the workers.
         counts: How many labels each gave.
 
-    >>> for slip in worker_slips(pl.Series(["ann", "Ann ", "bob"]), pl.Series([40, 2, 30])):
-    ...     print(slip.for_shell)
-    Workers 'ann' (40) and 'Ann ' (2) differ only in spaces and the case of letters, and count as different workers; if
-    they are one, write the name in one way in the input (--strip and --fold-case are for labels alone).
+    >>> for caution in worker_slips(pl.Series(["ann", "Ann ", "bob"]), pl.Series([40, 2, 30])):
+    ...     print(caution)
+    Workers 'ann' (40) and 'Ann ' (2) differ only in spaces and the case of letters, and count as different workers. If
+    they are one, write the name in one way in the input (strip and fold_case are for labels alone).
     """
     if not _is_text(workers) or len(workers) < 2:
         return []
-    table = _folded(workers, counts)
-    alike = table.filter(pl.col("folded").is_duplicated())
-    groups = [group for _, group in alike.group_by("folded", maintain_order=True)]
-    write = "if they are one, write the name in one way in the input"
-    slips = []
-    for group in groups[:_MOST_WORKERS]:
-        found = f"Workers {_listed(group)} differ only in {_in_words(*_differences(group))}"
-        slips.append(
-            Slip(
-                f"{found}, and count as different workers",
-                f"{write} (--strip and --fold-case are for labels alone)",
-                f"{write} (strip and fold_case are for labels alone)",
+    alike = _folded(workers, counts).filter(pl.col("folded").is_duplicated())
+    return _first_of(
+        [
+            Caution(
+                "spelling",
+                f"Workers {_listed(group)} differ only in {_in_words(*_differences(group))}, and count as different "
+                "workers.",
+                "If they are one, write the name in one way in the input (strip and fold_case are for labels alone).",
+                workers=tuple(group["name"]),
             )
-        )
-    more = len(groups) - _MOST_WORKERS
-    if more > 0:
-        is_one = more == 1
-        found = f"{more:,} more {'name of a worker is' if is_one else 'names of workers are'} written in several ways"
-        one_way = "write it in one" if is_one else "write each in one"
-        slips.append(Slip(found, one_way, one_way))
-    return slips
+            for _, group in alike.group_by("folded", maintain_order=True)
+        ],
+        "workers",
+    )
 
 
-def warn_of(slips: Sequence[Slip]) -> None:
-    """Warn of slips, all in one warning, which names the line outside of this package that led here."""
-    if not slips:
-        return
-    said = [slip.for_python for slip in slips[:_MOST_WARNED]]
-    if len(slips) > _MOST_WARNED:
-        said.append(f"There are {len(slips) - _MOST_WARNED:,} more; `slips` of the labels has all of them.")
-    package = __name__.partition(".")[0]
-    level, frame = 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
-        level, frame = level + 1, frame.f_back
-    warnings.warn(" ".join(said), SlipWarning, stacklevel=level)
+def _first_of(slips: list[Caution], what: str) -> list[Caution]:
+    """Return the first of many slips, and one that counts the others."""
+    more = len(slips) - _MOST_SLIPS
+    if more <= 0:
+        return slips
+    are = "name is" if more == 1 else "names are"
+    last = Caution(
+        "spelling",
+        f"{more:,} more {are} written in several ways among the {what}.",
+        "Write each in one way.",
+        workers=tuple(name for one in slips[_MOST_SLIPS:] for name in one.workers),
+    )
+    return [*slips[:_MOST_SLIPS], last]
 
 
 def _is_text(names: pl.Series) -> bool:

@@ -12,7 +12,6 @@ Known classes also decide between readings of the labels (readings.py), and coun
 (disputes.py), unless the user gave a weight.
 """
 
-import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import polars as pl
 
+from ..caution import Caution
 from ..data.crowd import Crowd
 from ..data.ids import codes_of
 from ..data.knowledge import Known
@@ -62,7 +62,7 @@ class _Gold:
 
         read = read_truth(gold)
         self._known = known
-        self._votes: Any = VoteShares().fit(labels)
+        self._votes: Any = VoteShares().fit(labels, warn=False)
         here = self._votes.about(read["item"]).names.items
         table = read.filter(pl.Series(codes_of(read["item"], here) >= 0))
         if table.height == 0:
@@ -166,8 +166,8 @@ def fit_with_gold(
     gold: Any,
     known: Known,
     progress: "Progress | None",
-) -> Inferred:
-    """Fit a method to labels, some of whose items have a known class.
+) -> tuple[Inferred, list[Caution]]:
+    """Fit a method to labels, some of whose items have a known class, and return what to know about these, too.
 
     Args:
         method: The method.
@@ -184,16 +184,15 @@ def fit_with_gold(
 
     counter = None if progress is None else Counter(progress)
     given = _Gold(labels, gold, known, method)
-    for sentence in [*given.remarks, *given.about_readings()]:
-        warnings.warn(shortened(sentence), stacklevel=3)
+    cautions = [Caution("gold", shortened(sentence)) for sentence in [*given.remarks, *given.about_readings()]]
     result = fit(given.all, counter)
     check = given.check(lambda crowd: fit(crowd, counter))
     if check is None:
-        return result
+        return result, cautions
     crowd = given.all
     if isinstance(crowd, Labels) and result.method.measures_accuracy:
-        return result.checked(check, partial(_quality, crowd))
-    return result.checked(check, None)
+        return result.checked(check, partial(_quality, crowd)), cautions
+    return result.checked(check, None), cautions
 
 
 def _quality(labels: Labels, probabilities: Array) -> Quality:

@@ -8,10 +8,12 @@ the report's last section and the docs are made from these.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import Field, dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, get_args, overload
 
 import numpy as np
 
+from ..caution import in_order, raise_once
 from ..data.crowd import Crowd, Place, require_crowd, require_single_votes
 from ..data.knowledge import Known
 from ..data.labels import Labels
@@ -23,6 +25,7 @@ from ..results.inferred import Inferred
 from ..results.outlook import Outlook
 from ..results.result import Result
 from . import parameters
+from .fit_cautions import cautions_of_fit
 from .gold import GOLD_WEIGHT, check_weight, fit_with_gold
 from .remembering import check_decay, remember
 
@@ -90,6 +93,7 @@ class Method(ABC):
         history: Any = None,
         decay: float = 1.0,
         progress: Progress | None = None,
+        warn: bool = True,
     ) -> Result: ...
 
     @overload
@@ -102,6 +106,7 @@ class Method(ABC):
         history: Any = None,
         decay: float = 1.0,
         progress: Progress | None = None,
+        warn: bool = True,
     ) -> Inferred: ...
 
     def fit(
@@ -113,6 +118,7 @@ class Method(ABC):
         history: Any = None,
         decay: float = 1.0,
         progress: Progress | None = None,
+        warn: bool = True,
     ) -> Inferred:
         """Infer the true class of every item from the labels.
 
@@ -125,6 +131,7 @@ class Method(ABC):
                 `result.history.write` or `--save-state`. Workers who are known from there are known from the start.
             decay: What the earlier counts are multiplied by, so that they fade; 1 to keep them.
             progress: Called after each iteration with its number and the largest change in it.
+            warn: Whether to raise what `result.cautions` says as warnings.
 
         Returns:
             A `Result` for labels in memory; for labels on disk or in a cluster, an object with the same tables.
@@ -137,15 +144,23 @@ class Method(ABC):
         self.require_place(labels.place)
         check_weight(gold_weight)
         check_decay(decay)
-        known = Known()
+        known, crowd, cautions = Known(), labels, list(labels.cautions)
         if history is not None:
             self.require_history()
-            labels, known = remember(self, labels, history, decay)
+            crowd, known, unknown = remember(self, labels, history, decay)
+            cautions += unknown
         if gold is None:
-            return self._fit(labels if history is None else labels.with_known(None, known), progress)
-        if self.gold_reason:
+            result = self._fit(crowd if history is None else crowd.with_known(None, known), progress)
+        elif self.gold_reason:
             raise CallError(f"{type(self).__name__} takes no gold, {self.gold_reason}: {_SWEEPING}")
-        return fit_with_gold(self, self._fit, labels, gold, replace(known, gold_weight=gold_weight), progress)
+        else:
+            known = replace(known, gold_weight=gold_weight)
+            result, about_gold = fit_with_gold(self, self._fit, crowd, gold, known, progress)
+            cautions += about_gold
+        found = in_order([*cautions, *cautions_of_fit(result, labels)])
+        if warn:
+            raise_once(found)
+        return result.with_cautions(partial(tuple, found))
 
     def require_history(self) -> None:
         """Raise `CallError` if the method cannot go on from what it counted in earlier labels."""

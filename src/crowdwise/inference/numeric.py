@@ -106,6 +106,7 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
         history: Any = None,
         decay: float = 1.0,
         progress: Progress | None = None,
+        warn: bool = True,
     ) -> NumericResult: ...
 
     @overload
@@ -118,6 +119,7 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
         history: Any = None,
         decay: float = 1.0,
         progress: Progress | None = None,
+        warn: bool = True,
     ) -> InferredNumbers: ...
 
     def fit(
@@ -129,6 +131,7 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
         history: Any = None,
         decay: float = 1.0,
         progress: Progress | None = None,
+        warn: bool = True,
     ) -> InferredNumbers:
         """Infer the true value of every item from numeric labels.
 
@@ -139,6 +142,7 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
             history: Must be None: numeric methods have no history.
             decay: Is not used.
             progress: Called after each iteration with its number and the largest change in it.
+            warn: Whether to raise what `result.cautions` says as warnings.
 
         Returns:
             A `NumericResult`; for labels on disk or in a cluster, an object with the same tables.
@@ -150,7 +154,7 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
         for name, value in (("gold", gold), ("history", history)):
             if value is not None:
                 raise CallError(f"{name} is for classes, and {type(self).__name__} is for numbers: leave it out.")
-        found: Any = super().fit(labels, progress=progress)
+        found: Any = super().fit(labels, progress=progress, warn=warn)
         inferred: InferredNumbers = found
         return inferred
 

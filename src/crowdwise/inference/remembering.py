@@ -1,11 +1,11 @@
 """`remember`: add to a crowd what a method counted in earlier labels."""
 
 import os
-import warnings
 from typing import Any
 
 import numpy as np
 
+from ..caution import Caution
 from ..data.crowd import Crowd
 from ..data.ids import codes_of
 from ..data.knowledge import Known
@@ -19,8 +19,8 @@ def check_decay(decay: float) -> None:
         raise CallError(f"decay={shown(decay)} has to be a number above 0 and at most 1.")
 
 
-def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Crowd, Known]:
-    """Return the same labels with the classes of earlier ones, and what was counted in those.
+def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Crowd, Known, list[Caution]]:
+    """Return the same labels with the classes of earlier ones, what was counted in those, and what to know about it.
 
     Args:
         method: The method that counted them.
@@ -44,15 +44,14 @@ def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Cr
     if labels.names.classes.to_list() != past.classes.to_list():
         labels = labels.with_classes(past.classes)
     workers = labels.names.numbered(labels.numbering).workers
+    cautions = []
     if (codes_of(workers, past.workers) < 0).all():
-        warnings.warn(
-            shortened(
-                f"The state knows none of the {len(workers):,} workers: it has {past.workers[0]!r}, for example, the "
-                f"labels have {labels.names.workers[0]!r}."
-            ),
-            stacklevel=4,
+        sentence = (
+            f"The state knows none of the {len(workers):,} workers: it has {past.workers[0]!r}, for example, the "
+            f"labels have {labels.names.workers[0]!r}."
         )
+        cautions.append(Caution("history", shortened(sentence), "Check that it is the state of these workers."))
     faded = past.decayed(decay)
     arrays = faded.of_workers(workers)
     evidence = np.moveaxis(arrays[EVIDENCE], 0, -1) if EVIDENCE in arrays else None
-    return labels, Known(past=arrays, absent=faded.without(workers), evidence=evidence)
+    return labels, Known(past=arrays, absent=faded.without(workers), evidence=evidence), cautions

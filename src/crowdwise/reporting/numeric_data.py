@@ -47,5 +47,5 @@ class NumericReportData(OfMethod):
         results: dict[str, InferredNumbers] = {str(self.method.key): self.result}
         for key in ("mean", "median"):
             if key != self.method.key:
-                results[key] = NUMERIC_METHODS[key]().fit(self.labels)
+                results[key] = NUMERIC_METHODS[key]().fit(self.labels, warn=False)
         return {name: numeric_errors(result, self.truth) for name, result in results.items()}

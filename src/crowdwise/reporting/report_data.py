@@ -6,10 +6,12 @@ from typing import Any
 
 import polars as pl
 
+from ..analysis.cautions import cautions_in
 from ..analysis.decisions import Decisions
 from ..analysis.evaluation import Matched, match
 from ..analysis.findings import Findings
 from ..analysis.ordinal import Ordinal
+from ..caution import Caution
 from ..data.labels import Labels, shares
 from ..inference.method import Method
 from ..methods.mv import MajorityVote
@@ -74,6 +76,12 @@ class ReportData(OfMethod):
     def findings(self) -> Findings:
         """What several sections say about the labels and the result."""
         return Findings(self.result, self.labels, takes_time=True)
+
+    @cached_property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know before relying on the result, the most serious first."""
+        found = cautions_in(self.findings)
+        return tuple(one for one in found if not (self.ordinal is not None and one.kind == "numbers"))
 
     @cached_property
     def known(self) -> Matched | None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import polars as pl
 
+from ..caution import Caution
 from ..data.names import Names
 from ..kernels import Array
 from .convergence import Convergence
@@ -71,6 +72,15 @@ class Inferred(Protocol):
     @property
     def history(self) -> History | None:
         """What was counted, to go on from it with other labels; None if the method counts nothing that lasts."""
+        ...
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know before relying on this result, the most serious first."""
+        ...
+
+    def with_cautions(self, look: Callable[[], tuple[Caution, ...]]) -> Self:
+        """Return a copy whose `cautions` are what `look` returns; it is called when they are first asked for."""
         ...
 
     def checked(self, check: GoldCheck, measure_quality: Callable[[Array], Quality] | None) -> "Inferred":

@@ -1,10 +1,12 @@
 """`InferredNumbers`: the interface of all results of numeric methods, in memory, on disk or in a Spark cluster."""
 
+from collections.abc import Callable
 from os import PathLike
-from typing import Protocol
+from typing import Protocol, Self
 
 import polars as pl
 
+from ..caution import Caution
 from ..data.names import Names
 from .convergence import Convergence
 from .learned import AnyLearned
@@ -33,6 +35,15 @@ class InferredNumbers(Protocol):
     @property
     def errors(self) -> WorkerErrors:
         """How every worker errs."""
+        ...
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know before relying on this result, the most serious first."""
+        ...
+
+    def with_cautions(self, look: Callable[[], tuple[Caution, ...]]) -> Self:
+        """Return a copy whose `cautions` are what `look` returns; it is called when they are first asked for."""
         ...
 
     @property

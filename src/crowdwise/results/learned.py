@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
+import polars as pl
 
+from ..caution import Caution, listed
 from ..data.numbering import Numbering
 from ..kernels import Array
 
@@ -58,6 +60,16 @@ class Learned:
     def counted_as(self) -> Array | None:
         """(workers), how many workers each one counts as: less than 1 if others say the same; None if unknown."""
         return None
+
+    def cautions(self, workers: pl.Series) -> list[Caution]:
+        """Return what the method found out about workers that its user should know, given their names in order."""
+        counted = self.counted_as
+        if counted is None or not (counted < 1).any():
+            return []
+        less = tuple(workers.filter(counted < 1))
+        sentence = f"These workers say the same as others, so they count for less than one each: {listed(less)}."
+        advice = "Find out whether they copy: crowdwise blocks (cw.blocks) says who agrees with whom."
+        return [Caution("copies", sentence, advice, workers=less)]
 
     def trust(self) -> Trust | None:
         """Return how much the method trusts every worker; None if it has no such number."""

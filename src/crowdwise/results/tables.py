@@ -2,12 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from copy import copy
+from functools import cached_property
 from html import escape
 from os import PathLike, fspath
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import polars as pl
 
+from ..caution import Caution
 from ..data.replacing import check_distinct
 from ..data.spreadsheets import MOST_ROWS
 from ..data.writing import has_sheets, write
@@ -34,6 +37,25 @@ class ResultTables(ABC):
     def disputed_columns(self) -> tuple[str, ...]:
         """The columns of `disputed`."""
         return ("item", "label", "confidence", "score", "runner_up", "runner_up_score", "votes")
+
+    # Looks for the cautions when they are first asked for.
+    _look_for_cautions: Callable[[], tuple[Caution, ...]] = tuple
+
+    @cached_property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know before relying on this result, the most serious first; see `Caution`.
+
+        `fit` gives what it knows by itself. `aggregate` also looks for what only comparing workers can find: copies,
+        blocks, one worker who decides, other readings of the same labels.
+        """
+        return self._look_for_cautions()
+
+    def with_cautions(self: Self, look: Callable[[], tuple[Caution, ...]]) -> Self:
+        """Return a copy whose `cautions` are what `look` returns; it is called when they are first asked for."""
+        other = copy(self)
+        vars(other).pop("cautions", None)
+        vars(other)["_look_for_cautions"] = look  # results in memory are frozen
+        return other
 
     @abstractmethod
     def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:

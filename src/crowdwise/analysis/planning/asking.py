@@ -125,7 +125,7 @@ def next_labels(
     require_in_memory(labels, "next_labels")
     most = check_request(budget, random, ask, worker, strategy, per_item_max, seed)
     budget = random if budget is None else budget
-    found = Adjudicator().fit(labels) if result is None else result
+    found = Adjudicator().fit(labels, warn=False) if result is None else result
     labels = same_labels(found, labels)
     code = None if worker is None else find_name(labels.names.workers, worker, "worker")
     decisions = None if costs is None else decide(found, costs)

@@ -158,7 +158,7 @@ def plan(labels: Labels, *, target: float, price: float | None = None, result: R
     """
     require_in_memory(labels, "plan")
     wanted, cost = check_target(target, price)
-    found = Adjudicator().fit(labels) if result is None else result
+    found = Adjudicator().fit(labels, warn=False) if result is None else result
     labels = same_labels(found, labels)
     is_open = np.ones(labels.n_items, bool) if found.gold is None else found.gold < 0
     if not is_open.any():

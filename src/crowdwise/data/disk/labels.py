@@ -8,11 +8,13 @@ from typing import Any, Final, TypeVar
 import numpy as np
 import polars as pl
 
+from ...caution import Caution
 from ...errors import CallError
 from ...parallel import Sum, Threads
 from ..cleaning import Rules
 from ..crowd import describe
 from ..knowledge import Known
+from ..label_cautions import cautions_of
 from ..labels import Labels
 from ..names import Names
 from ..reading_report import ReadingReport
@@ -153,6 +155,11 @@ class LabelsOnDisk:
     def n_parts(self) -> int:
         """The number of parts."""
         return len(self.parts.parts)
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know about these labels; names that look alike are looked for in memory only."""
+        return cautions_of(self)
 
     def close(self) -> None:
         """Remove the parts from the disk."""

@@ -9,10 +9,12 @@ import polars as pl
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
+from ...caution import Caution
 from .. import columns
 from ..cleaning import Rules
 from ..crowd import describe
 from ..knowledge import Known
+from ..label_cautions import cautions_of
 from . import files
 from .about import About
 from .partitioning import partition
@@ -122,6 +124,11 @@ class LabelsOnSpark:
     def remarks(self) -> list[str]:
         """Empty: users who ask for a cluster know where their labels are."""
         return []
+
+    @property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know about these labels; names that look alike are looked for in memory only."""
+        return cautions_of(self)
 
     def close(self) -> None:
         """Remove the parts from the executors. If `read` started the session, end it, and Spark removes them."""

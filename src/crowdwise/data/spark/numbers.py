@@ -5,7 +5,8 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from ...errors import DataError
-from ..numbers import LARGEST, NUMBER, first_case, refuse_unusable
+from ..cleaning import NUMBER
+from ..numbers import LARGEST, first_case, refuse_unusable
 
 
 def as_number_column(kind: t.DataType) -> Column:

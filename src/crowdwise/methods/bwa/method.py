@@ -165,7 +165,7 @@ class BWA(IterativeMethod[Weights, Errors]):
         """Run the loop once, or from several starts, or run the loop of the chosen link or weights."""
         extension = self._extension(labels.n_classes)
         if extension is not None:
-            found: Inferred = extension.fit(labels, progress=progress)
+            found: Inferred = extension.fit(labels, progress=progress, warn=False)
             return found.credited_to(self)
         if not self.restarts:
             return super().infer(labels, progress)

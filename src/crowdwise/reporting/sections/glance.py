@@ -8,11 +8,12 @@ import polars as pl
 from ...analysis import Agreement, charts, krippendorff
 from ...analysis.agreement import Level
 from ...analysis.condensing import bins
+from ...caution import Caution
 from ...data.labels import Labels
 from ...data.reading_report import several
 from ...kernels import Array
 from ...results.result import Result
-from ..blocks import Block, Bullets, Figure, Heading, Keyword, Paragraph, SideBySide, Stack, Tile, Tiles
+from ..blocks import Block, Bullets, Figure, Heading, Paragraph, SideBySide, Stack, Tile, Tiles
 from ..report_data import ReportData
 from .accuracy import accuracies
 from .summary import doubt
@@ -34,32 +35,16 @@ def gather(data: ReportData) -> list[Block]:
     """Make warnings and cautions, the main numbers, a chart of labels per item and explanations."""
     per_item = np.diff(data.labels.item_starts)
     return [
-        *_warning(data.result),
-        *(Paragraph(sentence, "warning") for sentence in _cautions(data)),
-        *_rivals(data),
+        *(Paragraph(str(caution), "warning") for caution in _cautions(data)),
         *_gold_check(data.result),
         Tiles([*_accuracy_tiles(data), _expected_accuracy(data), *_gold_tile(data), *_crowd_tiles(data, per_item)]),
         SideBySide([*labels_per_item(per_item), _explanations(data.labels, data.ordinal is not None)]),
     ]
 
 
-def _cautions(data: ReportData) -> list[str]:
-    """Return why confidence cannot be trusted, except what the summary says already."""
-    sentences = [sentence.replace("`", "") for sentence in data.findings.cautions]
-    return [sentence for sentence in sentences if sentence not in doubt(data)]
-
-
-def _warning(result: Result) -> list[Block]:
-    if result.convergence.converged:
-        return []
-    problem = f"The method {result.convergence}. Raise "
-    return [Paragraph([problem, Keyword("max_iterations"), " before relying on the answers."], "warning")]
-
-
-def _rivals(data: ReportData) -> list[Block]:
-    """Make a sentence about other readings of the labels, if there are any."""
-    found = data.findings.rivals
-    return [] if found is None else [Paragraph(str(found), "warning")]
+def _cautions(data: ReportData) -> list[Caution]:
+    """Return what to know, except what the summary and the list of repairs say already."""
+    return [one for one in data.cautions if one.kind != "dropped" and one not in doubt(data)]
 
 
 def _gold_check(result: Result) -> list[Block]:

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...caution import Caution
 from ...data.reading_report import several
 from ...errors import shortened
 from ..blocks import Block, Bullets, Paragraph
@@ -10,6 +11,8 @@ from .accuracy import accuracies
 
 # An answer that is less sure than this is one to look at again, as in `analysis.review`.
 _SURE = 0.8
+# Cautions of these kinds are said below, not first of all.
+_NOT_SERIOUS = ("not compared", "gold", "history", "dropped", "numbers", "spelling")
 
 
 def gather(data: ReportData) -> list[Block]:
@@ -18,8 +21,9 @@ def gather(data: ReportData) -> list[Block]:
         f"{several(data.labels.n_workers, 'worker', 'workers')} gave "
         f"{several(data.labels.n_labels, 'label', 'labels')} to {several(data.labels.n_items, 'item', 'items')}."
     )
-    said = [_how_sure(data), *doubt(data), _changes(data), *_workers(data)]
-    return [Paragraph(crowd, "intro"), Bullets([*said, _next(data)])]
+    worst = [Paragraph(str(one), "warning") for one in doubt(data)]
+    said = [_how_sure(data), _changes(data), *_workers(data)]
+    return [*worst, Paragraph(crowd, "intro"), Bullets([*said, _next(data)])]
 
 
 def _how_sure(data: ReportData) -> str:
@@ -37,13 +41,9 @@ def _how_sure(data: ReportData) -> str:
     return f"Of {known}, {ours.accuracy:.1%} are found{beside}. {said}"
 
 
-def doubt(data: ReportData) -> list[str]:
-    """Say the first reason why confidence cannot be trusted, such as one worker who decides; nothing if there is none.
-
-    That nobody looked whether workers are independent is no such reason.
-    """
-    found = data.findings
-    return [] if found.blocks is None else [sentence.replace("`", "") for sentence in found.cautions[:1]]
+def doubt(data: ReportData) -> list[Caution]:
+    """Return the most serious caution; none if it is only about how the labels were read or what was not looked at."""
+    return [one for one in data.cautions[:1] if one.kind not in _NOT_SERIOUS]
 
 
 def _changes(data: ReportData) -> str:

@@ -37,7 +37,7 @@ class KOS(BaseClassificationAggregator):
         if len(answers.classes) != 2:
             raise DataError(f"KOS is for two labels, and here are {len(answers.classes)}: use DawidSkene or another.")
         labels = answers.labels
-        scores = kos.KOS(max_iterations=self.n_iter).fit(labels).scores if self.n_iter else shares(labels)
+        scores = kos.KOS(max_iterations=self.n_iter).fit(labels, warn=False).scores if self.n_iter else shares(labels)
         self.labels_ = answers.labels_series(winners(scores))
         return self
 

@@ -40,7 +40,9 @@ class MMSR(BaseClassificationAggregator):
         weight = np.ones(len(answers.workers))
         if self.n_iter and not answers.empty:
             method = mmsr.MMSR(tolerance=max(self.tol, 0.0), max_iterations=self.n_iter)
-            fitted = method.fit(answers.labels, progress=lambda _, change: self.loss_history_.append(change))
+            fitted = method.fit(
+                answers.labels, progress=lambda _, change: self.loss_history_.append(change), warn=False
+            )
             weight = fitted.workers.weight
         self.skills_ = answers.per_worker(weight, "skill", answers.first_workers)
         return self
