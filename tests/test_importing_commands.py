@@ -1,7 +1,6 @@
 """The commands on exports: questions, convert, truths of the same file, predictions that go back, and memory."""
 
 import json
-import sys
 from pathlib import Path
 from typing import Any
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from threading import Thread
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TextIO
 
 from .streams import remarks_to
 
@@ -25,12 +25,12 @@ def panics_hidden() -> Iterator[None]:
 
     What Python prints to `sys.stderr` goes to the screen at once.
     """
-    python, screen = sys.stderr, os.dup(2)
+    screen = os.dup(2)
     reader, writer = os.pipe()
     end = secrets.token_hex().encode()
     forwarding = Thread(target=_forward, args=(reader, screen, end), daemon=True)
     forwarding.start()
-    with remarks_to(screen) as sys.stderr:
+    with _python_prints_to(screen):
         os.dup2(writer, 2)
         try:
             yield
@@ -40,7 +40,26 @@ def panics_hidden() -> Iterator[None]:
             os.write(writer, end + b"\n")
             os.close(writer)
             forwarding.join()
+
+
+@contextmanager
+def _python_prints_to(screen: int) -> Iterator[None]:
+    """Let `sys.stderr` write to another descriptor, which is closed at the end; unless somebody has replaced it."""
+    python = sys.stderr
+    with remarks_to(screen) as stream:
+        if _descriptor_of(python) == 2:
+            sys.stderr = stream
+        try:
+            yield
+        finally:
             sys.stderr = python
+
+
+def _descriptor_of(stream: TextIO) -> int | None:
+    try:
+        return stream.fileno()
+    except (OSError, ValueError):  # such as a stream in memory, or one that is closed
+        return None
 
 
 def _forward(reader: int, screen: int, end: bytes) -> None:
