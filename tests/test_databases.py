@@ -229,7 +229,7 @@ def test_only_one_query_is_asked(query: str, message: str) -> None:
 
 @given(st.text("abc%40:/?#@ ", min_size=1), st.text("xyz", min_size=1))
 def test_no_password_is_shown(password: str, user: str) -> None:
-    secret = f"Q{password}Q".replace("/", "").replace("?", "").replace("#", "")
+    secret = f"Q{password}Q"
     address = f"postgresql://{user}:{secret}@host/db?sslpassword={secret}"
     assert secret not in shown_address(address)
     assert secret not in without_password(f"cannot reach {address} ({secret})", address)

@@ -13,8 +13,10 @@ import polars as pl
 
 from ..data.frames import as_series, pick
 from ..data.ids import codes_of
-from ..data.paths import expand, name_of
-from ..data.sources import same_types, scan
+from ..data.inputs import inputs_of, scan_input
+from ..data.opening import Opening
+from ..data.paths import name_of
+from ..data.sources import same_types
 from ..errors import CallError, DataError, did_you_mean, shown
 from ..kernels import Array
 
@@ -56,12 +58,13 @@ class Costs:
         return len(self.decisions) > len(self.matrix)
 
 
-def read_costs(source: Any) -> CostTable:
+def read_costs(source: Any, storage: Mapping[str, Any] | None = None) -> CostTable:
     """Read costs, and refuse those that are no numbers from 0 on.
 
     Args:
         source: A path as in `read_labels`, a table with the Arrow C stream interface, or a mapping from pairs (truth,
             label) to costs. A table has the columns truth, label and cost.
+        storage: Options of a cloud storage, as in `read_labels`.
 
     Raises:
         CallError: This is nothing that costs can be read from.
@@ -75,7 +78,8 @@ def read_costs(source: Any) -> CostTable:
     if isinstance(source, Mapping):
         rows, name = _from_mapping(source), "The mapping of costs"
     elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        scans = same_types([scan(one, _COLUMNS) for one in expand(source)])
+        how = Opening(storage=storage or {})
+        scans = same_types([scan_input(one, _COLUMNS, how) for one in inputs_of(source, how)])
         rows = pl.concat([one.collect() for one in scans])
         name = name_of(source)
     else:

@@ -101,7 +101,7 @@ def aggregate(
             output, [*reading.files, truth, gold, history, costs, save_state, *targets], "a file of predictions"
         )
     known = given.held_out(terminal, session.read_known(truth, reading))
-    known_costs = session.read_given_costs(costs, reading.files, engine)
+    known_costs = session.read_given_costs(costs, reading, engine)
     asked = session.read_order(ordinal, order, distance, costs, engine)
     with terminal.compiling():
         labels = session.read(terminal, reading, where, chosen, cautions=False)

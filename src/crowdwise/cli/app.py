@@ -28,7 +28,7 @@ from .report import report
 from .signals import EXIT_CODES, code_of_signal
 from .simulate import simulate
 from .streams import prepare_streams, say
-from .text import printable
+from .text import safe
 from .warm_up import warm_up
 
 app = typer.Typer(
@@ -100,7 +100,7 @@ def _say_error(problem: object, code: int, prefix: str = "error: ") -> int:
 
     With --json the message is one JSON object on standard output, with `error` and `code`, the exit code.
     """
-    message = printable(str(problem))
+    message = safe(str(problem))
     if message and _wants_json():
         say(json.dumps({"error": message, "code": code}))
     elif message:

@@ -59,7 +59,7 @@ def next_(
     check_request(**settings)
     targets = [] if output is None else [output]
     check_targets(targets, [*reading.files, gold, costs], bom=bom)
-    known_costs = session.read_given_costs(costs, reading.files)
+    known_costs = session.read_given_costs(costs, reading)
     terminal = Terminal(quiet)
     given = session.read_gold(gold, gold_weight, reading)
     with terminal.compiling():

@@ -40,7 +40,7 @@ def report(
     terminal = Terminal(quiet)
     given = session.read_gold(gold, gold_weight, reading)
     known = given.held_out(terminal, session.read_known(truth, reading))
-    known_costs = session.read_given_costs(costs, reading.files)
+    known_costs = session.read_given_costs(costs, reading)
     asked = session.read_order(ordinal, order, distance, costs)
     with terminal.compiling():
         labels = session.read(terminal, reading, ordered=asked is not None)

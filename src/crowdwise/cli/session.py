@@ -99,7 +99,7 @@ def _read_truth(path: str, reading: Reading) -> "pl.DataFrame":
     return read_truth(path, format=named, **asked, **reading.rules_of_truth())
 
 
-def read_given_costs(costs: str | None, files: list[str], engine: str = "memory") -> "CostTable | None":
+def read_given_costs(costs: str | None, reading: Reading, engine: str = "memory") -> "CostTable | None":
     """Read the costs; returns None if the user gave no file. Refuses a file that also holds the labels, and Spark."""
     if costs is None:
         return None
@@ -111,8 +111,8 @@ def read_given_costs(costs: str | None, files: list[str], engine: str = "memory"
         raise CallError(
             "--costs does not go with --engine spark: let it write --probabilities, and decide by these columns."
         )
-    check_other_file("--costs", costs, files)
-    return read_costs(costs)
+    check_other_file("--costs", costs, reading.files)
+    return read_costs(costs, reading.storage_options())
 
 
 def read_order(
@@ -299,6 +299,6 @@ def command_line() -> str:
 
     The passwords of addresses and the values of --storage, which may be keys, are left out.
     """
-    from ..data.addresses import without_secrets
+    from ..data.addresses import shown_words
 
-    return shlex.join(["crowdwise", *without_secrets(sys.argv[1:])])
+    return shlex.join(["crowdwise", *shown_words(sys.argv[1:])])

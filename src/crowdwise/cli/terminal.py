@@ -26,7 +26,7 @@ from rich.text import Text
 
 from ..analysis.explanation import Explanation
 from .column_widths import Needs, left_out, share
-from .text import printable
+from .text import printable, safe
 
 # Progress bars are shown only for work that takes longer than this, in seconds.
 _MOMENT: Final = 0.5
@@ -53,7 +53,7 @@ class Terminal:
     def remark(self, text: str) -> None:
         """Print a remark to standard error."""
         if not self._quiet:
-            self._err.print(Text(printable(text)))
+            self._err.print(Text(safe(text)))
 
     def table(
         self, title: str, header: Sequence[str] | None, rows: Sequence[Sequence[Any]], spare: Sequence[str] = ()
@@ -96,7 +96,7 @@ class Terminal:
         for row in cells:
             table.add_row(*row)
         # The title is printed separately, because the table may be too narrow for it.
-        self._out.print(Text(printable(title), "bold"))
+        self._out.print(Text(safe(title), "bold"))
         self._out.print(table, crop=False)
         self._out.print()
 
@@ -104,8 +104,8 @@ class Terminal:
         """Print sentences below a table that are too long for its columns."""
         if self._quiet or not sentences:
             return
-        for sentence in sentences:
-            self._out.print(Text(printable(sentence)))
+        for one in sentences:
+            self._out.print(Text(safe(one)))
         self._out.print()
 
     def head(

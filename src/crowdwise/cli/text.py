@@ -3,11 +3,16 @@
 import re
 from typing import Final
 
-from ..errors import shortened
+from ..errors import shortened, without_secrets
 
 # Control characters, line separators, characters that change the direction of writing, and surrogates (bytes of the
 # command line that are not text). Characters that join letters or emoji are allowed: names in many scripts need them.
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def safe(text: str) -> str:
+    """Return a sentence as `printable` does, and without secrets such as the password of an address."""
+    return printable(without_secrets(text))
 
 
 def printable(text: str) -> str:

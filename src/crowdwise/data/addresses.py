@@ -1,15 +1,19 @@
 """Addresses of databases and cloud storages: which there are, and how they are shown without their secrets."""
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
+from ..errors import HIDDEN, CallError, is_address, without_secrets
+
 # Two letters at least, because one is a drive of Windows.
 _ADDRESS: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+)://(.*)", re.DOTALL)
 # Schemes that polars reads and writes.
 CLOUD: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "hf", "http", "https")
-_HIDDEN: Final = "***"
+# Shorter parts of a password may be in any word of a message.
+_SHORTEST_PART: Final = 3
 
 
 def scheme_of(source: Any) -> str:
@@ -23,49 +27,59 @@ def scheme_of(source: Any) -> str:
     return "" if scheme == "file" else scheme
 
 
+def require_no_address(path: Any, what: str) -> None:
+    """Raise `CallError` if this is an address, or looks like one, where only a path will do; it is not repeated.
+
+    Args:
+        path: The path.
+        what: What is to be there, for the message.
+    """
+    if isinstance(path, os.PathLike):
+        path = os.fspath(path)
+    if is_address(path):
+        raise CallError(f"{what} is on this machine, and what is given is an address: name a path.")
+
+
 def shown_address(address: str) -> str:
-    """Return an address without the password in it, and without what follows a question mark, which may be a key.
+    """Return an address without its secrets; the whole text is the address.
 
     >>> shown_address("postgresql://ann:pass@host/db?password=pass"), shown_address("labels.csv")
     ('postgresql://ann:***@host/db?***', 'labels.csv')
     """
-    found = _ADDRESS.fullmatch(address)
-    if found is None:
-        return address
-    rest, question, _ = found[2].partition("?")
-    rest, hash_, _ = rest.partition("#")
-    before, at, host = rest.rpartition("@")
-    if at and "/" not in before.partition(":")[0]:
-        user, colon, _ = before.partition(":")
-        rest = f"{user}{f':{_HIDDEN}' if colon else ''}@{host}"
-    return f"{found[1]}://{rest}{f'?{_HIDDEN}' if question else ''}{hash_}"
+    return without_secrets(address, whole=True)
 
 
-def without_secrets(words: Sequence[str]) -> list[str]:
-    """Return the words of a command without the passwords of addresses and the values of --storage.
+def shown_words(words: Sequence[str]) -> list[str]:
+    """Return the words of a command without the secrets of addresses and the values of --storage.
 
-    >>> without_secrets(["s3://b/v.csv", "--storage", "aws_secret_access_key=x", "--gold=https://a:b@c/d"])
+    >>> shown_words(["s3://b/v.csv", "--storage", "aws_secret_access_key=x", "--gold=https://a:b@c/d"])
     ['s3://b/v.csv', '--storage', 'aws_secret_access_key=***', '--gold=https://a:***@c/d']
     """
     shown = []
     for before, word in zip(["", *words], words, strict=False):
         option, equals, value = word.partition("=") if word.startswith("--") and "=" in word else ("", "", word)
         if "--storage" in (before, option):
-            value = f"{value.partition('=')[0]}={_HIDDEN}"
+            value = f"{value.partition('=')[0]}={HIDDEN}"
         shown.append(f"{option}{equals}{shown_address(value)}")
     return shown
 
 
 def without_password(text: str, address: str) -> str:
-    """Return a text in which nothing of an address is left that `shown_address` hides, as it is or decoded."""
+    """Return a text in which nothing of an address is left that `shown_address` hides, as it is, decoded or in parts.
+
+    A library that takes an unsound address apart may name a part of the password as the host.
+    """
     found = _ADDRESS.fullmatch(address)
     if found is None:
-        return text
+        return without_secrets(text)
     text = text.replace(address, shown_address(address))
-    rest, _, query = found[2].partition("?")
-    secrets = [rest.rpartition("@")[0].partition(":")[2]]
-    secrets += [value for one in query.split("&") if (value := one.partition("=")[2])] + ([query] if query else [])
+    rest = found[2]
+    # Where the password ends and the query begins is not clear if the password has an @ or a ? in it.
+    passwords = [rest[: one.start()].partition(":")[2] for one in re.finditer("@", rest)]
+    queries = [rest[one.end() :] for one in re.finditer(r"\?", rest)]
+    secrets = [*passwords, *queries, *(one.partition("=")[2] for query in queries for one in query.split("&"))]
+    secrets += [part for one in passwords[:1] for part in re.split(r"[/?#]", one) if len(part) >= _SHORTEST_PART]
     for secret in sorted({form for one in secrets for form in (one, unquote(one))}, key=len, reverse=True):
         if secret:
-            text = text.replace(secret, _HIDDEN)
-    return text
+            text = text.replace(secret, HIDDEN)
+    return without_secrets(text)

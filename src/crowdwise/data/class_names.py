@@ -11,6 +11,7 @@ from typing import Any, Final
 import polars as pl
 
 from ..errors import DataError
+from .addresses import require_no_address
 from .ids import is_present, text
 from .unpacking import UnsoundError, whole_lines
 
@@ -21,6 +22,7 @@ UNLABELLED: Final = -1
 
 def read_label_names(path: str | os.PathLike[str]) -> list[str]:
     """Read the names of classes from a text file with one in each line. Raises `DataError` if it cannot be read."""
+    require_no_address(path, "The file of names of classes")
     try:
         text = b"".join(piece.text for piece in whole_lines(os.fspath(path))).decode()
     except (OSError, UnsoundError) as problem:

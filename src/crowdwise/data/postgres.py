@@ -1,12 +1,13 @@
 """Postgres, read through ADBC in batches, so that any number of rows needs little memory."""
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 import polars as pl
 
-from ..errors import require_extra
+from ..errors import CallError, require_extra
 from .addresses import shown_address, without_password
 from .queries import Database, in_types, open_database, read_as
 from .table import Table
@@ -20,7 +21,23 @@ _BATCH_BYTES: Final = 4 * 2**20
 def open_postgres(address: str, query: str | None, table: str | None) -> Table:
     """Return the rows of a query, or of a table, of a Postgres server; see `queries.open_database`."""
     require_extra("sql", "Reading from Postgres")
+    _require_sound(address)
     return open_database(_Server(address), query, table)
+
+
+def _require_sound(address: str) -> None:
+    """Raise `CallError` if an address has a character in user or password that ends them: parts of it would be printed.
+
+    Libpq takes what is before a slash, a question mark or a hash for the host, and names it in its messages.
+    """
+    rest = address.partition("://")[2]
+    authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    broken_off = "@" not in authority and "@" in rest and not re.fullmatch(r"[^:]*(:\d*)?", authority)
+    if broken_off or authority.count("@") > 1 or re.search(r"\s", rest):
+        raise CallError(
+            f"{shown_address(address)}: the user or the password has a character that must be encoded: write / as %2F, "
+            "? as %3F, # as %23, @ as %40, and a space as %20."
+        )
 
 
 class _Server(Database):

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..errors import CallError, DataError
-from .addresses import scheme_of
+from .addresses import require_no_address, scheme_of
 from .frames import first_line
 from .locks import lock
 
@@ -101,6 +101,7 @@ def made_folder(folder: Path) -> Iterator[None]:
     Raises:
         CallError: The folder cannot be made.
     """
+    require_no_address(folder, "The folder")
     made: list[Path] = []
     try:
         try:

@@ -184,9 +184,7 @@ def scan_frame(frame: Any, given: Mapping[str, str | None], how: Opening, name: 
 
 
 def scan(source: Source, given: Mapping[str, str | None]) -> Scan:
-    """Open a file, input without a path, or an address; see `content_of`, `scan_content` and `scan_address`."""
-    if scheme_of(source):
-        return scan_address(cast(str, source), given, PLAIN)
+    """Open a file, or input without a path; see `content_of` and `scan_content`."""
     return scan_content(content_of(source), given, name_of(source))
 
 

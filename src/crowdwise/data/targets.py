@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..errors import CallError, DataError
+from .addresses import require_no_address
 from .formats import spark_format_of
 from .paths import expand
 from .replacing import check_distinct, check_replaceable, identity, target_path
@@ -63,6 +64,7 @@ def check_state(path: str, others: Sequence[str | None], what: str = "a state") 
     """
     if path == "-":
         raise CallError(f"{what.capitalize()} is written to a file, not to standard output.")
+    require_no_address(path, f"The file of {what}")
     taken = {identity(place) for other in others if other is not None for place in _places(other)}
     if identity(_resolved(path)) in taken:
         raise CallError(f"{path} is given twice: {what} needs a file of its own.")

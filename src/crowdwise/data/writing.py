@@ -9,7 +9,7 @@ import polars as pl
 
 from ..errors import CallError, DataError, require_kind
 from . import cloud
-from .addresses import scheme_of
+from .addresses import require_no_address, scheme_of
 from .formats import Compression, Format, extensions, split_extension
 from .frames import first_line
 from .paths import name_of
@@ -38,6 +38,7 @@ def check_outputs(paths: Sequence[str | os.PathLike[str]], *, bom: bool = False)
 
 def check_page(path: str | os.PathLike[str]) -> None:
     """Raise `CallError` if an HTML page cannot be written to this path; for use before any work is done."""
+    require_no_address(path, "The file of a page")
     if target_path(path).suffix.lower() not in (".html", ".htm"):
         raise CallError(f"{path} is to hold a page: end it in .html.")
     check_replaceable(target_path(path))

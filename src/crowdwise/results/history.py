@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from ..data.addresses import require_no_address
 from ..data.frames import first_line
 from ..data.ids import codes_of, comparable
 from ..data.replacing import temporary_files
@@ -104,6 +105,7 @@ class History:
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, which is replaced when it is complete."""
+        require_no_address(path, "The file of a state")
         target = Path(path)
         with temporary_files([target]) as (temporary,):
             try:
@@ -118,6 +120,7 @@ class History:
         Raises:
             DataError: The file is no state, is damaged, or of a later version.
         """
+        require_no_address(path, "A state")
         try:
             content = Path(path).read_bytes()
         except FileNotFoundError as problem:

@@ -15,6 +15,7 @@ from typing import IO, Final
 import polars as pl
 
 from ...errors import CallError, DataError, is_utf_8, require_kind, shown
+from ..addresses import require_no_address
 from ..frames import first_line
 from ..locks import lock
 
@@ -129,6 +130,7 @@ class Workspace:
 
     def __init__(self, parent: str | os.PathLike[str] | None) -> None:
         require_kind("workdir", parent, str | os.PathLike | None, "the path of a folder, or None")
+        require_no_address(parent, "The folder of workdir (--workdir)")
         self._parent = Path(parent) if parent is not None else _default_parent()
         self._needed = 0
         if not os.path.isdir(self._parent):  # noqa: PTH112  # a `Path` raises if the name is too long
