@@ -52,7 +52,7 @@ _MODEL_ERROR: Final = 0.05
 # 1 - a^2 is at least this, because errors of what is divided by it grow.
 _LEAST_UNEXPLAINED: Final = 0.1
 # A bound is so many standard errors below the estimate.
-_ERRORS_BELOW: Final = 2.0
+ERRORS_BELOW: Final = 2.0
 # A residual correlation counts if, without any dependence, so high a one among all pairs would be less likely than
 # this. It is not enough that it is unlikely for this pair: 100 workers are 4,950 pairs, of which one is the highest.
 _FALSE_ALARMS: Final = 0.05
@@ -180,7 +180,7 @@ def find_blocks(counts: PairCounts) -> WorkerBlocks:
             their numbers; see data/numbering.py.
     """
     correlation, compared = correlations(counts)
-    common = _common_truth(correlation, compared)
+    common = common_truth(correlation, compared)
     low = _residual_bounds(correlation, compared, common)
     members = _linked(low)
     weights = np.ones(len(common))
@@ -231,7 +231,7 @@ def _habits(counts: PairCounts) -> tuple[Array, float]:
     return shares, least
 
 
-def _common_truth(correlation: Array, compared: Array) -> Array:
+def common_truth(correlation: Array, compared: Array) -> Array:
     """(workers), the correlation of every worker with the truth.
 
     All start equal, at the median correlation of pairs, which the pairs in blocks hardly move.
@@ -255,16 +255,27 @@ def _common_truth(correlation: Array, compared: Array) -> Array:
     return common
 
 
-def _residual_bounds(correlation: Array, compared: Array, common: Array) -> Array:
-    """(workers, workers), the lower bounds of the residual correlations, from 0 to 1; 1 on the diagonal."""
+def residuals(correlation: Array, compared: Array, common: Array) -> tuple[Array, Array]:
+    """Return two arrays (workers, workers): the residual correlations, and their standard errors.
+
+    Args:
+        correlation: (workers, workers), c in the formulas.
+        compared: (workers, workers), from how many comparisons the correlation is.
+        common: (workers), a in the formulas.
+    """
     unexplained = np.sqrt(np.maximum(1.0 - common**2, _LEAST_UNEXPLAINED))
     scale = np.outer(unexplained, unexplained)
-    residual = (correlation - np.outer(common, common)) / scale
     error = 1.0 / (np.sqrt(np.maximum(compared, 1)) * scale)
+    return (correlation - np.outer(common, common)) / scale, error
+
+
+def _residual_bounds(correlation: Array, compared: Array, common: Array) -> Array:
+    """(workers, workers), the lower bounds of the residual correlations, from 0 to 1; 1 on the diagonal."""
+    residual, error = residuals(correlation, compared, common)
     comparable = compared >= LEAST_COMPARED
     pairs = max(int(comparable.sum()) // 2, 1)
     beyond_chance = residual >= -NormalDist().inv_cdf(_FALSE_ALARMS / pairs) * error
-    low = np.where(comparable & beyond_chance, np.clip(residual - _ERRORS_BELOW * error, 0.0, 1.0), 0.0)
+    low = np.where(comparable & beyond_chance, np.clip(residual - ERRORS_BELOW * error, 0.0, 1.0), 0.0)
     np.fill_diagonal(low, 1.0)
     return low
 

@@ -46,7 +46,15 @@ from .mmsr import trimmed_ratios
 from .named_classes import targets_of
 from .named_pulls import read_named_out, sweep_named_pulls
 from .numbers import sweep_means, sweep_medians, sweep_without_wild
-from .pairs import compare_outside, compare_workers, correlate_workers, expect_agreement, fit_common_truth
+from .pairs import (
+    compare_outside,
+    compare_workers,
+    correlate_workers,
+    cross_tabulate,
+    expect_agreement,
+    fit_common_truth,
+    leave_out_followers,
+)
 from .posteriors import sweep_coins
 from .ptbcc import sweep_prototypes
 from .pulls import SMALLEST_CHANCE, filled_pairs, read_out, sweep_pulls
@@ -85,6 +93,7 @@ __all__ = [
     "compare_outside",
     "compare_workers",
     "correlate_workers",
+    "cross_tabulate",
     "disagreement",
     "encode",
     "expect_agreement",
@@ -98,6 +107,7 @@ __all__ = [
     "hash_numbers",
     "hash_text",
     "judge_labels",
+    "leave_out_followers",
     "machine_code_folder",
     "make_slots",
     "marginal_objective",

@@ -157,3 +157,40 @@ def compare_outside(
                 counts[block, 2] += members * said[a] * (said[a] - 1.0) / (others * (others - 1.0))
                 outside[block, a] += members * said[a] / others
     return counts, inside, outside
+
+
+@allocating
+def cross_tabulate(
+    item_starts: Array, workers: Array, labels: Array, place_of: Array, n_places: int, n_classes: int
+) -> Array:
+    """(places, places, classes, classes): in how many comparisons of two workers each of them says which class.
+
+    `place_of` (workers) is the place of every worker who is compared, -1 for others.
+    """
+    counts = np.zeros((n_places, n_places, n_classes, n_classes), np.int64)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        for e in range(low, high):
+            first = place_of[_U(workers[e])]
+            for f in range(low, high):
+                second = place_of[_U(workers[f])]
+                if first >= 0 and second >= 0 and first != second:
+                    counts[first, second, _U(labels[e]), _U(labels[f])] += 1
+    return counts
+
+
+@allocating
+def leave_out_followers(item_starts: Array, workers: Array, leader_of: Array, weights: Array) -> None:
+    """Set the weight of a label to zero if the worker has a leader who labelled the item, too.
+
+    `leader_of` (workers) is the leader of every worker, -1 for none. Overwrites some of `weights` (labels).
+    """
+    labelled = np.full(leader_of.size, -1)  # the last item of every worker
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        for e in range(low, high):
+            labelled[_U(workers[e])] = i
+        for e in range(low, high):
+            leader = leader_of[_U(workers[e])]
+            if leader >= 0 and labelled[leader] == i:
+                weights[e] = 0.0

@@ -56,8 +56,9 @@ def sweep_pulls(
 ) -> None:
     """Score every item by the posterior probabilities of its classes, and count what its types say about the workers.
 
-    `weights` (labels) is how much each label counts for the scores; it is empty if all count as one. `beliefs` is what
-    `_find_types` needs to know; if its `chance` is empty, scores stay as they are, and types are not counted.
+    `weights` (labels) is how much each label counts for the scores; it is empty if all count as one. A label that
+    weighs nothing is as if it were not there. `beliefs` is what `_find_types` needs to know; if its `chance` is empty,
+    scores stay as they are, and types are not counted.
 
     Overwrites `scores` (items, classes), and raises `changes` (classes) to the largest change of a score. Adds the
     scores of an item, for each of its labels, to `confusion` (workers, said class, true class), and the probabilities
@@ -71,7 +72,7 @@ def sweep_pulls(
     pulls, scratch = np.empty((_BATCH, pulled.size)), np.empty((4, pulled.size))
     exposed, confused = exposure.reshape(-1), confusion.reshape(-1)
     believes = beliefs[0].size > 0
-    is_far = confused.size > _FAR or exposed.size > _FAR
+    is_far, is_weighted = confused.size > _FAR or exposed.size > _FAR, weights.size > 0
     for i in range(item_starts.size - 1):
         low, high = item_starts[i], item_starts[i + 1]
         b = _U(i % _BATCH)
@@ -81,7 +82,7 @@ def sweep_pulls(
                 totals[1] += _find_types(batch, workers, labels, weights, beliefs, found, neutral, pulls, scratch)
             for v in range(registers):
                 store(pulled, v, load(pulled, v, _BLOCK) + load(pulls, b * registers + v, _BLOCK))
-        largest = kept = 0.0
+        largest = kept = left_out = 0.0
         for k in range(n_classes):
             if believes:
                 change = abs(found[b, k] - scores[i, k])
@@ -97,6 +98,9 @@ def sweep_pulls(
                 fetch_number(confused, (coming * n_classes + _U(labels[ahead])) * n_classes)
                 for t in range(_U(0), _U(pulled.size) if believes else _U(0), _LINE):
                     fetch_number(exposed, coming * _U(pulled.size) + t)
+            if is_weighted and weights[e] == 0.0:
+                left_out += 1.0
+                continue
             worker, said = _U(workers[e]), _U(labels[e])
             if believes:
                 first = worker * registers
@@ -106,7 +110,7 @@ def sweep_pulls(
             kept += scores[i, said]
             for k in range(n_classes):
                 confused[(worker * n_classes + said) * n_classes + k] += scores[i, k]
-        totals[2] += kept / max(high - low, 1)
+        totals[2] += kept / max(high - low - left_out, 1.0)
         totals[3] += largest
         totals[4] += 1.0
         totals[5] += float(high - low) ** 2
@@ -165,7 +169,9 @@ def _find_types(
                     fetch_number(chance, coming * pairs + t)
             worker, said = _U(workers[e]), _U(labels[e])
             weight = weights[e] if weights.size > 0 else 1.0
-            if weight != 1.0:
+            if weight == 0.0:
+                pass  # it is left out
+            elif weight != 1.0:
                 _multiply_weighted(workers[e], labels[e], weight, chance, gain, neutral[b], pulls[b], lifts)
             else:
                 for k in range(n_classes):

@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
+from ... import kernels
 from ...data.labels import Labels
 from ...engines.base import Engine
 from ...errors import DataError
@@ -36,15 +37,18 @@ class Copies(NamedTuple):
     Attributes:
         exponents: (workers), how many workers each one counts as on items that all of its block labelled.
         block_of: (workers), the number of the worker's block; -1 for none.
+        follows: (workers), the code of the worker whom it follows, -1 for none. Its votes are left out on items that
+            this worker labelled, too.
     """
 
     exponents: Array
     block_of: Array
+    follows: Array
 
     @classmethod
     def none(cls, n_workers: int) -> "Copies":
         """Everybody counts as one."""
-        return cls(np.ones(n_workers), np.full(n_workers, -1))
+        return cls(np.ones(n_workers), np.full(n_workers, -1), np.full(n_workers, -1))
 
     @classmethod
     def of(cls, exponents: Array, blocks: list[Array]) -> "Copies":
@@ -52,24 +56,42 @@ class Copies(NamedTuple):
         block_of = np.full(len(exponents), -1)
         for number, members in enumerate(blocks):
             block_of[members] = number
-        return cls(exponents, block_of)
+        return cls(exponents, block_of, np.full(len(exponents), -1))
+
+    @property
+    def blocks(self) -> list[Array]:
+        """The workers of every block."""
+        return [np.flatnonzero(self.block_of == number) for number in np.unique(self.block_of[self.block_of >= 0])]
+
+    def with_followers(self, members: Array, follows: Array) -> "Copies":
+        """Return the same, except that some workers are a tree of followers; `follows` is (workers), as above."""
+        exponents, block_of, parents = (one.copy() for one in self)
+        exponents[members], block_of[members], parents[members] = 1.0, -1, follows[members]
+        return Copies(exponents, block_of, parents)
+
+    def counts_all(self) -> bool:
+        """Whether everybody counts as one."""
+        return bool((self.exponents == 1).all() and (self.follows < 0).all())
 
     def weights(self, labels: Labels) -> Array:
         """(labels), how much each of these labels counts; empty if all count as one.
 
         Where only some members of a block labelled an item, they count for more: alone, as one.
         """
-        if (self.block_of < 0).all():
+        if (self.block_of < 0).all() and (self.follows < 0).all():
             return np.zeros(0)
         block = self.block_of[labels.workers]
-        inside = block >= 0
-        item = labels.item_of
-        sizes = np.bincount(self.block_of[self.block_of >= 0])
-        meeting = (item * len(sizes) + block)[inside]  # the labels of one block on one item
-        others = np.bincount(meeting)[meeting] - 1
-        of_all_others = 1 / self.exponents[labels.workers[inside]] - 1
         weights = np.ones(len(block))
-        weights[inside] = 1 / (1 + of_all_others * others / (sizes[block[inside]] - 1))
+        inside = block >= 0
+        if inside.any():
+            item = labels.item_of
+            sizes = np.bincount(self.block_of[self.block_of >= 0])
+            meeting = (item * len(sizes) + block)[inside]  # the labels of one block on one item
+            others = np.bincount(meeting)[meeting] - 1
+            of_all_others = 1 / self.exponents[labels.workers[inside]] - 1
+            weights[inside] = 1 / (1 + of_all_others * others / (sizes[block[inside]] - 1))
+        if (self.follows >= 0).any():
+            kernels.leave_out_followers(labels.item_starts, labels.workers, self.follows, weights)
         return weights
 
 
@@ -86,18 +108,21 @@ def count_blocks_once(engine: Engine, n_workers: int) -> Copies:
     return Copies.of(blocks.weights, blocks.members)
 
 
-def count_exact_copies_once(engine: Engine, given: Array, comparisons: float) -> Copies:
+def count_exact_copies_once(
+    engine: Engine, given: Array, comparisons: float, counted: PairCounts | None = None
+) -> Copies:
     """Count exact copies together as one. They are not looked for if that would take long.
 
     Args:
         engine: The engine, which has the labels.
         given: (workers), how many labels each worker gave.
         comparisons: How many pairs of labels there are on the same items.
+        counted: The comparisons, if they are counted already.
     """
     too_large = 4 * len(given) ** 2 * (engine.n_classes + 1) > _MOST_BYTES or comparisons > _MOST_COMPARISONS
     if too_large or pairs_refusal(len(given), engine.n_classes) or (given > _LEAST_LABELS - 0.5).sum() < 2:
         return Copies.none(len(given))
-    pairs: PairCounts = engine.add_labels(count_pairs, "comparing workers")
+    pairs: PairCounts = engine.add_labels(count_pairs, "comparing workers") if counted is None else counted
     # Only workers with many labels can be found to be exact copies, and comparing these alone is quicker.
     known = np.flatnonzero(given > _LEAST_LABELS - 0.5)
     both = np.ix_(known, known)

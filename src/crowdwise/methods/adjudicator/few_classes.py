@@ -182,11 +182,11 @@ def filled(matrices: Array) -> Array:
     return table
 
 
-def count_scores(labels: Labels, scores: Array, counts: PullCounts) -> Array:
-    """Count the scores of these items as they are; there are no changes."""
+def count_scores(labels: Labels, scores: Array, weights: Array, counts: PullCounts) -> Array:
+    """Count the scores of these items as they are; there are no changes. Labels that weigh nothing are left out."""
     pairs = counts.pulled.shape[1]
     no_beliefs = np.zeros((0, pairs)), np.zeros(0), np.zeros(0), np.zeros((0, pairs))
-    return _sweep(labels, scores, np.zeros(0), no_beliefs, counts)
+    return _sweep(labels, scores, weights, no_beliefs, counts)
 
 
 def _sweep(labels: Labels, scores: Array, weights: Array, beliefs: _Beliefs, counts: PullCounts) -> Array:
@@ -216,6 +216,8 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
         vote_classes=vote_classes,
         exponents=copies.exponents,
         block_of=copies.block_of,
+        follows=copies.follows,
+        followed=np.zeros((n_workers, 3)),
         kept=1.0,
         objective=np.zeros(0),
         logits=np.tile(centre, (n_workers, 1, 1)),

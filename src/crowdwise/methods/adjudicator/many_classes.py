@@ -316,6 +316,8 @@ def first_workers(counts: NamedCounts, vote_classes: Array, copies: Copies) -> M
         vote_classes=vote_classes,
         exponents=copies.exponents,
         block_of=copies.block_of,
+        follows=copies.follows,
+        followed=np.zeros((n_workers, 3)),
         kept=1.0,
         objective=np.zeros(0),
         ability=np.zeros(n_workers),

@@ -23,7 +23,7 @@ from ...data.crowd import Crowd
 from ...data.labels import Labels, shares
 from ...engines.base import Engine, Finished, Lasting, open_engine
 from ...errors import DataError, require_room
-from ...inference.dependence import is_quick_to_compare
+from ...inference.dependence import PairCounts, count_pairs, is_quick_to_compare
 from ...inference.loop import IterativeMethod
 from ...inference.method import Progress, Reference
 from ...inference.parameters import most_iterations, parameter
@@ -38,11 +38,20 @@ from ...results.tempering import tempered
 from . import few_classes, many_classes
 from .copies import Copies, count_blocks_once, count_exact_copies_once
 from .few_classes import FewClasses, PullCounts
+from .followers import can_follow, leave_out_followers
 from .further_labels import TypesOfItems
 from .many_classes import NamedCounts
-from .readings import Reading, best_reading, has_readings, is_doubtful, other_readings, plausible_readings
+from .readings import (
+    Reading,
+    best_reading,
+    has_readings,
+    is_doubtful,
+    other_readings,
+    plausible_readings,
+    read_votes,
+)
 from .starts import Start
-from .structure import ITEMS, LARGEST, MOVED, SQUARED_LABELS, StructuredWorkers
+from .structure import ITEMS, MOVED, SQUARED_LABELS, StructuredWorkers
 
 # Every worker has a whole matrix of logits if there are no more classes than this...
 _FEW: Final = 16
@@ -94,10 +103,11 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         above=0,
         at_most=10,
     )
-    copies: Literal["separate", "once"] = parameter(
-        "separate",
-        "How workers count who agree more often than a common truth explains: each for itself, except for exact copies "
-        "(separate), or all of a block as one (once).",
+    copies: Literal["evidence", "separate", "once"] = parameter(
+        "evidence",
+        "How workers count who agree more often than a common truth explains: those who follow others are left out if "
+        "the labels clearly say so, among 4 to 30 workers in up to 16 classes (evidence); each for itself, except for "
+        "exact copies (separate); or all of a block as one (once).",
     )
     tolerance: float = parameter(
         1e-3,
@@ -144,8 +154,7 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
             return workers.sweep(labels, scores, counts)
         if workers is not None:
             scores[:] = workers.scores(labels)
-        count_scores = few_classes.count_scores if isinstance(counts, PullCounts) else many_classes.count_scores
-        return count_scores(labels, scores, counts)  # type: ignore[arg-type]  # the counts are those of this function
+        return _count_scores(labels, scores, workers, counts)
 
     def sweep_known(
         self, labels: Labels, scores: Array, known: int, workers: StructuredWorkers | Start | None, counts: Counts
@@ -154,7 +163,7 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         if isinstance(workers, StructuredWorkers):
             workers.sweep(labels, scores, counts, known)
         else:
-            self.sweep(labels, scores, None, counts)
+            _count_scores(labels, scores, workers, counts)
 
     def add_past(self, counts: Counts, past: Mapping[str, Array], workers: StructuredWorkers | Start | None) -> None:
         """Add what was counted in earlier labels; only matrices of workers can be gone on from."""
@@ -173,7 +182,7 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         """Learn the workers' logits and what they share."""
         if isinstance(previous, StructuredWorkers):
             return previous.following(counts)
-        votes = counts.classes if previous is None else previous.vote_classes
+        votes = counts.classes if previous is None or previous.vote_classes is None else previous.vote_classes
         copies = Copies.none(len(counts.given)) if previous is None else previous.copies
         if isinstance(counts, PullCounts):
             return few_classes.first_workers(counts, votes, copies)
@@ -212,35 +221,37 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         if engine.first is not None:
             return self.iterate_from(engine.first, engine, progress)
         votes, _ = engine.sweep(None)
-        plain = self.read_votes(engine, votes, self.count_copies(engine, votes), progress)
-        if engine.remembers or not plain.can_be_compared:  # the evidence is about these labels, not earlier ones
-            return plain.ending
-        if not is_doubtful(plain, float(votes.totals[LARGEST] / votes.totals[ITEMS])):
-            return plain.ending
-        best = best_reading(plain, list(other_readings(self, engine, plain, progress)))
-        engine.sweep(best.workers)  # the engine has the scores of the reading that was tried last
-        return best.ending
+        return self.read(engine, votes, progress).ending
 
-    def count_copies(self, engine: Engine, votes: Counts) -> Copies:
-        """Which workers count as less than one; `votes` are the counts of the shares of the votes."""
-        if self.copies == "once":
-            return count_blocks_once(engine, len(votes.given))
-        return count_exact_copies_once(engine, votes.given, float(votes.totals[SQUARED_LABELS]))
+    def read(self, engine: Engine, votes: Counts, progress: Progress | None) -> Reading:
+        """Read the labels as this method does; `votes` are the counts of the shares of the votes."""
+        n_workers = len(votes.given)
+        pairs: PairCounts | None = None
+        if self.copies == "evidence" and can_follow(n_workers, engine.n_classes):
+            pairs = engine.add_labels(count_pairs, "comparing workers")
+        plain = read_votes(self, engine, votes, self.count_copies(engine, votes, pairs), progress)
+        if engine.remembers:  # the evidence is about these labels, not earlier ones
+            return plain
+        last = plain
+        if plain.can_be_compared and is_doubtful(plain):
+            last = best_reading(plain, list(other_readings(self, engine, plain, progress)))
+        if pairs is not None:
+            last = leave_out_followers(self, engine, last, pairs, progress)
+        if last is not plain or pairs is not None:
+            engine.sweep(last.workers)  # the engine has the scores of the reading that was tried last
+        return last
 
-    def read_votes(self, engine: Engine, votes: Counts, copies: Copies, progress: Progress | None) -> Reading:
-        """Iterate from the votes.
+    def count_copies(self, engine: Engine, votes: Counts, pairs: PairCounts | None = None) -> Copies:
+        """Which workers count as less than one, before any reading.
 
         Args:
             engine: The engine.
             votes: The counts of the shares of the votes.
-            copies: Which workers count as less than one.
-            progress: Called after each iteration.
+            pairs: The comparisons of all workers, if they are counted already.
         """
-        if (copies.exponents == 1).all():
-            first = self.estimate(votes, None, np.zeros(0))
-        else:
-            first = self.begin(engine, Start(np.ones(len(copies.exponents)), copies, votes.classes))
-        return Reading(self.iterate_from(first, engine, progress))
+        if self.copies == "once":
+            return count_blocks_once(engine, len(votes.given))
+        return count_exact_copies_once(engine, votes.given, float(votes.totals[SQUARED_LABELS]), pairs)
 
     def finish(self, labels: Labels, scores: Array, workers: StructuredWorkers | None) -> Finished:
         """The adjudicator's answers, or the latent classes, tempered; and how likely every item is a trap."""
@@ -317,6 +328,15 @@ def _have_matrices(labels: Crowd) -> bool:
     # Not by the number of labels, which is another one in every part of a crowd.
     n_classes = labels.n_classes
     return n_classes <= _FEW or (n_classes <= _MANY and labels.n_workers * n_classes**4 <= _MOST_WORK)
+
+
+def _count_scores(labels: Labels, scores: Array, start: Start | None, counts: Counts) -> Array:
+    """Count the scores of these items as they are, without the labels that are left out."""
+    if isinstance(counts, NamedCounts):
+        return many_classes.count_scores(labels, scores, counts)
+    return few_classes.count_scores(
+        labels, scores, np.zeros(0) if start is None else start.copies.weights(labels), counts
+    )
 
 
 def _shares(joint: Array) -> Array:

@@ -20,6 +20,7 @@ from ...results.result import Ending
 from .copies import Copies, count_blocks_once
 from .few_classes import FewClasses
 from .starts import Start
+from .structure import ITEMS, LARGEST
 
 # With more classes there may be no evidence to compare readings by.
 _MOST_CLASSES: Final = 16
@@ -43,9 +44,11 @@ class Reading:
 
     Attributes:
         ending: How they ended.
+        plurality: The share of the votes that the most frequent answers keep, as the mean of the items.
     """
 
     ending: Ending
+    plurality: float
 
     @property
     def workers(self) -> FewClasses:
@@ -91,15 +94,43 @@ class Reading:
         return float((np.trace(matrices, axis1=1, axis2=2).mean() - 1) / max(n_classes - 1, 1))
 
 
+def read_votes(method: Any, engine: Engine, votes: Any, copies: Copies, progress: Progress | None) -> Reading:
+    """Iterate from the votes.
+
+    Args:
+        method: The adjudicator.
+        engine: The engine.
+        votes: The counts of the shares of the votes.
+        copies: Which workers count as less than one.
+        progress: Called after each iteration.
+    """
+    if copies.counts_all():
+        first = method.estimate(votes, None, np.zeros(0))
+        return Reading(method.iterate_from(first, engine, progress), _plurality(votes))
+    return read_from(method, engine, Start(np.ones(len(copies.exponents)), copies, votes.classes), progress)
+
+
+def read_from(method: Any, engine: Engine, start: Start, progress: Progress | None) -> Reading:
+    """Iterate from elsewhere than the plain votes."""
+    counts, change = engine.sweep(start)
+    first = method.estimate(counts, start, change)
+    return Reading(method.iterate_from(first, engine, progress), _plurality(counts))
+
+
+def _plurality(votes: Any) -> float:
+    """The share of the votes that the largest first scores keep, as the mean of the items."""
+    return float(votes.totals[LARGEST] / votes.totals[ITEMS])
+
+
 def has_readings(labels: Crowd) -> bool:
     """Whether other readings of these labels can be looked for."""
     return 2 <= labels.n_classes <= _MOST_CLASSES and not pairs_refusal(labels.n_workers, labels.n_classes)
 
 
-def is_doubtful(plain: Reading, plurality: float) -> bool:
+def is_doubtful(plain: Reading) -> bool:
     """Whether a reading left the votes: it keeps less than half way from chance to what the most votes would keep."""
     n_classes = len(plain.workers.class_shares)
-    return n_classes > 1 and plain.kept < (plurality + 1 / n_classes) / 2
+    return n_classes > 1 and plain.kept < (plain.plurality + 1 / n_classes) / 2
 
 
 def other_readings(method: Any, engine: Engine, plain: Reading, progress: Progress | None) -> Iterator[Reading]:
@@ -110,7 +141,7 @@ def other_readings(method: Any, engine: Engine, plain: Reading, progress: Progre
     if engine.n_classes == 2:
         starts.append(Start(np.ones(len(copies.exponents)), copies, vote_classes, opposite=True))
     for start in starts:
-        yield Reading(method.iterate_from(method.begin(engine, start), engine, progress))
+        yield Reading(method.iterate_from(method.begin(engine, start), engine, progress), plain.plurality)
 
 
 def plausible_readings(method: Any, engine: Engine) -> Iterator[tuple[str, Reading]]:
@@ -119,17 +150,17 @@ def plausible_readings(method: Any, engine: Engine) -> Iterator[tuple[str, Readi
     Yields how each reading was found. The engine has the scores of a reading only until the next one is asked for.
     """
     votes, _ = engine.sweep(None)
-    plain = method.read_votes(engine, votes, method.count_copies(engine, votes), None)
-    yield "read from the votes as they are", plain
+    plain = read_votes(method, engine, votes, method.count_copies(engine, votes), None)
+    yield "read from the votes as they are, with every worker counted for itself", plain
     once = count_blocks_once(engine, len(votes.given))
     everybody = Copies.none(len(votes.given))
     ways = (
         ("with workers who agree too often counted once (--set copies=once)", once),
-        ("with every worker counted for itself, copies too", everybody),
+        ("with every worker counted for itself, exact copies too", everybody),
     )
     for how, copies in ways:
         if (copies.exponents != plain.workers.exponents).any():
-            yield how, method.read_votes(engine, votes, copies, None)
+            yield how, read_votes(method, engine, votes, copies, None)
     for other in other_readings(method, engine, plain, None) if plain.can_be_compared else ():
         if other.explains_no_less_than(plain) and other.informedness >= _LEAST_INFORMED * plain.informedness:
             yield "following another group of workers", other

@@ -5,13 +5,14 @@ few numbers for every worker and class.
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
 from ...data.labels import Labels
+from ...data.numbering import Numbering, inverse
 from ...kernels import Array
 from ...results.learned import Learned, PerWorker
 from .copies import Copies
@@ -53,6 +54,9 @@ class StructuredWorkers(Learned):
         vote_classes: (classes), the sum of the vote shares over the items.
         exponents: (workers), how many workers each one counts as where all of its block labelled an item; see `Copies`.
         block_of: (workers), the number of the block of workers who say the same that the worker is in; -1 for none.
+        follows: (workers), the code of the worker whom it follows, whose votes count instead of its own; -1 for none.
+        followed: (workers, 3), how often it says the same as this worker, about how many items, and how much more
+            probable all labels are because it follows, as a natural logarithm; zeros for none.
         kept: The share of the votes that the scores of the iteration before keep, as the mean of the items.
         objective: The negative log likelihood of the labels under the parameters of the iteration before.
     """
@@ -64,6 +68,8 @@ class StructuredWorkers(Learned):
     vote_classes: Array
     exponents: PerWorker
     block_of: PerWorker
+    follows: PerWorker
+    followed: PerWorker
     kept: float
     objective: Array
 
@@ -75,7 +81,13 @@ class StructuredWorkers(Learned):
     @property
     def copies(self) -> Copies:
         """Which workers count as less than one."""
-        return Copies(self.exponents, self.block_of)
+        return Copies(self.exponents, self.block_of, self.follows)
+
+    def arranged(self: Self, numbering: Numbering) -> Self:
+        """Return a copy with workers in the order of their first appearance; they are named by their codes there."""
+        found = super().arranged(numbering)
+        places = np.append(inverse(numbering.worker_places), -1)
+        return replace(found, follows=places[found.follows])
 
     @property
     def class_prior(self) -> Array:

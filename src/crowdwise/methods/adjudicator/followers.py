@@ -1,0 +1,195 @@
+"""`leave_out_followers`: decides by evidence who copies whom; the votes of followers then leave the crowd.
+
+Two explanations of the same votes are compared. Either all workers are independent given the truth. Or some of them
+follow a leader: then their votes say nothing about the truth, only about the leader (inference/copying.py). Two who
+know what the others do not know are better explained by the truth than by each other, and stay.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import numpy as np
+
+from ...engines.base import Engine
+from ...inference.copying import JointCounts, Suspects, find_suspects, log_followed
+from ...inference.dependence import PairCounts
+from ...inference.method import Progress
+from ...kernels import Array
+from ...results.result import Ending
+from .copies import Copies
+from .readings import Reading, is_doubtful, read_from
+from .starts import Start
+from .structure import ITEMS, KEPT
+
+# It was confirmed on panels of so many workers. With more, one copy costs little, and experts are taken for copies.
+_FEWEST_WORKERS, MOST_WORKERS = 4, 30
+# How many blocks are tried in a round, and the most rounds.
+_MOST_TRIED: Final = 12
+_MOST_ROUNDS: Final = 10
+# By how much the evidence has to be higher, in natural logarithms.
+_CLEARLY_MORE: Final = 7.0
+# The latent classes may keep this much less of the votes that are left.
+_LESS_KEPT: Final = 0.05
+
+
+@dataclass(frozen=True, eq=False)
+class _Explanation:
+    """A reading of the votes that are left, with the probability of those that were left out.
+
+    Attributes:
+        reading: The reading.
+        evidence: The logarithm of the probability of all votes.
+        blocks: The blocks of followers and their leader.
+        nats: How much higher the evidence is than with independent workers, for every block.
+    """
+
+    reading: Reading
+    evidence: float
+    blocks: tuple[frozenset[int], ...] = ()
+    nats: tuple[float, ...] = ()
+
+    @property
+    def copies(self) -> Copies:
+        return self.reading.workers.copies
+
+    def with_block(self, members: frozenset[int], gain: float) -> "_Explanation":
+        """Return the same with one more block, which takes the place of those that it holds."""
+        known = list(zip(self.blocks, self.nats, strict=True))
+        outside = [(block, nats) for block, nats in known if not block <= members]
+        inside = sum(nats for block, nats in known if block <= members)
+        blocks, nats = zip(*outside, (members, gain + inside), strict=True)
+        return replace(self, blocks=blocks, nats=nats)
+
+
+def can_follow(n_workers: int, n_classes: int) -> bool:
+    """Whether followers are looked for among so many workers."""
+    return _FEWEST_WORKERS <= n_workers <= MOST_WORKERS and n_classes > 1
+
+
+def leave_out_followers(
+    method: Any, engine: Engine, plain: Reading, counts: PairCounts, progress: Progress | None
+) -> Reading:
+    """Return a reading of the votes without those of workers who follow others; `plain` if nobody does.
+
+    Args:
+        method: The adjudicator.
+        engine: The engine.
+        plain: The reading of all votes.
+        counts: The comparisons of all workers.
+        progress: Called after each iteration.
+    """
+    suspects = find_suspects(counts)
+    if not suspects.pairs.any():
+        return plain
+    known = [*plain.workers.copies.blocks, np.flatnonzero(suspects.pairs.any(axis=1))]
+    said = JointCounts.of(engine, len(suspects.pairs), np.unique(np.concatenate(known)))
+    search = _Search(method, engine, suspects, said, progress)
+    found = search.explain(plain)
+    for _ in range(_MOST_ROUNDS):
+        following = search.improved(found)
+        if following is None:
+            break
+        found = following
+    if found.blocks:
+        return _described(found, said)
+    return plain
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """What the search for followers needs to know.
+
+    Attributes:
+        method: The adjudicator.
+        engine: The engine.
+        suspects: Which pairs agree suspiciously often.
+        said: What any two suspects said about the same items.
+        progress: Called after each iteration.
+    """
+
+    method: Any
+    engine: Engine
+    suspects: Suspects
+    said: JointCounts
+    progress: Progress | None
+
+    def explain(self, reading: Reading) -> _Explanation:
+        """Add the probability of the votes that a reading leaves out."""
+        copies = reading.workers.copies
+        pairs = [(int(copies.follows[one]), int(one)) for one in np.flatnonzero(copies.follows >= 0)]
+        for members in copies.blocks:  # all exact copies count as one, so that the others are given its votes
+            pairs += [(int(members[0]), int(one)) for one in members[1:]]
+        return _Explanation(reading, reading.evidence + sum(log_followed(self.said.between(*pair)) for pair in pairs))
+
+    def improved(self, now: _Explanation) -> _Explanation | None:
+        """Return the explanation with more followers; None if no more are found."""
+        settled = [*now.blocks, *(frozenset(block.tolist()) for block in now.copies.blocks)]
+        accepted: list[tuple[float, Array, _Explanation]] = []
+        for members in self._new_blocks(settled):
+            tried = max(
+                (self._fit(now.copies.with_followers(members, tree)) for tree in self.suspects.trees(members)),
+                key=lambda one: one.evidence,
+            )
+            rival = self._all_from(now, tried)
+            gain = tried.evidence - rival.evidence
+            if gain >= _CLEARLY_MORE and self._keeps_enough(tried, rival):
+                accepted.append((gain, members, tried))
+        if not accepted:
+            return None
+        accepted.sort(key=lambda one: -one[0])
+        apart: list[tuple[float, Array, _Explanation]] = []
+        for one in accepted:
+            if all(not np.intersect1d(one[1], other[1]).size for other in apart):
+                apart.append(one)
+        best = apart[0][2]
+        if len(apart) > 1:
+            copies = now.copies
+            for _, members, tried in apart:
+                copies = copies.with_followers(members, tried.copies.follows)
+            together = self._fit(copies)
+            best, apart = (together, apart) if together.evidence > best.evidence else (best, apart[:1])
+        best = replace(best, blocks=now.blocks, nats=now.nats)
+        for gain, members, _ in apart:
+            best = best.with_block(frozenset(members.tolist()), gain)
+        return best
+
+    def _keeps_enough(self, tried: _Explanation, rival: _Explanation) -> bool:
+        """Whether an explanation keeps not much less of the votes that it leaves than another one does."""
+        copies, workers = tried.copies, rival.reading.workers
+        counts, _ = self.engine.sweep(Start(np.ones(len(copies.follows)), copies, None, reading=workers))
+        kept = float(counts.totals[KEPT] / counts.totals[ITEMS])
+        return tried.reading.kept > kept - _LESS_KEPT and not is_doubtful(tried.reading)
+
+    def _new_blocks(self, settled: list[frozenset[int]]) -> list[Array]:
+        """The first blocks that are not settled, and that hold what is settled or have nothing to do with it."""
+        new = []
+        for block in self.suspects.blocks():
+            members = frozenset(block.tolist())
+            if all(one < members or not one & members for one in settled):
+                new.append(block)
+        return new[:_MOST_TRIED]
+
+    def _fit(self, copies: Copies) -> _Explanation:
+        """Read the votes that followers leave."""
+        start = Start(np.ones(len(copies.follows)), copies, None)
+        return self.explain(read_from(self.method, self.engine, start, self.progress))
+
+    def _all_from(self, now: _Explanation, tried: _Explanation) -> _Explanation:
+        """Return the better of the explanation so far and the same begun at the latent classes of another one."""
+        workers = now.reading.workers
+        start = Start(np.ones(len(workers.follows)), now.copies, workers.vote_classes, reading=tried.reading.workers)
+        again = self.explain(read_from(self.method, self.engine, start, self.progress))
+        return max(now, again, key=lambda one: one.evidence)
+
+
+def _described(found: _Explanation, said: JointCounts) -> Reading:
+    """Return the reading, with how sure it is about each follower."""
+    follows = found.copies.follows
+    followed = np.zeros((len(follows), 3))
+    for members, nats in zip(found.blocks, found.nats, strict=True):
+        for one in members:
+            if follows[one] >= 0:
+                both = said.between(int(follows[one]), one)
+                followed[one] = np.trace(both), both.sum(), nats
+    ending: Ending = found.reading.ending
+    return replace(found.reading, ending=replace(ending, workers=replace(ending.workers, followed=followed)))

@@ -1,0 +1,150 @@
+"""Tests of followers: who copies whom is decided by evidence, on every engine, in any order of rows, and it is said."""
+
+from itertools import product
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+import pytest
+
+import crowdwise as cw
+from crowdwise.inference.copying import log_followed
+from crowdwise.kernels import Array
+from crowdwise.methods.adjudicator.copies import Copies
+from crowdwise.testing import on_threads, require_same_found
+
+from .engines import Engine
+
+RISING: Final = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9)
+
+
+def panel(
+    seed: int, accuracies: Any, classes: int = 2, copied: tuple[int, ...] = (), rate: float = 0.97, n_items: int = 400
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Simulate independent workers, and one copy of each of those whom `copied` names; returns rows and truth."""
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, classes, n_items)
+
+    def repeat(said: Array, rate: float) -> Array:
+        same = random.random(n_items) < rate
+        return np.where(same, said, (said + random.integers(1, classes, n_items)) % classes)
+
+    votes = [repeat(truth, accuracy) for accuracy in accuracies]
+    votes += [repeat(votes[one], rate) for one in copied]
+    rows = [(f"i{i}", f"w{j}", int(said)) for j, one in enumerate(votes) for i, said in enumerate(one)]
+    frame = pl.DataFrame(rows, schema=["item", "worker", "label"], orient="row")
+    return frame, {f"i{i}": int(true) for i, true in enumerate(truth)}
+
+
+def followers(result: Any) -> dict[str, str]:
+    """Who follows whom, by name."""
+    names, follows = result.names.workers, result.workers.follows
+    return {names[int(one)]: names[int(follows[one])] for one in np.flatnonzero(follows >= 0)}
+
+
+# Accuracies of the seeds 0 to 3, from the specification.
+GOLDEN: Final = {
+    "a copy of one of seven equals": ([0.8] * 7, 2, (0,), [0.965, 0.96, 0.95, 0.9625]),
+    "a copy of the worst": (RISING, 2, (0,), [0.9575, 0.9575, 0.945, 0.955]),
+    "a copy of the best": (RISING, 2, (6,), [0.9575, 0.9575, 0.945, 0.955]),
+    "a copy of one of twelve": ([0.75] * 12, 2, (0,), [0.97, 0.96, 0.9625, 0.97]),
+    "four classes": ([0.7] * 7, 4, (0,), [0.94, 0.955, 0.955, 0.9725]),
+}
+
+
+@pytest.mark.parametrize("case", GOLDEN)
+def test_golden_panels(case: str) -> None:
+    accuracies, classes, copied, expected = GOLDEN[case]
+    pair = {f"w{copied[0]}", f"w{len(accuracies)}"}
+    for seed, accuracy in enumerate(expected):
+        rows, truth = panel(seed, accuracies, classes, copied)
+        result = cw.Adjudicator().fit(cw.Labels.from_frame(rows))
+        assert float(cw.accuracy(result, truth)) == pytest.approx(accuracy, abs=1e-9)
+        ((follower, leader),) = followers(result).items()
+        assert {follower, leader} == pair
+
+
+def test_nothing_changes_without_a_copy() -> None:
+    for seed in range(4):
+        labels = cw.Labels.from_frame(panel(seed, [0.8] * 7)[0])
+        found, plain = cw.Adjudicator().fit(labels), cw.Adjudicator(copies="separate").fit(labels)
+        assert (found.scores == plain.scores).all()
+        assert not followers(found)
+
+
+def test_several_copies_and_several_blocks() -> None:
+    for copied, least in (((0,) * 5, 0.94), ((0, 0, 1, 1, 2, 2), 0.93)):
+        rows, truth = panel(1, [0.8] * 7, copied=copied)
+        result = cw.Adjudicator().fit(cw.Labels.from_frame(rows))
+        assert len(followers(result)) == len(copied)
+        assert cw.accuracy(result, truth) > least
+
+
+def test_two_who_know_are_no_copies() -> None:
+    for seed in range(4):
+        labels = cw.Labels.from_frame(panel(seed, [0.95, 0.93, *[0.65] * 7])[0])
+        assert not followers(cw.Adjudicator().fit(labels))
+
+
+def test_a_panel_of_more_than_thirty_workers_stays_as_it_is() -> None:
+    rows, _ = panel(1, [0.8] * 30, copied=(0,), n_items=100)
+    assert not followers(cw.Adjudicator().fit(cw.Labels.from_frame(rows)))
+
+
+def test_a_follower_counts_where_its_leader_is_absent() -> None:
+    follows = np.array([-1, 0, 1, -1])
+    copies = Copies.none(4).with_followers(np.arange(3), follows)
+    labels = cw.Labels.from_arrays([1, 1, 1, 1, 2, 2, 3, 3, 3], list("abcdbcacc"), list("xyxxxyxxy"), duplicates="all")
+    assert copies.weights(labels).tolist() == [1, 0, 0, 1, 1, 0, 1, 1, 1]
+
+
+def test_votes_that_are_left_out_change_nothing() -> None:
+    """The fit is that of the crowd without the follower, where the leader labelled every item."""
+    rows, _ = panel(1, [0.8] * 7, copied=(0,))
+    found = cw.Adjudicator().fit(cw.Labels.from_frame(rows))
+    ((follower, _),) = followers(found).items()
+    without = cw.Labels.from_frame(rows.filter(pl.col("worker") != follower))
+    alone = cw.Adjudicator(copies="separate").fit(without)
+    np.testing.assert_allclose(found.scores, alone.scores, atol=1e-9)
+
+
+@pytest.mark.usefixtures("workdir")
+def test_every_engine_finds_the_same_followers(engine: Engine) -> None:
+    rows, _ = panel(2, [0.7] * 6, 3, (0,), n_items=150)
+    rows = rows.sample(fraction=0.9, shuffle=True, seed=1)
+    method = cw.Adjudicator(max_iterations=2)  # every iteration takes long on disk and in Spark
+    result, memory = method.fit(engine.read(rows)), method.fit(cw.Labels.from_frame(rows))
+    assert len(followers(memory)) == 1
+    assert followers(result) == followers(memory)
+    require_same_found(result, memory)
+
+
+def test_names_and_order_of_rows_and_threads_make_no_difference() -> None:
+    rows, _ = panel(3, RISING, 3, (2,))
+    first = cw.Adjudicator().fit(cw.Labels.from_frame(rows))
+    shuffled = rows.sample(fraction=1, shuffle=True, seed=4)
+    with on_threads(3):
+        second = cw.Adjudicator().fit(cw.Labels.from_frame(shuffled))
+    assert second.to_frame(scores=True).sort("item").equals(first.to_frame(scores=True).sort("item"))
+    assert followers(first) == followers(second) != {}
+    renamed = shuffled.select(
+        item="x" + pl.col("item").str.reverse(), worker="z" + pl.col("worker"), label=2 - pl.col("label")
+    )
+    third = cw.Adjudicator().fit(cw.Labels.from_frame(renamed))
+    assert {frozenset(("z" + one, "z" + other)) for one, other in followers(first).items()} == {
+        frozenset(pair) for pair in followers(third).items()
+    }
+    same = third.to_frame().select("item", "score", label=2 - pl.col("label")).sort("item")
+    expected = first.to_frame().select("label", "score", item="x" + pl.col("item").str.reverse()).sort("item")
+    assert same["label"].equals(expected["label"])
+    np.testing.assert_allclose(same["score"].to_numpy(), expected["score"].to_numpy(), atol=1e-9)
+
+
+def test_probabilities_of_all_that_a_follower_may_say_add_up_to_one() -> None:
+    leader = np.array([0, 0, 2, 1, 2])
+    total = 0.0
+    for follower in product(range(3), repeat=len(leader)):
+        said = np.zeros((3, 3), np.int64)
+        np.add.at(said, (leader, np.array(follower)), 1)
+        total += np.exp(log_followed(said))
+    assert total == pytest.approx(1.0)
