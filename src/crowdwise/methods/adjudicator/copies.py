@@ -136,7 +136,7 @@ def count_exact_copies_once(
     outside = partial(count_outside, blocks=[known[members] for members in exact])
     confirmed = confirm_blocks(replace(blocks, members=exact), engine.add_labels(outside, "confirming blocks"))
     copies = [known[members] for members in confirmed.members]
-    counted = np.ones(len(given))
+    exponents = np.ones(len(given))
     for members in copies:
-        counted[members] = 1 / len(members)
-    return Copies.of(counted, copies)
+        exponents[members] = 1 / len(members)
+    return Copies.of(exponents, copies)
