@@ -97,6 +97,19 @@ def test_several_wide_files_without_items_are_refused(tmp_path: Path) -> None:
         cw.read_labels(tmp_path, wide=True)
 
 
+@pytest.mark.parametrize("wide", [True, None])
+def test_thousands_of_columns_are_read_in_time_in_proportion_to_them(wide: bool | None, tmp_path: Path) -> None:
+    """With an expression that names all columns, polars would take minutes and gigabytes to plan."""
+    path = tmp_path / "wide.csv"
+    workers = [f"w{number}" for number in range(4_000)]
+    rows = [[f"i{row}", *(("yes", "no", "")[(row + number) % 3] for number in range(4_000))] for row in range(4)]
+    blank = "," * len(workers)
+    path.write_text("\n".join([",".join(["item", *workers]), blank, *map(",".join, rows), blank]))
+    labels = cw.read_labels(path, wide=wide)
+    cells = [(row[0], worker, cell) for row in rows for worker, cell in zip(workers, row[1:], strict=True) if cell]
+    assert sorted(votes(labels)) == sorted(cells)
+
+
 CELLS = st.sampled_from([None, "x", "y", "z"])
 
 

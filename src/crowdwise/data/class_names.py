@@ -12,6 +12,7 @@ import polars as pl
 
 from ..errors import DataError
 from .addresses import require_no_address
+from .batchwise import each_batch
 from .ids import is_present, text
 from .unpacking import UnsoundError, whole_lines
 
@@ -93,5 +94,4 @@ def named(lazy: pl.LazyFrame, names: Sequence[str], missing: Sequence[Any] = ())
             raise UnsoundError(f"the label {first!r} has no name: there are names for 0 to {len(of_class) - 1}")
         return table.with_columns(of_class.gather(numbers).alias("label"))
 
-    schema = pl.Schema({**lazy.collect_schema(), "label": pl.String()})
-    return lazy.map_batches(name, schema=schema, streamable=True, projection_pushdown=False, predicate_pushdown=False)
+    return each_batch(lazy, name, {**lazy.collect_schema(), "label": pl.String()})

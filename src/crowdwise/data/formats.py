@@ -147,9 +147,10 @@ def _read_csv(content: Content) -> Table:
         infer_schema=False,
         glob=False,
     )
+    numbers = {name: number for number, name in reversed(list(enumerate(found.names)))}
 
     def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
-        return lazy.select(pl.col(str(found.names.index(column))).alias(role) for role, column in columns.items())
+        return lazy.select(pl.col(str(numbers[column])).alias(role) for role, column in columns.items())
 
     spark_options = {"sep": found.delimiter, "multiLine": found.multiline}
     return Table(found.names, pick, lambda: found.rows, found.size, spark_options)

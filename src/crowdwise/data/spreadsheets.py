@@ -71,9 +71,10 @@ def open_workbook(content: Content, sheet: str | None) -> Table:
     columns = table.columns
     numbered = table.rename({name: str(number) for number, name in enumerate(columns)})
     header = [name.rpartition(" ")[0] for name in columns]
+    numbers = {name: number for number, name in reversed(list(enumerate(header)))}
 
     def pick(found: Mapping[str, str]) -> pl.LazyFrame:
-        return numbered.lazy().select(pl.col(str(header.index(name))).alias(role) for role, name in found.items())
+        return numbered.lazy().select(pl.col(str(numbers[name])).alias(role) for role, name in found.items())
 
     return Table(header, pick, lambda: numbered.height, size, remarks=remarks)
 

@@ -7,7 +7,13 @@ from typing import Any
 
 import polars as pl
 
+from .batchwise import each_batch
 from .nested import Unnested, unnest
+
+
+def _filled(batch: pl.DataFrame) -> pl.DataFrame:
+    """Return the rows with any value."""
+    return batch.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +46,7 @@ class Table:
 
     def rows_with_values(self, lazy: pl.LazyFrame) -> pl.LazyFrame:
         """Return the picked columns without rows that are empty lines."""
-        return lazy.filter(~pl.all_horizontal(pl.all().is_null())) if self.has_empty_rows else lazy
+        return each_batch(lazy, _filled, lazy.collect_schema()) if self.has_empty_rows else lazy
 
     @classmethod
     def of(cls, lazy: pl.LazyFrame, size: int, rows: Callable[[], int], **more: Any) -> "Table":

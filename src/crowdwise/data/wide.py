@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import CallError, DataError
+from .batchwise import each_batch
 from .columns import ALIASES, spelled_as
 from .ids import common_type, kind, require_ids
 
@@ -81,12 +82,14 @@ def choose(names: Sequence[str], item: str | None, wide: bool | str | Sequence[s
                 raise DataError(
                     f"{where} has no column {pattern!r} besides the item's; --wide-columns names the workers'."
                 )
-            workers += [name for name in meant if name not in workers]
+            workers += meant
+        workers = list(dict.fromkeys(workers))
     if not workers:
         raise DataError(f"{where} has no column besides the item's, and a wide table has one for each worker.")
+    counts = Counter(names)
     for name in workers if of_item is None else [of_item, *workers]:
-        if names.count(name) > 1:
-            raise DataError(f"{where} has {names.count(name):,} columns {name!r}; rename all but one.")
+        if counts[name] > 1:
+            raise DataError(f"{where} has {counts[name]:,} columns {name!r}; rename all but one.")
     return WideColumns(of_item, workers)
 
 
@@ -123,14 +126,15 @@ def refuse_text(sample: pl.DataFrame, columns: WideColumns, where: str) -> None:
         columns: Which columns are which.
         where: The name of the table in error messages.
     """
-    texts = [sample[name].drop_nulls() for name in columns.workers if sample[name].dtype == pl.String]
-    for values in texts:
-        if 2 * values.n_unique() <= max(len(values), 2 * _MOST_CLASSES):
+    texts = {name: sample[name] for name in columns.workers if sample[name].dtype == pl.String}
+    distinct = {name: set(values.to_list()) - {None} for name, values in texts.items()}
+    columns_with = Counter(value for values in distinct.values() for value in values)
+    for name, values in distinct.items():
+        if 2 * len(values) <= max(len(texts[name]) - texts[name].null_count(), 2 * _MOST_CLASSES):
             continue
-        said_by_others = {value for other in texts if other.name != values.name for value in other}
-        if not said_by_others & set(values):
+        if all(columns_with[value] == 1 for value in values):
             raise DataError(
-                f"{where} has a text of its own in nearly every row of column {values.name!r}, so that this is hardly "
+                f"{where} has a text of its own in nearly every row of column {name!r}, so that this is hardly "
                 "a worker. Name the workers' columns with wide= (--wide-columns 'r*')."
             )
 
@@ -141,12 +145,12 @@ def _share_values(sample: pl.DataFrame, columns: Sequence[str]) -> bool:
         return False
     of_columns: list[set[object]] = []
     for name in columns:
-        values = sample[name].drop_nulls().unique()
-        if values.dtype == pl.String:
-            values = values.filter(values != "")
-        if len(values) > _MOST_CLASSES or (values.dtype.is_float() and not (values == values.round(0)).all()):
+        column = sample[name].fill_nan(None) if sample[name].dtype.is_float() else sample[name]
+        values = set(column.to_list()) - {None, ""}
+        fractions = column.dtype.is_float() and any(value % 1 > 0 for value in values)
+        if len(values) > _MOST_CLASSES or fractions:
             return False
-        of_columns.append(set(values.to_list()))
+        of_columns.append(values)
     columns_with = Counter(value for values in of_columns for value in values)
     # A rare class may be in one column only; but a column of other things has hardly any value of another.
     alike = all(2 * sum(columns_with[value] > 1 for value in values) >= len(values) for values in of_columns)
@@ -161,8 +165,8 @@ def long_form(lazy: pl.LazyFrame, columns: WideColumns, where: str) -> pl.LazyFr
     schema = lazy.collect_schema()
     kinds = {name: kind(schema[name]) for name in columns.workers if schema[name] != pl.Null}
     require_ids({name: schema[name] for name in columns.all}, {}, where)
+    first = next(iter(kinds), "")
     for name, words in kinds.items():
-        first = next(iter(kinds))
         if words != kinds[first]:
             raise DataError(
                 f"{where} has {kinds[first]} in column {first!r} and {words} in column {name!r}: the labels of all "
@@ -174,24 +178,17 @@ def long_form(lazy: pl.LazyFrame, columns: WideColumns, where: str) -> pl.LazyFr
         item = "row"
         while item in columns.workers:
             item += "_"
-        lazy = lazy.with_row_index(item).with_columns(pl.col(item).cast(pl.Int64))
-    lazy = lazy.select(pl.col(item), pl.col(columns.workers).cast(dtype))
+        lazy = lazy.with_row_index(item)
     rows = max(_BLOCK_CELLS // len(columns.workers), 1)
     of_item = pl.Int64() if columns.item is None else schema[columns.item]
 
     def unfold(table: pl.DataFrame) -> pl.DataFrame:
-        blocks = [_cells(table.slice(start, rows)) for start in range(0, table.height, rows)]
+        typed = table.select(pl.col(item).cast(of_item), pl.col(columns.workers).cast(dtype))
+        blocks = [_cells(typed.slice(start, rows)) for start in range(0, table.height, rows)]
         return pl.concat(blocks) if blocks else pl.DataFrame(schema=unfolded)
 
     unfolded: Mapping[str, pl.DataType] = {"item": of_item, "worker": pl.String(), "label": dtype}
-    return lazy.map_batches(
-        unfold,
-        schema=pl.Schema(unfolded),
-        streamable=True,
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    return each_batch(lazy, unfold, unfolded)
 
 
 def _cells(table: pl.DataFrame) -> pl.DataFrame:
