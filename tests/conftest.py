@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from .commands import Command, run_in_process
+from . import commands
+from .commands import Command
 from .engines import Engine, in_memory, on_disk_in, on_spark, start_spark
 
 # Tests send SIGHUP to what they start, which would ignore it if these tests ran under `nohup`.
@@ -39,9 +40,9 @@ def golden(data: Path) -> Path:
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def run() -> Command:
     """Runs a command in this process."""
-    return run_in_process(monkeypatch, capsys)
+    return commands.run
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """`Engine`: what the tests need to run the same test with every engine."""
 
 import os
-import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -88,9 +87,3 @@ def on_disk(source: Any, **more: Any) -> LabelsOnDisk:
     """Read labels to disk, with so little memory that they are cut into dozens of parts."""
     labels: LabelsOnDisk = cw.read_labels(source, **{"engine": "disk", "memory": "20KB", **more})
     return labels
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a process of its own."""
-    command = [sys.executable, "-m", "crowdwise", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)

@@ -16,7 +16,8 @@ from crowdwise.parallel import Sum
 from crowdwise.reporting.report_data import ReportData
 from crowdwise.reporting.report_page import gather
 
-from .engines import Engine, run
+from .commands import run
+from .engines import Engine
 
 SEEDS = range(20)
 

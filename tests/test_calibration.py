@@ -29,7 +29,7 @@ from crowdwise.results.calibration import Form, constant, is_calibrated, probabi
 from crowdwise.results.expected_accuracy import interval
 
 from .cases import EVERY, each_method
-from .engines import run
+from .commands import run
 
 FORMS = get_args(Form)
 

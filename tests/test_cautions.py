@@ -12,7 +12,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.caution import in_order, raise_once
 
-from .test_cli import run
+from .commands import run
 from .test_deciders import panel
 
 

@@ -15,12 +15,7 @@ import pytest
 
 import crowdwise as cw
 
-
-def run(*arguments: object, stdin: bytes | None = None) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
-        [sys.executable, "-m", "crowdwise", *map(str, arguments)], input=stdin, capture_output=True, check=False
-    )
-    return subprocess.CompletedProcess(done.args, done.returncode, done.stdout.decode(), done.stderr.decode())
+from .commands import run
 
 
 @pytest.fixture(scope="module")

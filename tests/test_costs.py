@@ -20,8 +20,9 @@ from crowdwise.reporting.report_data import ReportData
 from crowdwise.reporting.report_page import gather
 
 from .cases import EVERY, each_method
+from .commands import run
 from .crowds import Rows, crowds
-from .engines import Engine, on_disk, run
+from .engines import Engine, on_disk
 
 # Ill patients who are sent home cost much, healthy ones who are examined again cost little.
 HOSPITAL = {("ill", "well"): 5.0, ("well", "ill"): 1.0}

@@ -19,7 +19,8 @@ from crowdwise.parallel import thread_count
 from crowdwise.testing import on_threads, require_same_found
 
 from .cases import EVERY
-from .engines import on_disk, run
+from .commands import run
+from .engines import on_disk
 
 pytestmark = pytest.mark.usefixtures("workdir")
 SWEEPING = [key for key, method in EVERY.items() if "disk" in method.places()]

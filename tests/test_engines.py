@@ -16,7 +16,8 @@ from crowdwise.analysis import cautions
 from crowdwise.testing import require_same_found
 
 from .cases import EVERY
-from .engines import Engine, run
+from .commands import run
+from .engines import Engine
 
 pytestmark = pytest.mark.usefixtures("workdir")
 

@@ -21,7 +21,7 @@ import crowdwise as cw
 from crowdwise.data import formats
 from crowdwise.data.sources import scan
 
-from .test_cli import run
+from .commands import run
 
 ROWS = pl.DataFrame({"item": ["007", "007", "8"], "worker": ["a", "b", "a"], "label": ["x", "y", "x"]})
 

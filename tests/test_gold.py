@@ -15,7 +15,8 @@ from crowdwise.results.recalibration import Recalibration
 from crowdwise.testing import require_same_bits
 
 from .cases import EVERY, each_method
-from .engines import Engine, run
+from .commands import run
+from .engines import Engine
 
 CROWD = cw.simulate(150, 12, 3, accuracy=0.6, seed=4)
 GOLD = CROWD.truth.sample(30, seed=1)

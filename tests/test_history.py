@@ -14,7 +14,8 @@ from crowdwise.data.truths import read_truth
 from crowdwise.results.history import History, merge
 
 from .cases import EVERY
-from .engines import Engine, run
+from .commands import run
+from .engines import Engine
 
 CROWD = cw.simulate(300, 12, 3, accuracy=0.6, seed=3)
 ITEMS = CROWD.truth["item"]

@@ -23,8 +23,8 @@ from crowdwise.analysis.blocks import blocks
 from crowdwise.data.exports import gathered_in, read_answers
 from crowdwise.data.importers.json_numbers import OnlyNumbers, only_numbers
 from tests import judge_logs
+from tests.commands import run
 from tests.judge_logs import LOGS, VOTES, change, content_of, is_leaf, places, write
-from tests.test_cli import run
 
 # Reasons in reports that count something else than answers.
 NO_ANSWERS = ("files of results", "events with several right answers")

@@ -17,7 +17,8 @@ from crowdwise.analysis.numeric_agreement import interval_alpha
 from crowdwise.cli.app import app
 from crowdwise.methods import NUMERIC_METHODS, choose
 
-from .engines import on_spark, run
+from .commands import run
+from .engines import on_spark
 
 METHODS: Final[dict[str, Any]] = {key: method() for key, method in NUMERIC_METHODS.items()}
 EVERY: Final[dict[str, Any]] = {**METHODS, "crh squared": cw.NumericCRH("squared")}

@@ -18,7 +18,8 @@ from crowdwise.reporting.report_data import ReportData
 from crowdwise.reporting.report_page import gather
 
 from .cases import CASES
-from .engines import on_disk, run
+from .commands import run
+from .engines import on_disk
 
 SIZES = ["low", "medium", "high"]
 

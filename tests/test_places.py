@@ -7,7 +7,7 @@ import pytest
 
 import crowdwise as cw
 
-from .engines import run
+from .commands import run
 
 pytestmark = pytest.mark.usefixtures("workdir")
 

@@ -17,7 +17,8 @@ from crowdwise.analysis.planning.strategies import STRATEGIES
 from crowdwise.kernels import Array
 
 from . import structured
-from .engines import on_disk_in, run
+from .commands import run
+from .engines import on_disk_in
 
 
 def with_lonely_item(labels_per_item: int = 10) -> pl.DataFrame:

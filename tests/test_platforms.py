@@ -10,8 +10,8 @@ import pytest
 
 import crowdwise as cw
 
+from .commands import run as crowdwise
 from .exports import VOTES, label_studio
-from .test_cli import run as crowdwise
 from .test_importing import votes_in
 
 PLATFORMS = os.environ.get("CROWDWISE_PLATFORMS")

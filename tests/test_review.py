@@ -11,7 +11,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis.review import expected_errors
 
-from .test_cli import run
+from .commands import run
 
 
 def with_spammer(often: float, seed: int = 2) -> pl.DataFrame:

@@ -15,7 +15,7 @@ import crowdwise as cw
 from crowdwise.cli.panics import panics_hidden
 from crowdwise.cli.terminal import Terminal
 
-from .test_cli import run
+from .commands import run
 
 
 def votes(path: Path, *rows: str) -> Path:

@@ -10,8 +10,8 @@ import pytest
 import crowdwise as cw
 from crowdwise.data.slips import class_slips
 
+from .commands import run
 from .engines import Engine
-from .test_cli import run
 
 ROWS = pl.DataFrame(
     [

@@ -19,7 +19,8 @@ import pytest
 import crowdwise as cw
 from crowdwise.testing import require_same_found
 
-from .engines import on_spark, run, start_spark
+from .commands import run_apart as run
+from .engines import on_spark, start_spark
 
 pytest.importorskip("pyspark", reason="the extra spark is not installed")
 

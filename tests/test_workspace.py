@@ -22,7 +22,8 @@ import crowdwise as cw
 from crowdwise.data.disk import workspace
 from crowdwise.data.disk.workspace import Workspace
 
-from .engines import on_disk, run
+from .commands import run
+from .engines import on_disk
 
 pytestmark = pytest.mark.usefixtures("workdir")
 

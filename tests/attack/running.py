@@ -50,18 +50,18 @@ def in_process(case: Case, *arguments: object, stdin: bytes = b"", environment: 
         stack.enter_context(patch.object(tempfile, "tempdir", None))
         stack.enter_context(patch.object(sys, "argv", ["crowdwise", *given]))
         stack.enter_context(chdir(case.here))
-        stack.enter_context(_handlers_restored())
-        streams = stack.enter_context(_streams(case.folder, stdin))
+        stack.enter_context(handlers_restored())
+        printed = stack.enter_context(streams(case.folder, stdin))
         memory = _memory("VmRSS")
         _forget_peak()
         began = time.process_time()
-        code = _run_main()
+        code = run_main()
         seconds = time.process_time() - began
         peak = max(_memory("VmHWM") - memory, 0)
         for stream in (sys.stdout, sys.stderr):
             with suppress(ValueError, OSError):
                 stream.flush()
-        output, said = (path.read_bytes() for path in streams)
+        output, said = (path.read_bytes() for path in printed)
     return Run(given, code, output, said, seconds, peak, changes(before, contents(case.here, case.temporary)))
 
 
@@ -90,7 +90,7 @@ def _change_environment(wanted: Mapping[str, str]) -> None:
             os.environ[name] = value
 
 
-def _run_main() -> int:
+def run_main() -> int:
     """Run the command line as Python would: its exit code, with a traceback on standard error if it raises."""
     try:
         with time_limit():
@@ -130,7 +130,7 @@ def time_limit() -> Iterator[None]:
 
 
 @contextmanager
-def _streams(folder: Path, stdin: bytes) -> Iterator[tuple[Path, Path]]:
+def streams(folder: Path, stdin: bytes) -> Iterator[tuple[Path, Path]]:
     """Let the three standard streams be files, also for code that is not Python, and give the paths of the last two."""
     paths = [folder / name for name in ("stdin", "stdout", "stderr")]
     paths[0].write_bytes(stdin)
@@ -164,7 +164,7 @@ def _text_stream(number: int) -> io.TextIOWrapper:
 
 
 @contextmanager
-def _handlers_restored() -> Iterator[None]:
+def handlers_restored() -> Iterator[None]:
     """Put the handlers of signals back that the command line installs."""
     before = {number: signal.getsignal(number) for number in _SIGNALS}
     try:
