@@ -120,7 +120,7 @@ def test_a_storage_that_does_not_answer(storage: dict[str, str]) -> None:
         cw.read_labels("s3://crowd/x.csv", storage={"max_retries": "many"})
     with pytest.raises(cw.CallError, match="foo:// is no address"):
         cw.read_labels("foo://crowd/x.csv")
-    with pytest.raises(cw.CallError, match="not as this"):
+    with pytest.raises(cw.CallError, match="not to the web"):
         cw.write({"https://host/x.csv": ROWS})
 
 

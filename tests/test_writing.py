@@ -117,7 +117,7 @@ def test_threads_that_write_one_target_leave_it_whole(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["truth.csv"]
 
 
-def test_a_target_that_cannot_be_replaced_says_what_was_written_before(
+def test_if_one_target_cannot_be_replaced_the_others_are_as_before(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     replace = Path.replace
@@ -128,10 +128,17 @@ def test_a_target_that_cannot_be_replaced_says_what_was_written_before(
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", refused)
+    (tmp_path / "one.csv").write_text("before")
+    (tmp_path / "one.csv").chmod(0o640)
     table = pl.DataFrame({"item": [1]})
-    with pytest.raises(cw.DataError, match=r"two.csv could not be written: .* Written before that: .*one.csv\.$"):
-        cw.write({tmp_path / "one.csv": table, tmp_path / "two.csv": table})
+    with pytest.raises(cw.DataError, match=r"two.csv could not be written: Operation not permitted\."):
+        cw.write({tmp_path / name: table for name in ("new.csv", "one.csv", "two.csv")})
     assert [path.name for path in tmp_path.iterdir()] == ["one.csv"]
+    assert (tmp_path / "one.csv").read_text() == "before"
+    monkeypatch.undo()
+    cw.write({tmp_path / name: table for name in ("one.csv", "two.csv")})
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["one.csv", "two.csv"]
+    assert (tmp_path / "one.csv").stat().st_mode & 0o777 == 0o640
 
 
 def _dangling(folder: Path) -> Path:

@@ -17,6 +17,7 @@ from ..errors import CallError, DataError
 from ..inference.gold import GOLD_WEIGHT, check_gold, check_weight
 from ..inference.method import Method
 from ..methods import METHODS, as_method
+from ..results.convergence import RAN_OUT
 from ..results.intervals import wilson
 from ..results.result import Result
 from .calibration_measures import measures
@@ -185,5 +186,5 @@ def _measure(
             row |= {name: getattr(decided, name) for name in _OF_ORDERED}
     row["iterations"] = result.convergence.iterations
     row["ties"] = int(result.ties.sum())
-    row["ending"] = "converged" if result.convergence.converged else "ran out of iterations"
+    row["ending"] = "converged" if result.convergence.converged else RAN_OUT
     return row, result

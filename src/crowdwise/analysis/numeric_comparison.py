@@ -7,6 +7,7 @@ from typing import Any, Final
 from ..data.numbers import Numbers
 from ..errors import CallError, DataError
 from ..inference.method import Method
+from ..results.convergence import RAN_OUT
 from .comparison import WARM_UP_ITEMS
 from .numeric_evaluation import numeric_errors
 
@@ -57,7 +58,7 @@ def _measure(numbers: Numbers, method: Method, truth: Any) -> dict[str, Any]:
         found = numeric_errors(result, truth)
         row |= {name: _known(getattr(found, name)) for name in _AGAINST_TRUTH}
     row["iterations"] = result.convergence.iterations
-    row["ending"] = "converged" if result.convergence.converged else "ran out of iterations"
+    row["ending"] = "converged" if result.convergence.converged else RAN_OUT
     return row
 
 

@@ -2,7 +2,7 @@
 
 import json
 from contextlib import closing
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -66,8 +66,8 @@ def aggregate(
     from ..analysis.review import review as items_to_review
     from ..data.labels import Labels
     from ..data.targets import check_state, check_targets
-    from ..data.writing import has_sheets, write
-    from ..errors import CallError, DataError
+    from ..data.writing import has_sheets
+    from ..errors import CallError
     from ..methods import METHODS
     from . import numbers, predictions, session, summary
     from .terminal import Terminal
@@ -95,7 +95,7 @@ def aggregate(
         raise CallError("--decay does nothing without --history.")
     if save_state is not None:
         chosen.require_history()
-        check_state(save_state, [*reading.files, truth, gold, costs, *targets])
+        check_state(save_state, [*reading.files, truth, gold, costs, *targets], cloud=True)
     if back and output is not None:
         check_state(
             output, [*reading.files, truth, gold, history, costs, save_state, *targets], "a file of predictions"
@@ -110,7 +110,7 @@ def aggregate(
                 asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
             if review is not None:
                 require_in_memory(labels, "--review")
-            result = session.fit(terminal, chosen, labels, given, cautions=False)
+            result = session.fit(terminal, chosen, labels, given, cautions=False, strict=reading.strict)
             accuracies, distances = {}, None
             if known is not None:
                 accuracies[method] = accuracy(result, known)
@@ -134,6 +134,16 @@ def aggregate(
             again = None
             if review or (sheets and can_be_reviewed):
                 again = items_to_review(result, labels, top=review_top, below=review_below)
+            files: dict[str, Any] = {}
+            if review is not None:
+                files[review] = again
+            predicted: list[Any] = []
+            if back and output is not None:
+                make = predictions.file_of(found, labels, method, reading)
+                files[output] = lambda path: predicted.append(make(path))
+            if save_state is not None:
+                files[save_state] = session.state_of(result).write
+            # Everything is made before anything is put in place, so that a failure changes no file.
             found.write(
                 None if back else output,
                 workers,
@@ -144,19 +154,19 @@ def aggregate(
                 columns=columns,
                 storage=reading.storage_options(),
                 bom=bom,
+                also=files,
             )
+            written = [path for path in (output, workers, review, save_state) if path is not None]
+            for path in written:
+                if predicted and path == output:
+                    terminal.remark(predictions.remark(path, predicted[0]))
+                elif path == save_state:
+                    count = len(session.state_of(result).workers)
+                    terminal.remark(f"Wrote {path}: what was learned about {count:,} workers.")
+                else:
+                    terminal.remark(f"Wrote {path}{', a folder of files' if engine == 'spark' else ''}")
             if review is not None and again is not None:
-                write({review: again}, bom=bom)
                 terminal.remark(expected_errors(result, again))
-            written = list(targets)
-            if back and output is not None:
-                predictions.write(terminal, found, labels, method, reading, output)
-                written.insert(0, output)
-            if save_state is not None:
-                session.write_state(terminal, result, save_state)
-                written.append(save_state)
-            for path in targets:
-                terminal.remark(f"Wrote {path}{', a folder of files' if engine == 'spark' else ''}")
             if as_json:
                 tables = {
                     "labels": None if output else found.to_frame(scores, probabilities),
@@ -169,5 +179,3 @@ def aggregate(
             elif not quiet:
                 answers = output is None
                 summary.show(terminal, result, labels, accuracies, decisions, distances, unusual, with_answers=answers)
-            if reading.strict and not result.convergence.converged:
-                raise DataError(f"{method} {result.convergence}, and --strict takes no such answer.")

@@ -37,7 +37,7 @@ def blocks(
         labels = session.read(terminal, reading, where)
         with closing(labels):
             found = find_blocks(labels)
-    write(dict.fromkeys(targets, found.to_frame()), bom=bom)
+    write(dict.fromkeys(targets, found.to_frame()), reading.storage_options(), bom=bom)
     for target in targets:
         terminal.remark(f"Wrote {target}")
     if as_json:

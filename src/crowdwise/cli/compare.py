@@ -56,6 +56,7 @@ def compare(
         known = given.held_out(terminal, session.read_known(truth, reading))
         with terminal.steps(len(chosen)) as begin, session.warnings_said(terminal):
             rows = compare_methods(labels, chosen, known, begin, gold=given.gold, gold_weight=gold_weight, asked=asked)
+    session.require_convergence(rows, reading)
     if output is not None:
         comparison_page(labels, rows, output, session.command_line())
         terminal.remark(f"Wrote {output}")

@@ -24,7 +24,7 @@ def convert(
     check_targets([output], reading.files, bom=bom)
     terminal = Terminal(quiet)
     table = long_table(gathered_in(reading.files, reading.format, *reading.exports()))
-    write({output: table}, bom=bom)
+    write({output: table}, reading.storage_options(), bom=bom)
     answers = several(table.height, "answer", "answers")
     questions = several(table["question"].n_unique(), "question", "questions")
     terminal.remark(f"Wrote {output}: {answers} to {questions}.")

@@ -29,7 +29,8 @@ def explain(
     given = session.read_gold(gold, gold_weight, reading)
     with terminal.compiling():
         labels = session.read(terminal, reading)
-        why = explain_item(session.fit(terminal, chosen, labels, given), labels, item)
+        result = session.fit(terminal, chosen, labels, given, strict=reading.strict)
+        why = explain_item(result, labels, item)
     if as_json:
         say(json.dumps(why.to_dict(), default=str))
     else:

@@ -64,9 +64,9 @@ def next_(
     given = session.read_gold(gold, gold_weight, reading)
     with terminal.compiling():
         labels = session.read(terminal, reading)
-        result = session.fit(terminal, chosen, labels, given)
+        result = session.fit(terminal, chosen, labels, given, strict=reading.strict)
         found = next_labels(labels, result=result, costs=known_costs, **settings)
-    write(dict.fromkeys(targets, found.to_frame()), bom=bom)
+    write(dict.fromkeys(targets, found.to_frame()), reading.storage_options(), bom=bom)
     for target in targets:
         terminal.remark(f"Wrote {target}")
     if as_json:

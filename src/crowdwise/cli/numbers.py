@@ -76,7 +76,7 @@ def aggregate(
     with terminal.compiling():
         numbers = session.read(terminal, reading, where, method, numeric=True)
         with closing(numbers):
-            result = session.fit(terminal, method, numbers)
+            result = session.fit(terminal, method, numbers, strict=reading.strict)
             errors = {}
             if known is not None:
                 errors[key] = numeric_errors(result, known)
@@ -84,7 +84,7 @@ def aggregate(
                     if other != key:
                         fitted: Any = NUMERIC_METHODS[other]().fit(numbers, warn=False)
                         errors[other] = numeric_errors(fitted, known)
-            result.write(output, workers, bom=bom)
+            result.write(output, workers, storage=reading.storage_options(), bom=bom)
             for path in targets:
                 terminal.remark(f"Wrote {path}{', a folder of files' if where.name == 'spark' else ''}")
             if as_json:
@@ -174,6 +174,7 @@ def compare(
         known = session.read_known(truth, reading)
         with terminal.steps(len(chosen)) as begin, session.warnings_said(terminal):
             rows = compare_numbers(numbers, chosen, known, begin)
+    session.require_convergence(rows, reading)
     if output is not None:
         comparison_page(numbers, rows, output, session.command_line())
         terminal.remark(f"Wrote {output}")
@@ -198,6 +199,6 @@ def report(reading: Reading, chosen: tuple[str, "Method"], truth: str | None, ou
     known = session.read_known(truth, reading)
     with terminal.compiling():
         numbers = session.read(terminal, reading, numeric=True)
-        result = session.fit(terminal, chosen[1], numbers)
+        result = session.fit(terminal, chosen[1], numbers, strict=reading.strict)
         write_report(result, numbers, known, output, command=session.command_line())
     terminal.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")

@@ -33,7 +33,7 @@ def plan(
     given = session.read_gold(gold, gold_weight, reading)
     with terminal.compiling():
         labels = session.read(terminal, reading, cautions=False)
-        result = session.fit(terminal, chosen, labels, given, cautions=False)
+        result = session.fit(terminal, chosen, labels, given, cautions=False, strict=reading.strict)
         found = make_plan(labels, target=target, price=price, result=result)
         doubts = cautions(result, labels)
     if as_json:

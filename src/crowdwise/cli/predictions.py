@@ -7,8 +7,10 @@ from ..errors import CallError
 from .options import Reading
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..data.crowd import Crowd
-    from .terminal import Terminal
+    from ..data.importers.label_studio_predictions import Written
 
 _FORMAT = "label-studio"
 
@@ -36,22 +38,25 @@ def goes_back(output: str | None, reading: Reading, engine: str) -> bool:
     return True
 
 
-def write(terminal: "Terminal", found: Any, labels: "Crowd", method: str, reading: Reading, output: str) -> None:
-    """Write the tasks of an export with what was inferred about them, and tell the user.
+def file_of(found: Any, labels: "Crowd", method: str, reading: Reading) -> "Callable[[Path], Written]":
+    """Return the function that writes the tasks of an export, with what was inferred about them, to a path.
 
     Args:
-        terminal: Where to tell the user.
         found: The result, or the decisions made of it.
         labels: The labels.
         method: The key of the method.
         reading: Where the labels are from.
-        output: Where to write.
     """
-    from ..data.importers.label_studio_predictions import write_predictions
+    from ..data.importers.label_studio_predictions import predictions_file
 
+    _, how = reading.exports()
     question = labels.report.columns["label"]
-    written = write_predictions(
-        reading.files, found, output, question=question, item=reading.item, version=f"crowdwise {method}"
+    return predictions_file(
+        reading.files, found, question=question, item=reading.item, version=f"crowdwise {method}", how=how
     )
+
+
+def remark(output: str, written: "Written") -> str:
+    """Return the sentence that says what was written."""
     without = f"; {written.without:,} have no vote, and so no prediction" if written.without else ""
-    terminal.remark(f"Wrote {output}: {written.tasks:,} tasks with predictions for Label Studio{without}.")
+    return f"Wrote {output}: {written.tasks:,} tasks with predictions for Label Studio{without}."

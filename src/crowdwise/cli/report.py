@@ -46,7 +46,7 @@ def report(
         labels = session.read(terminal, reading, ordered=asked is not None)
         if asked is not None:
             asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
-        result = session.fit(terminal, chosen, labels, given)
+        result = session.fit(terminal, chosen, labels, given, strict=reading.strict)
         command = session.command_line()
         write_report(result, labels, known, output, command=command, costs=known_costs, ordinal=asked or False)
     terminal.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")

@@ -6,7 +6,7 @@ Modules that are slow to import are imported only where they are used, so that `
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..analysis.ordinal import Ordinal
     from ..data.crowd import Crowd
     from ..inference.method import Method
+    from ..results.history import History
     from ..results.inferred import Inferred
     from .terminal import Terminal
 
@@ -256,7 +257,13 @@ def warnings_said(terminal: "Terminal") -> Iterator[None]:
 
 
 def fit(
-    terminal: "Terminal", method: "Method", labels: "Crowd", given: Given | None = None, *, cautions: bool = True
+    terminal: "Terminal",
+    method: "Method",
+    labels: "Crowd",
+    given: Given | None = None,
+    *,
+    cautions: bool = True,
+    strict: bool = False,
 ) -> Any:
     """Fit a method while showing a progress bar; tell the user what gold says about it.
 
@@ -267,10 +274,15 @@ def fit(
         given: What is known besides the labels.
         cautions: Whether to tell the user what the fit found, such as that it did not converge; otherwise the caller
             does. What `read` told is not told again.
+        strict: Whether to raise `DataError` if the method did not converge.
     """
+    from ..errors import DataError
+
     known: Any = {} if given is None else given._asdict()
     with terminal.progress(method.last_change()) as progress:
         result: Any = method.fit(labels, **known, progress=progress, warn=False)
+    if strict and not result.convergence.converged:
+        raise DataError(f"{method.key} {result.convergence}, and --strict takes no such answer.")
     told = set(labels.cautions)
     for caution in result.cautions if cautions else ():
         if caution not in told:
@@ -281,8 +293,18 @@ def fit(
     return result
 
 
-def write_state(terminal: "Terminal", result: "Inferred", path: str) -> None:
-    """Write what was counted to a file, and tell the user."""
+def require_convergence(rows: Iterable[Mapping[str, Any]], reading: Reading) -> None:
+    """Raise `DataError` if a method of a comparison ran out of iterations, and --strict was given."""
+    from ..errors import DataError
+    from ..results.convergence import RAN_OUT
+
+    late = [row["method"] for row in rows if row["ending"] == RAN_OUT]
+    if reading.strict and late:
+        raise DataError(f"{', '.join(late)} {RAN_OUT}, and --strict takes no such answers.")
+
+
+def state_of(result: "Inferred") -> "History":
+    """Return what was counted, to be saved. Raises `DataError` if there is nothing."""
     from ..errors import DataError
 
     if result.history is None:
@@ -290,8 +312,7 @@ def write_state(terminal: "Terminal", result: "Inferred", path: str) -> None:
             f"{type(result.method).__name__} has no counts to save for these labels, because there are too many "
             "classes, or votes that name several."
         )
-    result.history.write(path)
-    terminal.remark(f"Wrote {path}: what was learned about {len(result.history.workers):,} workers.")
+    return result.history
 
 
 def command_line() -> str:

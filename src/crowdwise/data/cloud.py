@@ -15,7 +15,7 @@ import polars as pl
 
 from ..errors import CallError, DataError
 from .addresses import CLOUD, scheme_of, shown_address, without_password
-from .formats import Compression, Format, split_extension
+from .formats import FORMATS, Compression, Format, split_extension
 from .frames import first_line
 from .table import Table
 from .unpacking import PiecewiseFile
@@ -33,6 +33,9 @@ _NUMBERS: Final = {
 _ROW_BYTES: Final = 24
 # Patterns whose files polars finds itself.
 _MAGIC: Final = "*?["
+# The only column of a table that holds a file.
+_CELL: Final = "crowdwise_file"
+_PARQUET: Final = next(one for one in FORMATS if one.name == "Parquet")
 
 
 def storage_options(storage: Mapping[str, Any]) -> dict[str, Any]:
@@ -150,7 +153,16 @@ def sink(
     table: pl.LazyFrame, address: str, compression: Compression, found: Format, storage: Mapping[str, Any]
 ) -> None:
     """Write a table to an address. Raises `DataError` if that fails."""
-    write = require_sink(address, found)
+    _sink(require_sink(address, found), table, address, compression, storage)
+
+
+def _sink(
+    write: Callable[..., None],
+    table: pl.LazyFrame,
+    address: str,
+    compression: Compression,
+    storage: Mapping[str, Any],
+) -> None:
     try:
         write(table, address, compression, storage_options(storage))
     except (pl.exceptions.PolarsError, OSError, ValueError) as problem:
@@ -159,14 +171,44 @@ def sink(
         raise DataError(f"{shown_address(address)} could not be written: {_reason(problem, address)}.") from None
 
 
+def sink_bytes(content: bytes, address: str, storage: Mapping[str, Any]) -> None:
+    """Write a file that is no table, such as a state, to an address: as the only cell of a Parquet file.
+
+    polars, which speaks to the storages, writes tables only. `fetched_bytes` takes it out again.
+    """
+    require_cloud(address)
+    table = pl.LazyFrame({_CELL: [content]})
+    write = cast(Callable[..., None], _PARQUET.sink)
+    _sink(write, table, address, "uncompressed", storage)
+
+
+def fetched_bytes(address: str, storage: Mapping[str, Any]) -> bytes:
+    """Return what `sink_bytes` wrote to an address. Raises `DataError` if there is nothing of that kind."""
+    require_cloud(address)
+    with reaching(address):
+        return unwrapped(pl.scan_parquet(address, storage_options=storage_options(storage)).collect(), address)
+
+
+def unwrapped(table: pl.DataFrame, name: str) -> bytes:
+    """Return the only cell of a table that `sink_bytes` wrote. Raises `DataError` if it is another table."""
+    if table.columns != [_CELL] or table.height != 1 or table.dtypes != [pl.Binary]:
+        raise DataError(f"{shown_address(name)} holds a table, and no file that crowdwise wrote to a cloud storage.")
+    return bytes(table.item())
+
+
 def require_sink(address: str, found: Format) -> Callable[..., None]:
     """Return how a format is written to a cloud storage. Raises `CallError` if it cannot be, or this is none."""
-    require_cloud(address)
-    if found.sink is None or scheme_of(address) in ("http", "https"):
-        raise CallError(
-            f"{shown_address(address)}: tables are written to s3://, gs://, az:// and the like, not as this."
-        )
+    require_writable(address)
+    if found.sink is None:
+        raise CallError(f"{shown_address(address)}: files of {found.name} are not written to a cloud storage.")
     return found.sink
+
+
+def require_writable(address: str) -> None:
+    """Raise `CallError` if nothing can be written to an address: it is of no cloud storage, or of the web."""
+    require_cloud(address)
+    if scheme_of(address) in ("http", "https"):
+        raise CallError(f"{shown_address(address)}: we write to s3://, gs://, az:// and the like, not to the web.")
 
 
 def require_cloud(address: str) -> None:

@@ -8,6 +8,7 @@ import errno
 import os
 import re
 import secrets
+import shutil
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -126,7 +127,8 @@ def made_folder(folder: Path) -> Iterator[None]:
 def temporary_files(targets: Sequence[str | os.PathLike[str]]) -> Iterator[list[Path]]:
     """Create empty temporary files beside the targets, for the caller to write to.
 
-    At the end they are renamed to the targets; if anything fails, they are removed. Raises `DataError` if that fails.
+    At the end they are renamed to the targets: all of them, or none if one cannot be. If anything fails before that,
+    they are removed, and no target is changed. Raises `DataError` if they cannot be created or renamed.
     """
     files = [_behind_links(target) for target in targets]  # a link stays, and the file behind it is written
     with ExitStack() as stack:
@@ -198,14 +200,46 @@ def _remove_if_unlocked(temporary: Path) -> None:
 
 
 def _replace(files: Sequence[Path], temporaries: Sequence[Path]) -> None:
-    """Rename temporary files to the files they are for, which keep their permissions."""
-    written: list[str] = []
-    for file, temporary in zip(files, temporaries, strict=True):
+    """Rename temporary files to the files they are for, which keep their permissions; all of them, or none."""
+    with ExitStack() as kept:
+        before: dict[Path, Path | None] = {}
         try:
-            if file.exists():
-                temporary.chmod(stat.S_IMODE(file.stat().st_mode))
-            temporary.replace(file)
-        except OSError as problem:
-            before = f" Written before that: {', '.join(written)}." if written else ""
-            raise DataError(f"{file} could not be written: {first_line(problem)}.{before}") from problem
-        written.append(os.fspath(file))
+            for file, temporary in zip(files, temporaries, strict=True):
+                try:
+                    old = kept.enter_context(_second_name(file)) if len(files) > 1 and file.exists() else None
+                    if file.exists():
+                        temporary.chmod(stat.S_IMODE(file.stat().st_mode))
+                    temporary.replace(file)
+                except OSError as problem:
+                    raise DataError(f"{file} could not be written: {first_line(problem)}.") from problem
+                before[file] = old
+        except BaseException:
+            for file, old in before.items():
+                with suppress(OSError):
+                    _put_back(file, old)
+            raise
+
+
+def _put_back(file: Path, old: Path | None) -> None:
+    """Let a file be as it was before it was replaced: what has the name `old`, or no file."""
+    if old is None:
+        file.unlink()
+    else:
+        old.replace(file)
+
+
+@contextmanager
+def _second_name(file: Path) -> Iterator[Path]:
+    """Give a file a second name beside it, locked as temporary files are, under which it is kept while it is replaced."""
+    name = file.parent / f"{_prefix(file)}{secrets.token_hex(8)}.part"
+    try:
+        os.link(file, name)
+    except OSError:  # a file system that has no links
+        shutil.copy2(file, name)
+    with ExitStack() as stack:
+        stack.callback(name.unlink, missing_ok=True)
+        if _LOCKS:
+            descriptor = os.open(name, os.O_RDONLY)
+            stack.callback(os.close, descriptor)
+            lock(descriptor, wait=False)
+        yield name

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import NoReturn
 
 from ..errors import CallError, DataError
-from .addresses import require_no_address
+from .addresses import CLOUD, require_no_address, scheme_of
+from .cloud import require_writable
 from .formats import spark_format_of
 from .paths import expand
 from .replacing import check_distinct, check_replaceable, identity, target_path
@@ -54,21 +55,26 @@ def check_targets(
         check_outputs(targets, bom=bom)
 
 
-def check_state(path: str, others: Sequence[str | None], what: str = "a state") -> None:
+def check_state(path: str, others: Sequence[str | None], what: str = "a state", *, cloud: bool = False) -> None:
     """Raise `CallError` if a state cannot be written to a path: it is an input or another output, or no file.
 
     Args:
         path: Where the state is to be written.
         others: The inputs and outputs; None for none. An earlier state, which may be replaced, is not among them.
         what: What is written if it is no state, for the message.
+        cloud: Whether it may be an address in a cloud storage.
     """
     if path == "-":
         raise CallError(f"{what.capitalize()} is written to a file, not to standard output.")
-    require_no_address(path, f"The file of {what}")
+    if not cloud or scheme_of(path) not in CLOUD:
+        require_no_address(path, f"The file of {what}")
     taken = {identity(place) for other in others if other is not None for place in _places(other)}
     if identity(_resolved(path)) in taken:
         raise CallError(f"{path} is given twice: {what} needs a file of its own.")
-    check_replaceable(target_path(path))
+    if scheme_of(path):
+        require_writable(path)
+    else:
+        check_replaceable(target_path(path))
 
 
 def check_other_file(option: str, path: str, files: Sequence[str]) -> None:

@@ -1,8 +1,10 @@
 """Write tables and pages to files, so that a failure never leaves an incomplete file behind."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path, PurePath
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import polars as pl
@@ -55,15 +57,17 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
             raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem
 
 
-# A table, or tables by the names of their sheets, for formats that have sheets.
-Content = pl.DataFrame | pl.LazyFrame | Mapping[str, pl.DataFrame]
+# What a file is made of: a table; tables by the names of their sheets, for formats that have sheets; or a function that
+# writes it to the path that it is given, for files that are no tables.
+Content = pl.DataFrame | pl.LazyFrame | Mapping[str, pl.DataFrame] | Callable[[Path], object]
 
 
 def write(tables: Mapping[Target, Content], storage: Mapping[str, Any] | None = None, *, bom: bool = False) -> None:
     r"""Write tables, each in the format that the extension of its path says. A lazy table is written as a stream.
 
-    No target is replaced before all tables are complete, and none if one of them cannot be replaced. An address in a
-    cloud storage is written to directly, after that: there is nothing beside it to rename.
+    Either all targets are replaced, or none: all files are complete before one is put in place, and addresses in a
+    cloud storage, which are written to directly, come before files. Of several addresses, those before the one that
+    fails have been written, and the message names them.
 
     Args:
         tables: The tables by path. For a workbook of Excel, several by the names of their sheets.
@@ -80,18 +84,49 @@ def write(tables: Mapping[Target, Content], storage: Mapping[str, Any] | None = 
     >>> path.read_text()
     'item,label\n1,cat\n'
     """
-    require_kind("tables", tables, Mapping, "a mapping from paths to tables")
-    for table in tables.values():
-        require_kind("A table to write", table, pl.DataFrame | pl.LazyFrame | Mapping, "a polars table")
-    check_outputs(list(tables))
-    files = {path: table for path, table in tables.items() if not scheme_of(path)}
+    with written_at_end(tables, storage, bom=bom):
+        pass
+
+
+@contextmanager
+def written_at_end(
+    contents: Mapping[Target, Content], storage: Mapping[str, Any] | None = None, *, bom: bool = False
+) -> Iterator[None]:
+    """Make files, as `write` does, and put them in place when the `with` block ends; if it fails, nothing changes."""
+    require_kind("tables", contents, Mapping, "a mapping from paths to tables")
+    for content in contents.values():
+        if not callable(content):
+            require_kind("A table to write", content, pl.DataFrame | pl.LazyFrame | Mapping, "a polars table")
+    check_outputs([path for path, content in contents.items() if not callable(content)])
+    check_distinct(list(contents))
+    files = {path: content for path, content in contents.items() if not scheme_of(path)}
     with temporary_files(list(files)) as temporaries:
-        for (path, table), temporary in zip(files.items(), temporaries, strict=True):
-            _write_one(table, Path(path), temporary, bom)
-    for path, table in tables.items():
-        if scheme_of(path):
-            file_format, compression = _target_format(path)
-            cloud.sink(_only(table).lazy(), str(path), compression, file_format, storage or {})
+        for (path, content), temporary in zip(files.items(), temporaries, strict=True):
+            _write_one(content, Path(path), temporary, bom)
+        yield
+        done: list[str] = []
+        for path, content in contents.items():
+            if not scheme_of(path):
+                continue
+            try:
+                _write_to_cloud(content, str(path), storage or {})
+            except DataError as problem:
+                if not done:
+                    raise
+                raise DataError(f"{problem} Written before that: {', '.join(done)}.") from problem
+            done.append(name_of(path))
+
+
+def _write_to_cloud(content: Content, address: str, storage: Mapping[str, Any]) -> None:
+    """Write a table, or a file that is none, to an address."""
+    if not callable(content):
+        file_format, compression = _target_format(address)
+        cloud.sink(_only(content).lazy(), address, compression, file_format, storage)
+        return
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "file"
+        content(file)
+        cloud.sink_bytes(file.read_bytes(), address, storage)
 
 
 def has_sheets(path: str | os.PathLike[str]) -> bool:
@@ -112,15 +147,18 @@ def _target_format(target: str | os.PathLike[str]) -> tuple[Format, Compression]
     return file_format, compression
 
 
-def _only(table: Content) -> pl.DataFrame | pl.LazyFrame:
+def _only(table: pl.DataFrame | pl.LazyFrame | Mapping[str, pl.DataFrame]) -> pl.DataFrame | pl.LazyFrame:
     """Return the first of several tables, for formats without sheets."""
     return next(iter(table.values())) if isinstance(table, Mapping) else table
 
 
 def _write_one(table: Content, target: Path, temporary: Path, bom: bool) -> None:
     """Write one table, or sheets, to a temporary file; errors name the target instead."""
-    file_format, compression = _target_format(target)
     try:
+        if callable(table):
+            table(temporary)
+            return
+        file_format, compression = _target_format(target)
         if isinstance(table, Mapping) and file_format.write_sheets is not None:
             file_format.write_sheets(table, temporary)
         elif bom and file_format.write_marked is not None:

@@ -52,7 +52,7 @@ class NumericResultOnSpark(NumericResultInParts):
     def _workers_to_write(self) -> DataFrame:
         return self.workers_table()
 
-    def _write(self, tables: Mapping[str, DataFrame], _: Mapping[str, Any] | None, _bom: bool) -> None:
+    def _write(self, tables: Mapping[str, Any], _: Mapping[str, Any] | None, _bom: bool) -> None:
         """Let the cluster write the tables, each as a folder of files."""
         write_folders(tables)
 

@@ -1,6 +1,9 @@
 """`Convergence`: how the iterations of a method ended: how many there were and whether they converged."""
 
 from dataclasses import dataclass
+from typing import Final
+
+RAN_OUT: Final = "ran out of iterations"
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,4 +29,4 @@ class Convergence:
         times = f"{self.iterations} iteration{'' if self.iterations == 1 else 's'}"
         if self.converged:
             return f"converged after {times}"
-        return f"ran out of iterations after {times}: the last one still moved a score by {self.change:.2g}"
+        return f"{RAN_OUT} after {times}: the last one still moved a score by {self.change:.2g}"

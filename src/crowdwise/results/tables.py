@@ -13,7 +13,7 @@ import polars as pl
 from ..caution import Caution
 from ..data.replacing import check_distinct
 from ..data.spreadsheets import MOST_ROWS
-from ..data.writing import has_sheets, write
+from ..data.writing import Content, has_sheets, write
 from ..errors import CallError, did_you_mean, shown
 
 # What the same columns are called in the tables of cleanlab's `get_label_quality_multiannotator`.
@@ -84,6 +84,7 @@ class ResultTables(ABC):
         columns: str = "crowdwise",
         storage: Mapping[str, Any] | None = None,
         bom: bool = False,
+        also: Mapping[str, Content] | None = None,
     ) -> None:
         """Write the tables to files; the extension of a file says its format.
 
@@ -102,9 +103,10 @@ class ResultTables(ABC):
             columns: "crowdwise" for our names of columns, "cleanlab" for those of cleanlab, as far as it has them.
             storage: Options of a cloud storage, by name, where an address is one.
             bom: Whether CSV begins with the mark of UTF-8, by which Excel shows all letters right.
+            also: Further files to write together with these, by path: either all are written or none.
         """
         renamed = _names(columns)
-        check_distinct([path for path in (truth, workers) if path is not None])
+        check_distinct([*(path for path in (truth, workers) if path is not None), *(also or {})])
         tables: dict[str, Any] = {}
         if truth is not None:
             items = self._items_to_write(scores, probabilities)
@@ -112,7 +114,7 @@ class ResultTables(ABC):
             tables[fspath(truth)] = self._sheets(items, reasons, review, renamed) if several else renamed(items)
         if workers is not None:
             tables[fspath(workers)] = renamed(_with_reasons(self._workers_to_write(), reasons))
-        self._write(tables, storage, bom)
+        self._write({**tables, **(also or {})}, storage, bom)
 
     def to_pandas(self, scores: bool = False, probabilities: bool = False) -> Any:
         """Return the table of the items, as in `to_frame`, as one of pandas."""

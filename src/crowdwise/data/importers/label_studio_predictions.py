@@ -3,13 +3,13 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ...errors import DataError
 from ..exports import exports_in
-from ..frames import first_line
+from ..opening import PLAIN, Opening
 from ..paths import Source
-from ..replacing import temporary_files
+from ..writing import write
 from .export import Export
 from .fields import text_or_none
 from .gathering import as_text
@@ -45,17 +45,33 @@ def write_predictions(
     Raises:
         DataError: The export cannot be read, or the file not be written.
     """
-    exports = exports_in(source, LABEL_STUDIO.key)
+    made: list[Written] = []
+    file = predictions_file(source, result, question=question, item=item, version=version)
+    write({os.fspath(path): lambda temporary: made.append(file(temporary))})
+    return made[0]
+
+
+def predictions_file(
+    source: Source | Sequence[Source],
+    result: Any,
+    *,
+    question: str,
+    item: str | None,
+    version: str,
+    how: Opening = PLAIN,
+) -> Callable[[Path], Written]:
+    """Return the function that writes the tasks with their predictions to a path; see `write_predictions`."""
+    exports = exports_in(source, LABEL_STUDIO.key, how)
     results = _results(exports, question)
     # Items of different types are kept as text, and so are labels.
     rows = result.to_frame().select("item", "label", "confidence").iter_rows()
     predictions = {as_text(item): _prediction(results, label, confidence, version) for item, label, confidence in rows}
-    with temporary_files([path]) as (temporary,):
-        try:
-            with temporary.open("w", encoding="utf-8", newline="\n") as file:
-                return _write(file, _tasks(exports, item), predictions.get)
-        except OSError as problem:
-            raise DataError(f"{path} could not be written: {first_line(problem)}.") from problem
+
+    def write_to(path: Path) -> Written:
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            return _write(file, _tasks(exports, item), predictions.get)
+
+    return write_to
 
 
 def _results(exports: Sequence[Export], question: str) -> dict[str, dict[str, Any]]:
