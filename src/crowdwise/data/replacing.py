@@ -230,7 +230,7 @@ def _put_back(file: Path, old: Path | None) -> None:
 
 @contextmanager
 def _second_name(file: Path) -> Iterator[Path]:
-    """Give a file a second name beside it, locked as temporary files are, under which it is kept while it is replaced."""
+    """Give a file a second name beside it, under which it is kept while it is replaced. It is locked meanwhile."""
     name = file.parent / f"{_prefix(file)}{secrets.token_hex(8)}.part"
     try:
         os.link(file, name)
