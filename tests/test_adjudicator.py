@@ -11,21 +11,25 @@ import pytest
 from scipy import stats
 
 import crowdwise as cw
+from crowdwise import kernels
 from crowdwise.analysis.cautions import cautions
 from crowdwise.analysis.evaluation import hits, match
 from crowdwise.analysis.rivals import rivals
 from crowdwise.data.labels import Labels
+from crowdwise.inference.parameters import parse
 from crowdwise.kernels import Array
 from crowdwise.methods.adjudicator.copies import Copies
+from crowdwise.methods.adjudicator.few_classes import FewClasses
 from crowdwise.results.tempering import tempered
+from crowdwise.results.ties import TIE
 from tests.structured import SHARES, VARIANCES, simulate
 
 # The crowds of the specification's table; the others were added later.
 LATER: Final = ("dices350", "factcheck6", "flower", "mbic", "medical_treat", "metaphor", "vision16")
 
 
-# Makes any crowd with more than _FEW classes one with many classes.
-NO_MATRICES: Final = patch("crowdwise.methods.adjudicator.method._MOST_WORK", 0)
+# Makes any crowd one with many classes.
+MANY_CLASSES: Final = patch("crowdwise.methods.adjudicator.method.FEW_CLASSES", 1)
 
 
 def measure(result: cw.Result, truth: Any) -> tuple[float, float, int]:
@@ -38,15 +42,20 @@ def measure(result: cw.Result, truth: Any) -> tuple[float, float, int]:
 @pytest.mark.data
 def test_golden_numbers(data: Path, golden: Path) -> None:
     rows = pl.read_csv(golden / "adjudicator.csv")
+    confidence = {row["crowd"]: row for row in pl.read_csv(golden / "confidence.csv").iter_rows(named=True)}
     found: dict[str, tuple[float, float]] = {}
     followed = []
     for row in rows.iter_rows(named=True):
         folder = data / row["group"] / row["dataset"]
         labels = cw.read_labels(folder / "label.csv", duplicates="all")
         truth = cw.read_truth(folder / "truth.csv")
-        if (cw.Adjudicator().fit(labels).workers.follows >= 0).any():
+        pool = cw.Adjudicator().fit(labels)
+        if (pool.workers.follows >= 0).any():
             followed.append(row["dataset"])
-        result = cw.Adjudicator(temperature=1.0, copies="separate").fit(labels)
+            pool = cw.Adjudicator(copies="separate").fit(labels)
+        check_confidence(pool, truth, confidence.pop(row["dataset"]))
+        answers, _ = pool.workers.read_out(labels)
+        result = replace(pool, scores=answers, ranking=kernels.best_two(answers, TIE))
         accuracy, log_loss, count = measure(result, truth)
         within = 0.005 if count >= 200 else 2.01 / count
         assert accuracy == pytest.approx(row["accuracy_answer"], abs=within), row["dataset"]
@@ -56,11 +65,22 @@ def test_golden_numbers(data: Path, golden: Path) -> None:
         found[row["dataset"]] = accuracy, log_loss
     # The numbers are of readings with every worker; only here does a worker follow another one (docs/adjudicator.md).
     assert followed == ["llmbar_human"]
+    assert not confidence
     table = rows.filter(pl.col("group").is_in(["paper", "extra"]) & ~pl.col("dataset").is_in(LATER))
     assert table.height == 33
     means = np.mean([found[name] for name in table["dataset"]], axis=0)
     assert means[0] == pytest.approx(table["accuracy_answer"].mean(), abs=0.001)
     assert means[1] == pytest.approx(table["log_loss_answer"].mean(), abs=0.005)
+
+
+def check_confidence(result: cw.Result, truth: Any, expected: dict[str, Any]) -> None:
+    """Compare a result with its row of golden/confidence.csv."""
+    accuracy, log_loss, count = measure(result, truth)
+    assert (result.probabilities == result.scores).all()  # no second calibration follows
+    assert accuracy == pytest.approx(expected["accuracy"], abs=1.001 / count), expected["crowd"]
+    confidence = result.confidence[match(result, truth).items].mean()
+    assert confidence == pytest.approx(expected["mean_confidence"], abs=0.002), expected["crowd"]
+    assert log_loss == pytest.approx(expected["log_loss"], abs=0.002), expected["crowd"]
 
 
 def area_under_curve(true: Array, score: Array) -> float:
@@ -86,7 +106,7 @@ def test_its_own_parameters_are_recovered(shape: tuple[int, int, int, int]) -> N
     assert area_under_curve(crowd.traps[result.names.items.to_numpy()], result.difficulty) > 0.65
     majority = cw.MajorityVote().fit(crowd.labels)
     assert cw.accuracy(result, crowd.truth) > cw.accuracy(majority, crowd.truth) + 0.005
-    latent = cw.Adjudicator("latent", temperature=1.0).fit(crowd.labels)
+    latent = cw.Adjudicator("latent").fit(crowd.labels)
     right = (latent.answers == crowd.classes[latent.names.items.to_numpy()]).mean()
     assert latent.scores.max(axis=1).mean() == pytest.approx(right, abs=0.04)
 
@@ -123,7 +143,7 @@ def renamed(labels: Labels, seed: int) -> tuple[Labels, list[int]]:
 @pytest.mark.parametrize("few", [16, 1], ids=["matrices", "many classes"])
 def test_names_make_no_difference(few: int) -> None:
     crowd = simulate(150, 20, 4, 6, seed=3)
-    with patch("crowdwise.methods.adjudicator.method._FEW", few), NO_MATRICES:
+    with patch("crowdwise.methods.adjudicator.method.FEW_CLASSES", few):
         result = cw.Adjudicator().fit(crowd.labels)
         other, classes = renamed(crowd.labels, 1)
         again = cw.Adjudicator().fit(other)
@@ -139,7 +159,7 @@ def test_few_and_many_classes_agree() -> None:
     """The form for many classes leaves out the rest of the logits and classes that nobody named."""
     crowd = simulate(2000, 40, 6, 6, seed=2, variances=(0.5, 0.2, 0.3, 0.0))
     whole = cw.Adjudicator().fit(crowd.labels)
-    with patch("crowdwise.methods.adjudicator.method._FEW", 1), NO_MATRICES:
+    with MANY_CLASSES:
         named = cw.Adjudicator().fit(crowd.labels)
     assert (whole.answers == named.answers).mean() > 0.98
     assert cw.accuracy(named, crowd.truth) == pytest.approx(cw.accuracy(whole, crowd.truth), abs=0.005)
@@ -256,10 +276,10 @@ def test_a_doubtful_reading_is_read_again(data: Path) -> None:
     labels, truth = cw.read_labels(folder / "label.csv", duplicates="all"), cw.read_truth(folder / "truth.csv")
     with patch("crowdwise.methods.adjudicator.method.is_doubtful", lambda _: False):
         assert cw.accuracy(cw.Adjudicator().fit(labels), truth) < 0.3
-    assert cw.accuracy(cw.Adjudicator().fit(labels), truth) == pytest.approx(0.876, abs=0.005)
+    assert cw.accuracy(cw.Adjudicator().fit(labels), truth) == pytest.approx(0.902, abs=0.005)
 
 
-def test_a_temperature_of_many_classes_keeps_the_order_and_the_sum() -> None:
+def test_a_power_of_many_classes_keeps_the_order_and_the_sum() -> None:
     random = np.random.default_rng(0)
     chances = random.dirichlet(np.full(40, 0.1), 500)
     chances[0] = 1 / 40
@@ -285,11 +305,32 @@ def test_aggregate_takes_labels_paths_and_tables(tmp_path: Path) -> None:
         cw.aggregate(pl.DataFrame({"item": [1, 1], "worker": [1, 1], "label": [1, 2]}), duplicates="set")
 
 
-def test_another_temperature_is_not_calibrated_and_that_is_said() -> None:
+def test_another_power_is_not_calibrated_and_that_is_said() -> None:
     labels = cw.simulate(60, 8, 3, seed=1).labels
     assert "uncalibrated" not in [one.kind for one in cautions(cw.Adjudicator().fit(labels), labels)]
-    other = cautions(cw.Adjudicator(temperature=1.0).fit(labels), labels)
-    assert any("nobody fitted a constant for adjudicator with temperature=1" in one.sentence for one in other)
+    other = cautions(cw.Adjudicator(power=0.5).fit(labels), labels)
+    assert any("nobody fitted a constant for adjudicator with power=0.5" in one.sentence for one in other)
+
+
+def test_the_old_name_of_the_power_is_refused() -> None:
+    with pytest.raises(cw.CallError, match=r"temperature was the inverse of what is called so elsewhere.*use power"):
+        cw.Adjudicator(temperature=0.73)  # type: ignore[call-arg]
+    with pytest.raises(cw.CallError, match="--set temperature=1: temperature was the inverse"):
+        parse(cw.Adjudicator, ["temperature=1"])
+
+
+def test_a_lower_power_is_less_sure() -> None:
+    labels = cw.simulate(60, 8, 3, seed=1).labels
+    usual, less = cw.Adjudicator().fit(labels), cw.Adjudicator(power=0.5).fit(labels)
+    assert (less.best_scores < usual.best_scores).all()
+    assert (less.answers == usual.answers).all()
+
+
+@pytest.mark.parametrize("classes", [16, 17])
+def test_which_form_runs_depends_on_the_number_of_classes_alone(classes: int) -> None:
+    few, many = cw.simulate(400, 5, classes, seed=1).labels, cw.simulate(400, 200, classes, seed=1).labels
+    assert type(cw.Adjudicator().fit(few).workers) is type(cw.Adjudicator().fit(many).workers)
+    assert isinstance(cw.Adjudicator().fit(few).workers, FewClasses) == (classes == 16)
 
 
 def test_readings_of_labels_elsewhere_are_not_looked_for(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_what_the_adjudicator_foresees_starts_from_its_own_answers(crowd: cw.Lab
     foresight = foresee(found, crowd)
     outlook = foresight.outlook
     assert np.allclose(outlook.said.sum(axis=2), 1)
-    now = foresight.read(outlook.weigh(0, crowd.n_items) @ outlook.answers)
+    now = foresight.read(outlook.weigh(0, crowd.n_items) @ outlook.answers, outlook.votes)
     assert np.allclose(now[crowd.numbering.item_places], found.probabilities, atol=1e-12)
     future = simulate_future(foresight, np.ones(crowd.n_items, bool), 0)
     assert future.confidence[0].mean() == pytest.approx(found.confidence.mean(), abs=1e-9)
@@ -279,7 +279,7 @@ def test_reasons_say_that_a_worker_is_unknown() -> None:
 
 def test_a_plan_finds_about_the_labels_that_it_takes() -> None:
     """A crowd as the method sees crowds; how much is gained from five to ten labels is measured with the truth."""
-    method = cw.Adjudicator("latent", temperature=1.0)
+    method = cw.Adjudicator("latent", power=0.999)  # nobody calibrated that, so its probabilities stay as they are
     after = {}
     for count in (5, 10):
         crowds = [structured.simulate(600, 30, 3, count, seed) for seed in range(5)]
@@ -309,11 +309,11 @@ def test_a_plan_says_that_shared_errors_do_not_go_away() -> None:
 
 
 def test_a_plan_does_not_claim_errors_that_nobody_shares() -> None:
-    """Simulated workers err independently; the method expects shared errors all the same, and says so."""
-    found = str(cw.plan(cw.simulate(300, 12, 4, accuracy=0.6, seed=1).labels, target=0.95))
-    assert "not expected to bring it to 0.95" in found
-    assert "because workers share errors" not in found
-    assert "if these workers err independently, more labels bring more" in found
+    """Simulated workers err independently: about 25 more labels an item are enough, and nothing else is said."""
+    found = cw.plan(cw.simulate(300, 12, 4, accuracy=0.6, seed=1).labels, target=0.95)
+    assert found.needed is not None
+    assert 10 * 300 < found.needed < 50 * 300
+    assert "share" not in str(found)
 
 
 def test_gold_of_a_plan_is_an_exact_count(crowd: cw.Labels, found: cw.Result) -> None:
@@ -474,7 +474,7 @@ def test_the_commands_speak_json_and_refuse(tmp_path: Path) -> None:
 def test_costs_change_what_is_asked(tmp_path: Path) -> None:
     crowd = cw.simulate(200, 20, 2, accuracy=0.65, seed=3)
     result = cw.Adjudicator().fit(crowd.labels)
-    costly = {"c1": {"c2": 10.0}, "c2": {"c1": 1.0}}
+    costly = {"c1": {"c2": 3.0}, "c2": {"c1": 1.0}}
     table = pl.DataFrame(
         [(t, d, c) for t, row in costly.items() for d, c in row.items()], ["truth", "label", "cost"], orient="row"
     )
@@ -484,7 +484,7 @@ def test_costs_change_what_is_asked(tmp_path: Path) -> None:
         by_cost["value"].to_list()
     )
     assert by_cost["value"][-1] >= decided["expected_cost"].sort(descending=True)[10] - 1e-9
-    # Where errors of one kind cost ten times as much, the items on the edge are others than those with even votes.
+    # Where errors of one kind cost three times as much, the items on the edge are others than those with even votes.
     even = cw.next_labels(crowd.labels, budget=10, result=result).to_frame()["item"].to_list()
     asked = cw.next_labels(crowd.labels, budget=10, result=result, costs=table).to_frame()
     assert not set(asked["item"]) & set(even)

@@ -24,7 +24,7 @@ _LONGEST_NAME: Final = 100
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """Why an item has its label. `prior` and the contributions of `votes` add up to `difference`.
+    """Why an item has its label. `prior`, the contributions of `votes` and `limit` add up to `difference`.
 
     Attributes:
         item: The name of the item.
@@ -42,6 +42,7 @@ class Explanation:
         difference: The lead of the answer over the runner-up.
         flip: The smallest change of votes that would change the answer; None if no change of these votes does.
         gold: Whether the answer was given as gold; then the votes only say what they would have made of it.
+        limit: What the limits of confidence add at last, mostly below 0: no number of votes makes an answer certain.
     """
 
     item: Any
@@ -57,6 +58,7 @@ class Explanation:
     difference: float
     flip: Flip | None
     gold: bool = False
+    limit: float = 0.0
 
     def chart(self) -> Any:
         """Return `steps` as an Altair chart; needs the extra `report`."""
@@ -83,10 +85,10 @@ class Explanation:
                 contributions, are one step together.
 
         Returns:
-            One row per step: the prior, the votes, the other votes together, and last the lead that results. The
-            columns are step (its name), kind ("prior", "vote", "rest" or "lead"), contribution, start, end and text
-            (the contribution as it is shown). A vote that rules the runner-up out has an infinite contribution; its
-            step is longer by one than all other steps together, so that it can be drawn.
+            One row per step: the prior, the votes, the other votes together, the limits of confidence, and last the
+            lead that results. The columns are step (its name), kind ("prior", "vote", "rest", "limit" or "lead"),
+            contribution, start, end and text (the contribution as it is shown). A vote that rules the runner-up out has
+            an infinite contribution; its step is longer by one than all other steps together, so that it can be drawn.
         """
         size = pl.col("contribution").abs()
         large = self.votes.with_row_index("place").top_k(most, by=size).sort("place").drop("place")
@@ -94,8 +96,10 @@ class Explanation:
         rows += [(f"{_name(worker)} said {_name(said)}", "vote", added) for worker, said, added in large.iter_rows()]
         left = self.votes.height - large.height
         if left:
-            rest = self.difference - self.prior - float(large["contribution"].sum())
+            rest = self.difference - self.limit - self.prior - float(large["contribution"].sum())
             rows.append((several(left, "more vote", "more votes"), "rest", rest))
+        if self.limit:
+            rows.append(("limits of confidence", "limit", self.limit))
         steps = pl.DataFrame(rows, schema=["step", "kind", "contribution"], orient="row", infer_schema_length=None)
         added = pl.col("contribution")
         finite = pl.when(added.is_finite()).then(added).otherwise(0.0).abs()
@@ -205,6 +209,7 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
     lead = added.lead(winner, rival)[np.arange(len(said)), said]
     contributions = np.bincount(vote_of, weights=lead)
     prior = float(added.prior[winner] - added.prior[rival])
+    limit = 0.0 if added.limits is None else float(added.limits[winner] - added.limits[rival])
     names = result.names
     voters = names.workers.gather(one.workers[np.flatnonzero(np.diff(vote_of, prepend=-1))])
     words = _said(names.classes, said, vote_of)
@@ -223,9 +228,10 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
         scale="log odds" if added.logarithmic else "score",
         votes=votes.sort("contribution", descending=True, maintain_order=True),
         prior=prior,
-        difference=prior + float(contributions.sum()),
+        difference=prior + float(contributions.sum()) + limit,
         flip=None if gold else smallest_flip(added, said, vote_of, (winner, rival), names.classes, votes),
         gold=gold,
+        limit=limit,
     )
 
 

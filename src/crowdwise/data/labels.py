@@ -441,3 +441,16 @@ def given_by_class(labels: Labels) -> Array:
     cells = labels.workers * np.int64(labels.n_classes) + labels.labels
     shape = labels.n_workers, labels.n_classes
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+
+
+def votes_by_class(labels: Labels, kept: Array | None = None) -> Array:
+    """Return (items, classes), how many labels of every item name each class.
+
+    Args:
+        labels: The labels.
+        kept: (labels), whether each label counts; None if all do.
+    """
+    cells = labels.item_of * np.int64(labels.n_classes) + labels.labels
+    cells = cells if kept is None else cells[kept]
+    shape = labels.n_items, labels.n_classes
+    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)

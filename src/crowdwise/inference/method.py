@@ -6,10 +6,10 @@ the report's last section and the docs are made from these.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeAlias, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, get_args, overload
 
 import numpy as np
 
@@ -67,10 +67,19 @@ class Method(ABC):
     adds_fractions: ClassVar[bool] = True
     # Whether the quality of a worker is an estimate of its accuracy. If False, it is its agreement with the answers.
     measures_accuracy: ClassVar[bool] = True
+    # Parameters of the release before that have another name now: for each, a sentence that says what to use instead.
+    renamed: ClassVar[Mapping[str, str]] = {}
 
     if TYPE_CHECKING:  # so that `cw.METHODS[key](...)` may be called; a subclass knows its own parameters
 
         def __init__(self, **parameters: Any) -> None: ...
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Refuse parameters that have another name now."""
+        for name in given:
+            if name in cls.renamed:
+                raise CallError(cls.renamed[name])
+        return super().__new__(cls)
 
     def __init_subclass__(cls, **more: Any) -> None:
         """Add the meanings of the parameters to the docstring of the class, so that `help` shows them."""

@@ -241,6 +241,8 @@ def parse(method: Any, settings: Sequence[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for setting in settings:
         name, separator, text = setting.partition("=")
+        if name in method.renamed:
+            raise CallError(f"--set {setting}: {method.renamed[name]}")
         if not separator or name not in known:
             names = ", ".join(known) or "none"
             raise CallError(

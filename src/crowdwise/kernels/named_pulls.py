@@ -48,7 +48,7 @@ def sweep_named_pulls(
     probability of the class that it is towards, and to `lifted_right` the same if this class is true. What is added to
     the counts of pairs (true class, said class): to `confusion`, what was said, and to `lifted_confusion` what is added
     to `lifted`. `classes` (classes), `easy` and `traps` (strengths) get the probabilities of classes and of pulls, and
-    `totals` (6) what `sweep_pulls` adds.
+    the first six `totals` what `sweep_pulls` adds.
     """
     n_strengths = easy.size
     place = np.full(scores.shape[1], -1)

@@ -63,9 +63,9 @@ def sweep_pulls(
     Overwrites `scores` (items, classes), and raises `changes` (classes) to the largest change of a score. Adds the
     scores of an item, for each of its labels, to `confusion` (workers, said class, true class), and the probabilities
     of its pulls to `exposure` (workers, strengths, pairs). Adds the scores to `classes` (classes), and the
-    probabilities of pulls to `pulled` (strengths, pairs). Adds to `totals` (6), for every item: half of the absolute
-    changes of its scores, the log likelihood, the share of its votes that its scores keep, its largest score, one, and
-    the square of the number of its labels.
+    probabilities of pulls to `pulled` (strengths, pairs). Adds to the first six of `totals`, for every item: half of
+    the absolute changes of its scores, the log likelihood, the share of its votes that its scores keep, its largest
+    score, one, and the square of the number of its labels.
     """
     n_classes, registers = _U(scores.shape[1]), _U(pulled.size) // _LANES
     found, neutral = np.empty((_BATCH, scores.shape[1])), np.empty((_BATCH, scores.shape[1]))

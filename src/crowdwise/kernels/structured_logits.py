@@ -43,10 +43,10 @@ def step_logits(
     those of ability, class-wise part, style and rest.
 
     Overwrites `logits` (workers, true class, said class). Adds to `rest_total` (true class, said class) the rests, to
-    the lower triangle of `information` (logits, logits), unless it is empty, what their labels say about the centre, to
-    `squares` (4) the sums of squares of the parts, to `uncertain` (4) their posterior variances, and to
-    `log_determinants` (1) how much smaller their posterior is than their prior: log det(I + S H), where S is the prior
-    covariance of the logits and H the negative second derivatives of their log likelihood.
+    the lower triangle of `information` (logits, logits) what their labels say about the centre, to `squares` (4) the
+    sums of squares of the parts, to `uncertain` (4) their posterior variances, and to `log_determinants` (1) how much
+    smaller their posterior is than their prior: log det(I + S H), where S is the prior covariance of the logits and H
+    the negative second derivatives of their log likelihood.
     """
     n = centre.shape[0]
     n_parts = 2 * n + 1
@@ -247,7 +247,7 @@ def _add_uncertainty(
     information: Array,
     uncertain: Array,
 ) -> None:
-    """Add one worker's information about the centre to `information`, unless it is empty; its variances to `uncertain`.
+    """Add one worker's information about the centre to `information`, and its variances to `uncertain`.
 
     `factor` is the Cholesky factor of the precision of the shared parts. `design` and `inverse` are overwritten.
     """
@@ -265,8 +265,6 @@ def _add_uncertainty(
     for part in range(design.shape[0]):
         for one in range(n * n):
             uncertain[3] += (rest_variance * design[part, one]) ** 2
-    if information.size == 0:
-        return
     for part in range(design.shape[0]):
         for one in range(n * n):
             weight = design[part, one]

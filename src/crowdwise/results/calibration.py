@@ -5,7 +5,7 @@ by themselves. Those of Dawid-Skene are mostly 0 and 1, and those of weighted vo
 constant c for each method makes probabilities of them, in one of four forms. K is the number of classes, n the number
 of votes on the item and s_k the score of class k:
 
-    probability            p_k ~ max(s_k, 1e-6)^t            a temperature c below 1 says: less sure than the method
+    probability            p_k ~ max(s_k, 1e-6)^t            a power c below 1 says: less sure than the method
     share                  p_k = (n s_k + c / K) / (n + c)   c imagined votes, shared by all classes
     margin                 p_k ~ exp(c s_k / n)              what a vote adds on average, times c, is a log odds
     margin_over_guessing   p_k ~ exp(c s_k / n * u)          the same, where weights are K times an accuracy, minus 1
@@ -21,7 +21,9 @@ guess. Margins are divided by n because workers are not independent: a hundred v
 sure as ten votes do. All forms keep the order of the classes, so the label stays the class with the largest
 probability, and a method's scores stay as they are.
 
-The constants are in calibration.toml, which `python -m calibrate` writes; docs/calibration.md has what was measured.
+The scores of the adjudicator are such probabilities already, by the form "pool": pooling.py has it.
+
+The constants are in calibration.toml, which `python -m calibrate` writes; docs/confidence.md has what was measured.
 """
 
 import tomllib
@@ -29,21 +31,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 import numpy as np
 
 from ..kernels import Array
 from .learned import chances
+from .pooling import FLOOR as FLOOR  # the forms here have the same
+from .pooling import Weights
 
 # The meaning of scores; see `Result.scale`.
 Scale = Literal["probability", "weight", "margin"]
-Form = Literal["probability", "share", "margin", "margin_over_guessing"]
-
-# Probabilities below this are taken as this. Some methods give exactly 0, which no power changes; and the log loss, by
-# which the constants are fitted, is measured with this limit, so it cannot tell smaller probabilities apart. It was
-# chosen for these reasons before anything was fitted.
-FLOOR: Final = 1e-6
+Form = Literal["probability", "share", "margin", "margin_over_guessing", "pool"]
 
 # The form for scores of each scale, for methods that have no constant and those that say nothing else.
 FORMS: Final[Mapping[Scale, Form]] = {"probability": "probability", "weight": "share", "margin": "margin"}
@@ -55,14 +54,16 @@ class Constant:
 
     Attributes:
         form: Which of the forms above; None to choose it by the scale of the scores.
-        value: c in the forms above.
+        value: c in the forms above; 1 for a pool.
         spread: How far mean confidence is from accuracy, on crowds that the constant was not fitted to; it is like a
             standard deviation of log odds. See `ExpectedAccuracy`.
+        weights: ALPHA and GAMMA of a pool; None for the other forms.
     """
 
     form: Form | None
     value: float
     spread: float
+    weights: Weights | None = None
 
 
 def probabilities(calibrated_as: str, scale: Scale, scores: Array, votes: Array) -> Array:
@@ -90,6 +91,8 @@ def transform(form: Form, value: float, scores: Array, votes: Array) -> Array:
     classes = scores.shape[1]
     counts = np.maximum(votes, 1)[:, None]
     others = max(classes - 1, 1)
+    if form == "pool":
+        return scores
     if form == "share":
         found = _shares(scores)
         found *= counts
@@ -114,6 +117,13 @@ def constant(calibrated_as: str) -> Constant:
     return Constant(None, 1.0, max(known.spread for known in constants.values()))
 
 
+def pool_weights(calibrated_as: str) -> Weights:
+    """Return ALPHA and GAMMA of this name, whose form is a pool."""
+    weights = constant(calibrated_as).weights
+    assert weights is not None, f"{calibrated_as} has no pool"
+    return weights
+
+
 def is_calibrated(calibrated_as: str) -> bool:
     """Return whether there is a constant of this name."""
     return calibrated_as in _constants()
@@ -123,10 +133,12 @@ def is_calibrated(calibrated_as: str) -> bool:
 def _constants() -> Mapping[str, Constant]:
     """Read calibration.toml."""
     text = resources.files(__package__).joinpath("calibration.toml").read_text(encoding="utf-8")
-    return {
-        name: Constant(cast(Form, row["form"]), float(row["constant"]), float(row["spread"]))
-        for name, row in tomllib.loads(text).items()
-    }
+    return {name: _constant(row) for name, row in tomllib.loads(text).items()}
+
+
+def _constant(row: Mapping[str, Any]) -> Constant:
+    weights = Weights(float(row["alpha"]), float(row["gamma"])) if "alpha" in row else None
+    return Constant(cast(Form, row["form"]), float(row.get("constant", 1.0)), float(row["spread"]), weights)
 
 
 def _shares(scores: Array) -> Array:

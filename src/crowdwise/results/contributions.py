@@ -21,6 +21,8 @@ class Contributions:
         logarithmic: True if the sums are the logarithms of the scores, up to a constant; False if they are the scores.
         rescore: Returns (classes), the scores if each row named another class; None if the sums above say that. A
             method has it if what a label adds depends on the other labels of the item.
+        limits: (classes), what is added last, so that no class is more or less probable than the method allows; None if
+            it allows everything.
 
     >>> added = Contributions.of_votes(np.full(3, 1 / 3), n_classes=2)
     >>> added.scores(np.array([0, 0, 1])).round(2).tolist()
@@ -31,6 +33,7 @@ class Contributions:
     evidence: Array
     logarithmic: bool
     rescore: Callable[[Array], Array] | None = None
+    limits: Array | None = None
 
     @classmethod
     def of_votes(cls, weight: Array, n_classes: int) -> "Contributions":
@@ -61,8 +64,9 @@ class Contributions:
             return lead
 
     def sums(self, said: Array) -> Array:
-        """Return (classes): the prior plus what all rows add, given the class that each row names."""
-        return np.asarray(self.prior + self.added(said).sum(axis=0))
+        """Return (classes): the prior, what all rows add, given the class that each row names, and the limits."""
+        total = self.prior + self.added(said).sum(axis=0)
+        return np.asarray(total if self.limits is None else total + self.limits)
 
     def scores(self, said: Array) -> Array:
         """Return (classes): the scores that follow from the sums, given the class that each row names.

@@ -18,14 +18,18 @@ class Outlook:
             of these items is, given the labels so far.
         said: (workers, states, classes), how probable it is that each of the asked workers says a class of an item in
             this state.
-        answers: (states, classes), how probable it is that an item in this state has each class as its answer.
-        read: Turns (items, classes), the means of the answers over the states, into scores of the method.
-        knows_shared_errors: Whether there are states in which workers err together. If not, any number of labels is
-            expected to make up for anything.
+        answers: (states, numbers), what the scores follow from if an item is in this state, such as how probable each
+            class is as its answer.
+        read: Turns (items, numbers), the means of the answers over the states, and (items, classes), the numbers of
+            votes, into scores (items, classes) of the method.
+        votes: (items, classes), how many votes each item has so far.
+        ends: (states, classes), the scores of an item in this state after labels without end; None if workers are
+            expected to err independently, so that labels make up for anything.
     """
 
     weigh: Callable[[int, int], Array]
     said: Array
     answers: Array
-    read: Callable[[Array], Array]
-    knows_shared_errors: bool = False
+    read: Callable[[Array, Array], Array]
+    votes: Array
+    ends: Array | None = None

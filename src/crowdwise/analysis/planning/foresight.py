@@ -41,20 +41,25 @@ class Foresight:
     Attributes:
         outlook: What is expected of further labels; see `Outlook`.
         n_items: The number of items.
-        read: Turns (items, classes), the means of the answers over the states, into calibrated probabilities.
+        read: Turns (items, numbers), the means of the answers over the states, and (items, classes), the numbers of
+            votes, into calibrated probabilities (items, classes).
+        ends: (states), how sure the answer of an item in this state is after labels without end; None if workers are
+            expected to err independently, so that it is certain.
     """
 
     outlook: Outlook
     n_items: int
-    read: Callable[[Array], Array]
+    read: Callable[[Array, Array], Array]
+    ends: Array | None = None
 
     def gains(self, costs: Array | None = None) -> Array:
         """Return (items), how much a label is expected to add to the number of right answers, or to save of costs.
 
         One label alone often cannot change the answer, and then adds nothing, although a few together could. So this is
         the most that one, two, three or five labels of workers like those who are asked add, divided by their number
-        (the KG(*) policy of Frazier and Powell, 2010, https://doi.org/10.1287/deca.1100.0188). It is zero for an item
-        on which no such number of labels could change the answer.
+        (the KG(*) policy of Frazier and Powell, 2010, https://doi.org/10.1287/deca.1100.0188). What labels add is how
+        much more probable their answer then is than today's answer. It is zero for an item on which no such number of
+        labels could change the answer.
 
         Args:
             costs: (classes, decisions), what each decision costs where each class is true; None to count right answers.
@@ -62,28 +67,32 @@ class Foresight:
         Raises:
             DataError: There are costs, and so many classes that some of them are looked at together.
         """
-        answers, typical = self.outlook.answers, self.outlook.said.mean(axis=0)
-        if costs is not None:
-            if answers.shape[1] != len(costs):
-                raise DataError(
-                    f"What a label saves of costs is not foreseen for {len(costs):,} classes; "
-                    "strategy='uncertain' (--strategy uncertain) asks where decisions cost most."
-                )
-            answers = -answers @ costs  # what is gained by each decision, in each state
-        n_states, n_decisions = answers.shape
+        said, answers = self.outlook.said, self.outlook.answers
+        n_states, n_numbers = answers.shape
+        n_classes = said.shape[2]
+        if costs is not None and n_classes != len(costs):
+            raise DataError(
+                f"What a label saves of costs is not foreseen for {len(costs):,} classes; "
+                "strategy='uncertain' (--strategy uncertain) asks where decisions cost most."
+            )
+        log_typical = np.log(np.maximum(said.mean(axis=0), _TINY))
         gains = np.zeros(self.n_items)
         for number in _NUMBERS_OF_LABELS:
-            outcomes = _outcomes(typical.shape[1], number)
+            outcomes = _outcomes(n_classes, number)
             if outcomes is None:
                 continue
-            chance = np.exp(np.log(np.maximum(typical, _TINY)) @ outcomes.T + _log_arrangements(outcomes))
-            # (states, outcomes * decisions): an outcome and an answer, if the item is in this state
+            chance = np.exp(log_typical @ outcomes.T + _log_arrangements(outcomes))  # (states, outcomes)
+            # (states, outcomes * numbers): an outcome and an answer, if the item is in this state
             joint = (chance[:, :, None] * answers[:, None]).reshape(n_states, -1)
             for first, last in self.parts(self.n_items, joint.shape[1]):
-                weights = self.outlook.weigh(first, last)
-                after = (weights @ joint).reshape(last - first, -1, n_decisions).max(axis=2).sum(axis=1)
-                now = (weights @ answers).max(axis=1)
-                gains[first:last] = np.maximum(gains[first:last], (after - now) / number)
+                weights, votes = self.outlook.weigh(first, last), self.outlook.votes[first:last]
+                now = _gained(self.read(weights @ answers, votes), costs).argmax(axis=1)
+                likely = weights @ chance  # (items, outcomes)
+                means = (weights @ joint).reshape(-1, n_numbers) / np.maximum(likely, _TINY).reshape(-1, 1)
+                after = self.read(means, (votes[:, None] + outcomes).reshape(-1, n_classes))
+                gained = _gained(after, costs).reshape(last - first, len(outcomes), -1)
+                better = gained.max(axis=2) - np.take_along_axis(gained, now[:, None, None], axis=2)[:, :, 0]
+                gains[first:last] = np.maximum(gains[first:last], (likely * better).sum(axis=1) / number)
         return gains
 
     def parts(self, n_items: int, width: int = 1) -> Iterator[tuple[int, int]]:
@@ -115,11 +124,12 @@ def foresee(result: Result, labels: Labels, asked: int | None = None) -> Foresig
     method, scale, check = result.method.calibrated_as, result.scale, result.gold_check
     if found is not None:
 
-        def read(means: Array) -> Array:
-            probabilities = calibration.probabilities(method, scale, found.read(means), np.ones(len(means)))
+        def calibrated(scores: Array) -> Array:
+            probabilities = calibration.probabilities(method, scale, scores, np.ones(len(scores)))
             return probabilities if check is None else check.recalibration.apply(probabilities)
 
-        return Foresight(found, labels.n_items, read)
+        ends = None if found.ends is None else calibrated(found.ends).max(axis=1)
+        return Foresight(found, labels.n_items, lambda means, votes: calibrated(found.read(means, votes)), ends)
     probabilities = result.probabilities[back.item_places]
     if labels.n_classes <= _MOST_CLASSES and learned.confusion is not None:
         said = learned.confusion[speakers]
@@ -129,8 +139,19 @@ def foresee(result: Result, labels: Labels, asked: int | None = None) -> Foresig
             probabilities = _named(probabilities)
         said = np.stack([_coin(one, labels.n_classes, probabilities.shape[1]) for one in quality.tolist()])
     states = probabilities.shape[1]
-    plain = Outlook(lambda first, last: probabilities[first:last], said, np.eye(states), lambda means: means)
+    plain = Outlook(
+        weigh=lambda first, last: probabilities[first:last],
+        said=said,
+        answers=np.eye(states),
+        read=lambda means, _votes: means,
+        votes=np.zeros(probabilities.shape, np.int64),  # which nothing here depends on
+    )
     return Foresight(plain, labels.n_items, plain.read)
+
+
+def _gained(probabilities: Array, costs: Array | None) -> Array:
+    """Return (items, decisions), the probability that each answer is right, or what each decision saves of costs."""
+    return probabilities if costs is None else np.asarray(-probabilities @ costs)
 
 
 def speakers_of(votes: Array, count: int = _SPEAKERS) -> Array:

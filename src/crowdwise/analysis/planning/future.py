@@ -50,23 +50,24 @@ def simulate_future(foresight: Foresight, is_open: Array, seed: int) -> Future:
     draws = -(-runs // n_items)
     random = np.random.default_rng(seed)
     weights = np.concatenate([outlook.weigh(*part) for part in foresight.parts(int(items[-1]) + 1)])[items]
+    votes = outlook.votes[items]
     confidence = np.zeros((len(STEPS), n_items))
     at_once = max(_ROWS // n_items, 1)  # so many draws of all items are made together
     for done in range(0, draws, at_once):
         together = min(at_once, draws - done)
-        found = _simulate(foresight, np.tile(weights, (together, 1)), random)
+        found = _simulate(foresight, np.tile(weights, (together, 1)), np.tile(votes, (together, 1)), random)
         confidence += found.reshape(len(STEPS), together, n_items).sum(axis=1) / draws
-    most = foresight.read(outlook.answers).max(axis=1)
-    ceiling = float((weights @ most).mean()) if outlook.knows_shared_errors else 1.0
+    ceiling = 1.0 if foresight.ends is None else float((weights @ foresight.ends).mean())
     return Future(confidence, ceiling)
 
 
-def _simulate(foresight: Foresight, weights: Array, random: np.random.Generator) -> Array:
+def _simulate(foresight: Foresight, weights: Array, votes: Array, random: np.random.Generator) -> Array:
     """Return (steps, rows), how sure the answers are after each step of one simulation of every row.
 
     Args:
         foresight: What is expected of further labels.
         weights: (rows, states), how probable the states of the items are.
+        votes: (rows, classes), how many votes the items have; the simulated ones are added.
         random: Where random numbers come from.
     """
     said_by = foresight.outlook.said
@@ -75,21 +76,23 @@ def _simulate(foresight: Foresight, weights: Array, random: np.random.Generator)
     state = _drawn(np.cumsum(weights, axis=1), random)
     now = np.log(np.maximum(weights, np.finfo(float).tiny))
     confidence = np.empty((len(STEPS), len(weights)))
-    given = 0
+    given, rows = 0, np.arange(len(weights))
     for place, step in enumerate(STEPS.tolist()):
         for _ in range(step - given):
             speaker = random.integers(0, len(said_by), len(weights))
-            now += log_said[speaker, :, _drawn(sums[speaker, state], random)]
+            said = _drawn(sums[speaker, state], random)
+            now += log_said[speaker, :, said]
+            votes[rows, said] += 1
         given = step
-        confidence[place] = _sure(foresight, now)
+        confidence[place] = _sure(foresight, now, votes)
     return confidence
 
 
-def _sure(foresight: Foresight, logarithms: Array) -> Array:
-    """Return (items), how sure the answers are, given the logarithms of how probable the states are."""
+def _sure(foresight: Foresight, logarithms: Array, votes: Array) -> Array:
+    """Return (items), how sure the answers are, given the logarithms of how probable the states are, and the votes."""
     weights = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
-    return np.asarray(foresight.read(weights @ foresight.outlook.answers).max(axis=1))
+    return np.asarray(foresight.read(weights @ foresight.outlook.answers, votes).max(axis=1))
 
 
 def _drawn(sums: Array, random: np.random.Generator) -> Array:

@@ -167,7 +167,7 @@ def plan(labels: Labels, *, target: float, price: float | None = None, result: R
     foresight = foresee(found, labels)
     future = simulate_future(foresight, is_open[inverse(labels.numbering.item_places)], _SEED)
     now = found.expected_accuracy
-    gains = (future.confidence - future.confidence[0]) * (LEARNING if foresight.outlook.knows_shared_errors else 1.0)
+    gains = (future.confidence - future.confidence[0]) * (1.0 if foresight.ends is None else LEARNING)
     curve = _curve(now.value, gains.mean(axis=1))
     low, high = _interval(now.value, future.confidence[0], gains, wanted)
     return Plan(
@@ -178,11 +178,11 @@ def plan(labels: Labels, *, target: float, price: float | None = None, result: R
         needed=_labels(_steps_to(curve, wanted), n_items),
         needed_low=_labels(low, n_items),
         needed_high=_labels(high, n_items),
-        ceiling=_ceiling(now.value, future, foresight.outlook.knows_shared_errors, float(curve[-1])),
+        ceiling=_ceiling(now.value, future, foresight.ends is not None, float(curve[-1])),
         gold=_gold(found.confidence[is_open], wanted),
         price=cost,
         curve=pl.DataFrame({"labels_per_item": STEPS, "labels": STEPS * n_items, "expected_accuracy": curve}),
-        shares_errors=foresight.outlook.knows_shared_errors,
+        shares_errors=foresight.ends is not None,
     )
 
 

@@ -73,6 +73,14 @@ class Copies(NamedTuple):
         """Whether everybody counts as one."""
         return bool((self.exponents == 1).all() and (self.follows < 0).all())
 
+    def kept(self, labels: Labels) -> Array | None:
+        """(labels), whether each of these labels stays in the crowd; None if all do."""
+        if (self.follows < 0).all():
+            return None
+        weights = np.ones(len(labels.workers))
+        kernels.leave_out_followers(labels.item_starts, labels.workers, self.follows, weights)
+        return np.asarray(weights > 0)
+
     def weights(self, labels: Labels) -> Array:
         """(labels), how much each of these labels counts; empty if all count as one.
 

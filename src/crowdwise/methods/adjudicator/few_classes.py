@@ -24,6 +24,7 @@ from .structure import (
     ItemTypes,
     StructuredWorkers,
     cut,
+    density_of,
     every_type,
     log_type_shares,
     next_classes,
@@ -37,8 +38,6 @@ from .structure import (
 )
 
 _FIRST_NEWTON_STEPS: Final = 4
-# With more classes than this, the centre moves to the mean of the workers, which is quicker to compute.
-_MOST_INFORMED: Final = 16
 # About how many multiplications a thread does before it takes the next workers.
 _WORK: Final = 1 << 22
 
@@ -55,7 +54,7 @@ class PullCounts(NamedTuple):
             is the true class and the class that the pull is towards; see kernels/pulls.py.
         classes: (classes), the sum of the scores.
         pulled: (strengths, pairs), the sum of the probabilities of every pull.
-        totals: (6), the sums that `kernels.sweep_pulls` names.
+        totals: The sums that structure.py names.
     """
 
     confusion: PerWorker
@@ -206,6 +205,7 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
     """
     n_workers, n_classes, _ = counts.confusion.shape
     right = float(np.trace(counts.confusion, axis1=1, axis2=2).sum())
+    density, lone = density_of(counts.totals)
     start = starting_spread(right, float(counts.confusion.sum()) - right, n_classes)
     centre = start * np.eye(n_classes)
     workers = FewClasses(
@@ -220,6 +220,8 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
         followed=np.zeros((n_workers, 3)),
         kept=1.0,
         objective=np.zeros(0),
+        density=density,
+        lone=lone,
         logits=np.tile(centre, (n_workers, 1, 1)),
         penalty=0.0,
     )
@@ -227,18 +229,6 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
     exposure = pull_shares(FIRST_SHARES, n_classes) * labels[:, None, :, None]
     counts = counts._replace(exposure=filled(exposure))
     return _improved(workers, counts, start, _FIRST_NEWTON_STEPS)
-
-
-def _to_the_mean(before: FewClasses, logits: Array, away: Array) -> Array:
-    """The move of the centre to the mean of the workers' logits, as far as they are more certain than its prior.
-
-    This takes more steps than the information of all workers would, and no matrix of classes to the power of four.
-    """
-    ability, class_wise, style, rest = before.variances
-    variance = style + rest + (ability + class_wise) * np.eye(len(away))
-    apart = logits.mean(axis=0) - before.centre
-    weight = len(logits) / variance
-    return np.asarray((weight * apart + CENTRE_PRECISION * away) / (weight + CENTRE_PRECISION))
 
 
 class _Sums(NamedTuple):
@@ -266,8 +256,7 @@ def _improved(before: FewClasses, counts: PullCounts, start: float, steps: int) 
     bounds = list(runs(np.arange(len(logits) + 1), max(_WORK // n_classes**5, 1)))
 
     def step(part: int) -> _Sums:
-        size = n_logits if n_classes <= _MOST_INFORMED else 0
-        square, information = np.zeros((n_classes, n_classes)), np.zeros((size, size))
+        square, information = np.zeros((n_classes, n_classes)), np.zeros((n_logits, n_logits))
         sums = _Sums(square, information, np.zeros(4), np.zeros(4), np.zeros(1))
         given = counts.confusion, counts.exposure, STRENGTHS, before.centre, before.variances
         kernels.step_logits(*bounds[part], *given, logits, *sums)
@@ -279,12 +268,9 @@ def _improved(before: FewClasses, counts: PullCounts, start: float, steps: int) 
             threads.run(step, total.add)
     sums: _Sums = _Sums(*total.value)
     away = start * np.eye(n_classes) - before.centre
-    if sums.information.size:
-        move = sums.rest_total / before.variances[3] + CENTRE_PRECISION * away
-        # Not LAPACK, whose last bits and speed depend on how many threads it takes.
-        kernels.solve(sums.information + CENTRE_PRECISION * np.eye(n_logits), move.reshape(-1))
-    else:
-        move = _to_the_mean(before, logits, away)
+    move = sums.rest_total / before.variances[3] + CENTRE_PRECISION * away
+    # Not LAPACK, whose last bits and speed depend on how many threads it takes.
+    kernels.solve(sums.information + CENTRE_PRECISION * np.eye(n_logits), move.reshape(-1))
     # The squares that the Gaussian priors of workers and centre are the exponentials of minus one half of.
     misfit = float((sums.squares / before.variances).sum() + CENTRE_PRECISION * (away**2).sum())
     sizes = len(logits) * np.array([1, n_classes, n_classes, n_logits])

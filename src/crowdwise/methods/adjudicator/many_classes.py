@@ -31,6 +31,7 @@ from .structure import (
     ItemTypes,
     StructuredWorkers,
     cut,
+    density_of,
     every_type,
     log_type_shares,
     next_classes,
@@ -62,7 +63,7 @@ class NamedCounts(NamedTuple):
     classes: Array  # (classes)
     easy: Array  # (strengths)
     traps: Array  # (strengths)
-    totals: Array  # (6)
+    totals: Array  # the sums that structure.py names
     said: PerWorker  # (workers, classes), the labels of every worker
     agreed: Array  # (1), the sum over the labels of the score of the class that is said; in a first sweep only
 
@@ -307,6 +308,7 @@ def first_workers(counts: NamedCounts, vote_classes: Array, copies: Copies) -> M
     """Return workers who are all alike, and as good as the first scores say."""
     n_workers, n_classes = counts.said.shape
     right = float(counts.agreed[0])
+    density, lone = density_of(counts.totals)
     start = starting_spread(right, float(counts.said.sum()) - right, n_classes)
     return ManyClasses(
         centre=start * np.eye(n_classes),
@@ -320,6 +322,8 @@ def first_workers(counts: NamedCounts, vote_classes: Array, copies: Copies) -> M
         followed=np.zeros((n_workers, 3)),
         kept=1.0,
         objective=np.zeros(0),
+        density=density,
+        lone=lone,
         ability=np.zeros(n_workers),
         class_part=np.zeros((n_workers, n_classes)),
         style=np.zeros((n_workers, n_classes)),

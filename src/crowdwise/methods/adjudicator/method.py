@@ -9,7 +9,8 @@ many items have none. y_ij is the class that worker j said. The logits x_j of a 
 together, plus the worker's ability, class-wise part, response style and the rest; each part is Gaussian with a variance
 that is learned. Workers make the same errors on the same items, because the items pull them. What is true is not the
 class that explains the votes best: it is what a competent member of the crowd would answer to the item, who also feels
-its pull. So twenty equal votes are worth no more than the reliability of this adjudicator.
+its pull. So twenty equal votes are worth no more than the reliability of this adjudicator. How sure the answer is
+follows from it, the votes and the class that made them together; see results/pooling.py.
 """
 
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from typing import ClassVar, Final, Literal, TypeAlias
 import numpy as np
 
 from ...data.crowd import Crowd
-from ...data.labels import Labels, shares
+from ...data.labels import Labels, shares, votes_by_class
 from ...engines.base import Engine, Finished, Lasting, open_engine
 from ...errors import DataError, require_room
 from ...inference.dependence import PairCounts, count_pairs, is_quick_to_compare
@@ -28,15 +29,17 @@ from ...inference.loop import IterativeMethod
 from ...inference.method import Progress, Reference
 from ...inference.parameters import most_iterations, parameter
 from ...kernels import Array
+from ...results.calibration import pool_weights
 from ...results.contributions import Contributions
 from ...results.gold import clamped_scores
-from ...results.learned import chances
 from ...results.outlook import Outlook
+from ...results.pooling import pooled, votes_alone
 from ...results.quality import count_right_by
 from ...results.result import Ending
 from ...results.tempering import tempered
 from . import few_classes, many_classes
 from .copies import Copies, count_blocks_once, count_exact_copies_once
+from .explaining import explain_latent, explain_pool
 from .few_classes import FewClasses, PullCounts
 from .followers import can_follow, leave_out_followers
 from .further_labels import TypesOfItems
@@ -51,19 +54,10 @@ from .readings import (
     read_votes,
 )
 from .starts import Start
-from .structure import ITEMS, MOVED, SQUARED_LABELS, StructuredWorkers
+from .structure import FEW_CLASSES, ITEMS, MOVED, SQUARED_LABELS, TAUGHT, StructuredWorkers, count_votes
 
-# Every worker has a whole matrix of logits if there are no more classes than this...
-_FEW: Final = 16
-# ...or no more than this, and about how many multiplications an iteration takes is within a limit.
-_MANY: Final = 40
-_MOST_WORK: Final = 2e8
-# It was fitted by log loss to 54 crowds with known truth, each family weighing the same, when the method was designed.
-_TEMPERATURE: Final = 0.73
-
-
-# The points and weights of Gauss and Legendre for a mean from 0 to 1.
-_POWERS: Final = tuple(part / 2 for part in (np.polynomial.legendre.leggauss(20) + np.array([[1.0], [0.0]])))
+# So many votes on an item are taken for labels without end.
+_WITHOUT_END: Final = 1e9
 # What a sweep counts; it depends on the number of classes.
 Counts: TypeAlias = PullCounts | NamedCounts
 
@@ -91,15 +85,20 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
     least_iterations: ClassVar[int] = 5
     has_difficulties: ClassVar[bool] = True
     work_per_label: ClassVar[int] = 8
+    renamed: ClassVar[Mapping[str, str]] = {
+        "temperature": "temperature was the inverse of what is called so elsewhere, and is gone: use power, which is 1 "
+        "by default, and below 1 makes answers less sure."
+    }
 
     read_out: Literal["answer", "latent"] = parameter(
         "answer",
-        "What the scores are: the answer of a competent adjudicator, or the latent class that explains the votes.",
+        "What the scores are: the answer of a competent adjudicator, pooled with the votes and the latent class "
+        "(docs/confidence.md); or the latent class alone, which explains the votes.",
     )
-    temperature: float = parameter(
-        _TEMPERATURE,
-        "The power that probabilities are raised to before they are normalised again; 1 leaves them as they are. The "
-        "default was fitted to crowds with known truth (docs/calibration.md).",
+    power: float = parameter(
+        1.0,
+        "What the logarithms of the probabilities are multiplied by before they are normalised: below 1, answers are "
+        "less sure.",
         above=0,
         at_most=10,
     )
@@ -121,16 +120,16 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
     def calibrated_as(self) -> str:
         """The answers of an adjudicator and the latent classes are sure in different ways.
 
-        With another temperature than the default, they are as sure as the user wants: nobody calibrated that.
+        With another power than the default, they are as sure as the user wants: nobody calibrated that.
         """
         name = self.key if self.read_out == "answer" else "adjudicator-latent"
-        return name if self.temperature == _TEMPERATURE else f"{name} with temperature={self.temperature:g}"
+        return name if self.power == 1 else f"{name} with power={self.power:g}"
 
     def check(self, labels: Crowd) -> None:
         """Refuse votes that name several classes, and more than fits in memory."""
         super().check(labels)
         n_workers, n_classes = labels.n_workers, labels.n_classes
-        few = _have_matrices(labels)
+        few = n_classes <= FEW_CLASSES
         size = 8 * (20 * n_workers * n_classes**2 if few else 30 * n_workers * n_classes + 8 * n_classes**2)
         require_room(
             size,
@@ -145,11 +144,12 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
 
     def empty_counts(self, labels: Labels, workers: StructuredWorkers | Start | None) -> Counts:
         """Counts of no items."""
-        kind = PullCounts if _have_matrices(labels) else NamedCounts
+        kind = PullCounts if labels.n_classes <= FEW_CLASSES else NamedCounts
         return kind.empty(labels, not isinstance(workers, StructuredWorkers))
 
     def sweep(self, labels: Labels, scores: Array, workers: StructuredWorkers | Start | None, counts: Counts) -> Array:
         """Score the items by the probabilities of their latent classes, and count classes and pulls."""
+        count_votes(labels, None if workers is None else workers.copies, counts.totals)
         if isinstance(workers, StructuredWorkers):
             return workers.sweep(labels, scores, counts)
         if workers is not None:
@@ -160,6 +160,8 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         self, labels: Labels, scores: Array, known: int, workers: StructuredWorkers | Start | None, counts: Counts
     ) -> None:
         """Count items whose latent class is known; all pulls are possible."""
+        count_votes(labels, None if workers is None else workers.copies, counts.totals)
+        counts.totals[TAUGHT] += labels.n_items
         if isinstance(workers, StructuredWorkers):
             workers.sweep(labels, scores, counts, known)
         else:
@@ -173,6 +175,7 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
                 "use bwa with a state of its own."
             )
         super().add_past(counts, past, workers)
+        counts.totals[TAUGHT] += past["classes"].sum()
 
     def lasting(self, ending: Ending) -> Lasting:
         """Return what was counted, if workers have matrices: other counts depend on what was known of the workers."""
@@ -194,7 +197,7 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
 
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
         """Iterate from the votes, and from elsewhere if that reading is doubtful."""
-        if engine.n_classes <= _FEW:
+        if engine.n_classes <= FEW_CLASSES:
             return self._iterate(engine, progress)
         from threadpoolctl import threadpool_limits  # imported here because it is slow to import
 
@@ -254,12 +257,19 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         return count_exact_copies_once(engine, votes.given, float(votes.totals[SQUARED_LABELS]), pairs)
 
     def finish(self, labels: Labels, scores: Array, workers: StructuredWorkers | None) -> Finished:
-        """The adjudicator's answers, or the latent classes, tempered; and how likely every item is a trap."""
+        """The pool of the adjudicator's answers, or the latent classes; and how likely every item is a trap."""
         if workers is None:
             return Finished(scores, np.zeros(len(scores)))
         answers, traps = workers.read_out(labels)
-        found = answers if self.read_out == "answer" else scores
-        return Finished(tempered(found, self.temperature), traps)
+        return Finished(self.pool(workers, answers, self._votes(labels, workers), scores), traps)
+
+    def pool(self, workers: StructuredWorkers, answers: Array, votes: Array, latent: Array) -> Array:
+        """(items, classes), the scores of the result, given the parts of the pool; see results/pooling.py."""
+        if self.read_out == "latent":
+            return tempered(latent, self.power)
+        if workers.lone:
+            return votes_alone(votes, self.power)
+        return pooled((answers, votes, latent), workers.density, pool_weights(self.key), self.power)
 
     def expected_right(self, labels: Labels, workers: StructuredWorkers) -> tuple[Array, Array]:
         """(workers), how many labels name the latent class of their item, as is expected; and the variance of that."""
@@ -269,65 +279,45 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         return count_right_by(labels, scores)
 
     def contributions(self, one: Labels, item: int, workers: StructuredWorkers) -> Contributions:
-        """What each label of one item adds to the logarithm of the probability of every class.
-
-        Let u(s) be the probability of type s of the item, given its labels and the class. For a latent class,
-
-            log p(class) = sum_s u(s) [log p(s) + sum_e log p(label e | s)] + entropy of u + constant
-
-        exactly. An answer follows from the types alone, so there the labels are let in gradually: with all of them to
-        the power w, the probability of the answer grows with w by sum_s u_w(s) log p(label e | s) for each label, and
-        the mean over w from 0 to 1 is what it adds (Aumann and Shapley). All that is no label's is the prior.
-        """
-        types = workers.types(one)
-        rows, said = np.arange(len(one.labels)), np.searchsorted(types.said_classes, one.labels)
-        made = types.log_said[:, rows, said].sum(axis=1)[:, None]
+        """What each label of one item adds to the logarithm of the probability of every class; see explaining.py."""
+        scores = self._scores_if(one, workers, one.labels)
+        rescore = partial(self._scores_if, one, workers)
         if self.read_out == "latent":
-            of_class = types.true_class[:, None] == np.arange(one.n_classes)
-            joint = np.where(of_class, types.log_prior[:, None], -np.inf)  # (types, classes)
-            share = _shares(joint + made)
-        else:
-            joint = types.log_prior[:, None] + types.log_answer
-            share = sum(weight * _shares(joint + power * made) for power, weight in zip(*_POWERS, strict=True))
-        total = np.logaddexp.reduce(joint + made, axis=0)
-        evidence = np.full((len(rows), one.n_classes, one.n_classes), np.nan)  # for classes that are not looked at
-        added = self.temperature * np.tensordot(types.log_said, share, (0, 0))  # (rows, said classes, classes)
-        evidence[:, types.said_classes] = added
-        chance = chances(total)
-        hot = tempered(chance[None], self.temperature)[0]
-        known = chance > 0
-        scores = np.where(known, np.log(np.where(known, hot, 1.0)), self.temperature * total)
-        prior = scores - added[rows, said].sum(axis=0)
-        return Contributions(prior, evidence, logarithmic=True, rescore=partial(self._scores_if, one, workers))
+            return explain_latent(one, workers, self.power, scores, rescore)
+        return explain_pool(one, workers, self.power, scores, rescore)
 
     def outlook(self, labels: Labels, workers: StructuredWorkers, asked: Array) -> Outlook | None:
         """What is expected of further labels: an item may pull, so that workers err together.
 
         With many classes, this is left to what is expected of any method.
         """
-        if not isinstance(workers, FewClasses) or labels.n_classes > _FEW:
+        if not isinstance(workers, FewClasses):
             return None
         types = TypesOfItems(labels, workers)
-        latent = np.eye(labels.n_classes)[types.true_class]
+        n_classes = labels.n_classes
+
+        def read(means: Array, votes: Array) -> Array:
+            return self.pool(workers, means[:, :n_classes], votes, means[:, n_classes:])
+
+        answers, latent, said = types.answers(), np.eye(n_classes)[types.true_class], types.said_by(asked)
+        dense = replace(workers, density=np.inf)  # as labels without end are
         return Outlook(
             weigh=types.weigh,
-            said=types.said_by(asked),
-            answers=types.answers() if self.read_out == "answer" else latent,
-            read=partial(tempered, power=self.temperature),
-            knows_shared_errors=True,
+            said=said,
+            answers=np.hstack([answers, latent]),
+            read=read,
+            votes=self._votes(labels, workers),
+            ends=self.pool(dense, answers, _WITHOUT_END * said.mean(axis=0), latent),
         )
+
+    def _votes(self, labels: Labels, workers: StructuredWorkers) -> Array:
+        """(items, classes), how many votes name each class, without those that are left out; copies count in full."""
+        return votes_by_class(labels, workers.copies.kept(labels))
 
     def _scores_if(self, one: Labels, workers: StructuredWorkers, said: Array) -> Array:
         """(classes), the scores of one item if the workers had said these classes."""
         changed = replace(one, labels=said.astype(one.labels.dtype))
         return np.asarray(self.finish(changed, self.rescore(changed, workers), workers).scores[0])
-
-
-def _have_matrices(labels: Crowd) -> bool:
-    """Whether every worker has a whole matrix of logits."""
-    # Not by the number of labels, which is another one in every part of a crowd.
-    n_classes = labels.n_classes
-    return n_classes <= _FEW or (n_classes <= _MANY and labels.n_workers * n_classes**4 <= _MOST_WORK)
 
 
 def _count_scores(labels: Labels, scores: Array, start: Start | None, counts: Counts) -> Array:
@@ -337,10 +327,3 @@ def _count_scores(labels: Labels, scores: Array, start: Start | None, counts: Co
     return few_classes.count_scores(
         labels, scores, np.zeros(0) if start is None else start.copies.weights(labels), counts
     )
-
-
-def _shares(joint: Array) -> Array:
-    """(types, classes), the probability of every type given each class; zeros for a class that is impossible."""
-    highest = joint.max(axis=0)
-    weights = np.exp(joint - np.where(highest > -np.inf, highest, 0.0))
-    return np.asarray(weights / np.maximum(weights.sum(axis=0), np.finfo(float).tiny))

@@ -20,10 +20,8 @@ from ...results.result import Ending
 from .copies import Copies, count_blocks_once
 from .few_classes import FewClasses
 from .starts import Start
-from .structure import ITEMS, LARGEST
+from .structure import FEW_CLASSES, ITEMS, LARGEST
 
-# With more classes there may be no evidence to compare readings by.
-_MOST_CLASSES: Final = 16
 # How many groups of workers are tried: the eigenvectors of the largest eigenvalues of the workers' correlations.
 _GROUPS: Final = 3
 # A correlation counts in full only if it is from many more items than this.
@@ -124,7 +122,7 @@ def _plurality(votes: Any) -> float:
 
 def has_readings(labels: Crowd) -> bool:
     """Whether other readings of these labels can be looked for."""
-    return 2 <= labels.n_classes <= _MOST_CLASSES and not pairs_refusal(labels.n_workers, labels.n_classes)
+    return 2 <= labels.n_classes <= FEW_CLASSES and not pairs_refusal(labels.n_workers, labels.n_classes)
 
 
 def is_doubtful(plain: Reading) -> bool:

@@ -17,6 +17,9 @@ from ...kernels import Array
 from ...results.learned import Learned, PerWorker
 from .copies import Copies
 
+# Every worker has a whole matrix of logits if there are no more classes than this, and a few numbers for every class if
+# there are more. Nothing else decides which form of the workers it is.
+FEW_CLASSES: Final = 16
 # The strengths of pulls, in logits. How common each one is, is learned.
 STRENGTHS: Final = np.array([1.0, 2.0, 4.0])
 # The probabilities of types before any label: no pull; a pull towards the true class, of each strength ("easy"); a pull
@@ -37,9 +40,11 @@ _LONGEST_CENTRE_MOVE: Final = 1.0
 # The adjudicator is as good as the best of ten workers: the expected largest of ten standard normal numbers.
 _COMPETENCE: Final = 1.5388
 
-# The places of the sums that a sweep makes over all items; see `kernels.sweep_pulls`.
-MOVED, LOG_LIKELIHOOD, KEPT, LARGEST, ITEMS, SQUARED_LABELS = range(6)
-N_TOTALS: Final = 6
+# The places of the sums that a sweep makes over all items; for the first six, see `kernels.sweep_pulls`. LABELS is the
+# number of labels, LABELLED that of items which have any, and TAUGHT how many items are of a known class, or were in
+# earlier labels. The last three are plain counts, whatever a label or an item weighs.
+MOVED, LOG_LIKELIHOOD, KEPT, LARGEST, ITEMS, SQUARED_LABELS, LABELS, LABELLED, TAUGHT = range(9)
+N_TOTALS: Final = 9
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +64,8 @@ class StructuredWorkers(Learned):
             probable all labels are because it follows, as a natural logarithm; zeros for none.
         kept: The share of the votes that the scores of the iteration before keep, as the mean of the items.
         objective: The negative log likelihood of the labels under the parameters of the iteration before.
+        density: How many labels an item of the crowd has, and at least 2; n in results/pooling.py.
+        lone: Whether no item has two labels, and nothing else is known: then nothing can be learned from agreement.
     """
 
     centre: Array
@@ -72,6 +79,8 @@ class StructuredWorkers(Learned):
     followed: PerWorker
     kept: float
     objective: Array
+    density: float
+    lone: bool
 
     @property
     def counted_as(self) -> Array:
@@ -146,6 +155,20 @@ class ItemTypes(NamedTuple):
     said_classes: Array
     log_said: Array
     log_answer: Array
+
+
+def count_votes(labels: Labels, copies: Copies | None, totals: Array) -> None:
+    """Add the labels of these items that are not left out, and the items that have any, to the sums of a sweep."""
+    kept = None if copies is None else copies.kept(labels)
+    given = np.diff(labels.item_starts) if kept is None else np.bincount(labels.item_of[kept])
+    totals[LABELS] += given.sum()
+    totals[LABELLED] += np.count_nonzero(given)
+
+
+def density_of(totals: Array) -> tuple[float, bool]:
+    """Return `density` and `lone` of a crowd, given the sums of a sweep."""
+    labels, labelled = float(totals[LABELS]), float(totals[LABELLED])
+    return max(labels / max(labelled, 1.0), 2.0), labels == labelled and totals[TAUGHT] == 0
 
 
 def starting_spread(right: float, wrong: float, n_classes: int) -> float:
