@@ -39,7 +39,7 @@ def all_impossible(result: cw.Result, labels: cw.Labels, i: int) -> bool:
 
 def check(why: Explanation, result: cw.Result, labels: cw.Labels, i: int) -> None:
     """Check that contributions add up to the difference of the scores, and that scores follow from the sums."""
-    added = why.prior + float(why.votes["contribution"].sum())
+    added = why.prior + float(why.votes["contribution"].sum()) + why.limit
     assert added == pytest.approx(why.difference)
     best, second = result.scores[i, result.ranking[0][i]], result.scores[i, result.ranking[1][i]]
     if why.scale == "score":
