@@ -242,3 +242,68 @@ def test_a_quiet_command_on_a_duckdb_file_says_nothing_when_it_ends(tmp_path: Pa
     command = [sys.executable, "-m", "crowdwise", "aggregate", str(path), "-o", str(tmp_path / "out.csv"), "--quiet"]
     ended = subprocess.run(command, capture_output=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, b"", b"")
+
+
+def test_a_sqlite_file_with_a_write_ahead_log_is_read_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "crowd.sqlite"
+    writer = sqlite3.connect(path)
+    writer.execute("pragma journal_mode = wal")
+    writer.execute("create table votes (item, worker, label)")
+    writer.executemany("insert into votes values (?, ?, ?)", ROWS)
+    writer.commit()
+    assert cw.read_labels(path).n_labels == 3  # which are only in the log so far
+    writer.close()
+    assert list(tmp_path.iterdir()) == [path]
+    assert cw.read_labels(path).n_labels == 3
+    with path.open("rb") as file:
+        assert cw.read_labels(file).n_labels == 3
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("label", "rows", "message"),
+    [
+        ("hex(zeroblob(item * 10000000))", 1, "a value of more than 17 MB"),
+        ("hex(zeroblob(2000000))", 40, "its rows have more than 17 MB"),
+    ],
+    ids=["one large value", "many values"],
+)
+def test_columns_of_sqlite_that_are_computed_are_bounded(
+    label: str, rows: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crowdwise.data.sqlite_files.available_memory", lambda: 2**26)
+    path = tmp_path / "crowd.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"create table votes (item int, worker, label as ({label}))")
+        connection.executemany("insert into votes values (?, 'a')", [(number,) for number in range(1, rows + 1)])
+    connection.close()
+    with pytest.raises(cw.DataError, match=message):
+        cw.read_labels(path)
+
+
+def test_tables_may_have_points_in_their_names_and_be_in_other_schemas(tmp_path: Path) -> None:
+    files = tmp_path / "crowd.sqlite", tmp_path / "crowd.duckdb"
+    for path, connect in zip(files, (sqlite3.connect, duckdb.connect), strict=True):
+        connection: Any = connect(str(path))
+        connection.execute('create table "a.b" (item int, worker varchar, label varchar)')
+        connection.execute("insert into \"a.b\" values (1, 'w', 'x')")
+        if path.suffix == ".duckdb":
+            connection.execute('create schema "old one"')
+            connection.execute('create table "old one".votes as select item, worker, \'y\' as label from "a.b"')
+        connection.commit()
+        connection.close()
+        assert cw.read_labels(path, table="a.b").names.classes.to_list() == ["x"]
+    assert cw.read_labels(files[1], table="old one.votes").names.classes.to_list() == ["y"]
+    with pytest.raises(cw.CallError, match=r"has the tables 'a\.b', 'old one\.votes': name one"):
+        cw.read_labels(files[1])
+
+
+def test_types_of_duckdb_that_are_no_labels_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "crowd.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("create table votes (item int, worker text, span interval, either union(n int, t text))")
+        connection.execute("insert into votes values (1, 'a', interval 1 day, 3)")
+    for label, dtype in (("span", "INTERVAL"), ("either", "UNION")):
+        with pytest.raises(cw.DataError, match=f"column '{label}' holds {dtype}; cast it in a query, as in {label}::"):
+            cw.read_labels(path, label=label)
+    assert cw.read_labels(path, query="select item, worker, span::text as label from votes").n_labels == 1

@@ -3,6 +3,7 @@
 import gzip
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -207,3 +208,14 @@ def test_phases_draw_a_bar_with_the_time_left(monkeypatch: pytest.MonkeyPatch) -
     show("sorting", 1.0)
     assert re.search(r"reading .*\d:\d\d:\d\d", drawn.getvalue())
     assert "sorting" in drawn.getvalue()
+
+
+def test_another_report_does_not_change_the_labels_it_is_asked_of(tmp_path: Path) -> None:
+    path = tmp_path / "votes.csv"
+    cw.write({path: cw.simulate(20, 5, 2, seed=1).rows})
+    with cw.read_labels(path, engine="disk") as labels:
+        before = labels.report
+        other = labels.with_report(replace(before, understood=("Another report.",)))
+        assert labels.report is before
+        assert other.report.understood == ("Another report.",)
+        assert cw.MajorityVote().fit(other).to_frame().equals(cw.MajorityVote().fit(labels).to_frame())

@@ -9,12 +9,14 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timedelta
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import crowdwise as cw
@@ -475,3 +477,15 @@ def test_a_count_in_a_parquet_page_that_cannot_be_is_refused(count: bytes, tmp_p
     path.write_bytes(content[: where + 2] + b"\xc9" + count + content[where + 4 :])
     with pytest.raises(cw.DataError, match="does not read as Parquet: the header of a page is damaged"):
         cw.read_labels(path)
+
+
+def test_types_that_polars_does_not_read_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "votes.arrow"
+    wide = pa.array([Decimal("1.5")], pa.decimal256(50, 2))
+    table = pa.table([pa.array([1]), pa.array(["a"]), wide, wide], names=["item", "worker", "label", "label"])
+    with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
+        writer.write(table)
+    with pytest.raises(cw.DataError, match="or has a column of a type that polars does not read"):
+        cw.read_labels(path)
+    with pytest.raises(cw.DataError, match="Give each column a name of its own, and one type"):
+        cw.read_labels(table)

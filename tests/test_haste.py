@@ -2,6 +2,7 @@
 
 import io
 import json
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +107,22 @@ def test_honest_crowds_raise_no_alarm(workers: int, spread: float) -> None:
 
 def test_few_workers_cannot_be_compared() -> None:
     assert not hasty(np.array([0.1, 9, 9, 9]), np.full(4, 50.0), np.full(4, 0.01)).any()
+
+
+@pytest.mark.parametrize("name", ["votes.jsonl", "votes.sqlite"])
+def test_seconds_of_mixed_types_are_left_out_in_a_sentence(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    rows = [(1, "a", "x", 3), (1, "b", "x", "soon")]
+    if name.endswith("jsonl"):
+        keys = ("item", "worker", "label", "seconds")
+        path.write_text("\n".join(json.dumps(dict(zip(keys, row, strict=True))) for row in rows))
+    else:
+        connection = sqlite3.connect(path)
+        connection.execute("create table votes (item, worker, label, seconds)")
+        connection.executemany("insert into votes values (?, ?, ?, ?)", rows)
+        connection.commit()
+        connection.close()
+    labels = cw.read_labels(path)
+    assert labels.n_labels == 2
+    assert labels.report.pace is None
+    assert any(said.startswith("How fast workers are is not known: ") for said in labels.report.understood)

@@ -2,15 +2,18 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
 from ..errors import require_extra
 from .frames import first_line
-from .queries import BATCH_ROWS, Database, in_types, open_database, read_as
+from .queries import BATCH_ROWS, Database, in_types, open_database, quoted_tables, read_as
 from .table import Table
 from .unpacking import Content, UnsoundError
+
+# Types that polars does not know.
+_UNKNOWN_TYPES: Final = ("interval", "union")
 
 
 def open_duckdb(content: Content, query: str | None, table: str | None) -> Table:
@@ -27,10 +30,13 @@ class _File(Database):
     def __init__(self, path: str) -> None:
         self.name = path
 
-    def tables(self) -> list[str]:
-        """Return the names of its tables; views are not among them."""
-        with self._asked("select table_name from duckdb_tables() where not internal order by table_name") as rows:
-            return [str(name) for (name,) in rows.fetchall()]
+    def tables(self) -> dict[str, str]:
+        """Return its tables, those of other schemas with their schema; views are not among them."""
+        with self._asked(
+            "select schema_name = current_schema(), schema_name, table_name from duckdb_tables() where not internal "
+            "order by all"
+        ) as rows:
+            return quoted_tables(rows.fetchall())
 
     def columns(self, query: str) -> list[str]:
         """Return the names of the columns of a query."""
@@ -40,6 +46,10 @@ class _File(Database):
     def types(self, query: str) -> dict[str, pl.DataType]:
         """Return the type of each column."""
         with self._asked(f"select * from ({query}\n) limit 0") as rows:
+            for name, dtype in zip(rows.columns, rows.types, strict=True):
+                if dtype.id in _UNKNOWN_TYPES:
+                    said = dtype.id.upper()
+                    raise UnsoundError(f"column {name!r} holds {said}; cast it in a query, as in {name}::text")
             return read_as(pl.DataFrame(rows.to_arrow_table()).schema)
 
     def rows(self, query: str) -> int:

@@ -32,8 +32,8 @@ def as_table(frame: Any) -> pl.DataFrame:
         ) from problem
     except (Exception, pl.exceptions.PanicException) as problem:  # the other library may raise anything
         raise DataError(
-            f"The {type(frame).__name__} does not convert to Arrow: {first_line(problem)}. A column of mixed types "
-            "is the usual cause: give each column one type."
+            f"The {type(frame).__name__} does not convert to Arrow: {first_line(problem)}. Give each column a name "
+            "of its own, and one type: text, numbers, booleans, dates or times."
         ) from problem
 
 
@@ -101,10 +101,21 @@ def first_line(problem: BaseException) -> str:
     return lines[0].rstrip(".:")
 
 
+def half_pair(problem: UnicodeEncodeError) -> str:
+    """Return what text cannot be stored in UTF-8, in words."""
+    return f"{problem.object[problem.start : problem.end]!r}, half of a surrogate pair, which is no text"
+
+
 def as_series(role: str, values: Any) -> pl.Series:
-    """Convert any sequence to a polars series named `role`. Raises `DataError` if its values are of mixed types."""
+    """Convert any sequence to a polars series named `role`.
+
+    Raises:
+        DataError: Its values are of mixed types, or some are no text in UTF-8.
+    """
     try:
         series = pl.Series(role, values)
+    except UnicodeEncodeError as problem:
+        raise DataError(f"The {role} values have {half_pair(problem)}.") from problem
     except (Exception, pl.exceptions.PanicException) as problem:  # the values may be anything
         raise DataError(
             f"The {role} values are of mixed types: {first_line(problem)}. Give them one type."

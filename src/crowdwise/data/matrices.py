@@ -11,7 +11,7 @@ from polars.io.plugins import register_io_source
 
 from ..errors import DataError
 from ..kernels import Array
-from .frames import as_series
+from .frames import as_series, half_pair
 from .ids import is_present
 from .table import Table
 from .unpacking import Content, UnsoundError, whole_lines
@@ -104,12 +104,12 @@ def named_cells(matrix: Any, missing: Any, items: Any, workers: Any) -> tuple[pl
     try:
         array = np.asarray(matrix)
         _require_matrix(array)
+        absent = no_label(missing if isinstance(missing, list | tuple) else [missing])
+        table = pl.concat(list(cells(array, absent, label_type(array))))
     except (ValueError, TypeError) as problem:
         raise DataError(f"A {type(matrix).__name__} is no matrix of labels ({_first(problem)}).") from problem
     except UnsoundError as problem:
         raise DataError(f"The matrix cannot be used: {problem}.") from problem
-    absent = no_label(missing if isinstance(missing, list | tuple) else [missing])
-    table = pl.concat(list(cells(array, absent, label_type(array))))
     for axis, (role, names) in enumerate({"item": items, "worker": workers}.items()):
         if names is None:
             continue
@@ -172,8 +172,7 @@ def _column(block: Array) -> pl.Series:
     try:
         return pl.Series("label", block.ravel() if block.dtype.kind != "U" else block.ravel().tolist())
     except UnicodeEncodeError as problem:
-        bad = problem.object[problem.start : problem.end]
-        raise UnsoundError(f"a cell has {bad!r}, half of a surrogate pair, which is no text") from problem
+        raise UnsoundError(f"a cell has {half_pair(problem)}") from problem
 
 
 def _blocks(matrix: Any) -> Iterator[tuple[int, Array]]:

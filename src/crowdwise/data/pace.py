@@ -6,6 +6,7 @@ from typing import Final
 import polars as pl
 
 from .sources import Scan
+from .unpacking import UnsoundError
 
 # Names of columns with seconds, in small letters and without anything but letters.
 _NAMES: Final = ("seconds", "worktimeinseconds", "durationinseconds", "leadtime", "worktime", "timespent", "duration")
@@ -25,18 +26,24 @@ def seconds_column(columns: Sequence[str]) -> str | None:
     return next((plain[name] for name in _NAMES if name in plain), None)
 
 
-def pace_of_tables(scans: Sequence[Scan]) -> pl.DataFrame | None:
-    """Return how fast each worker is, where tables have a column that says it beside one of workers; else None."""
+def pace_of_tables(scans: Sequence[Scan]) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
+    """Return how fast each worker is, where tables have a column that says it beside one of workers; else None.
+
+    Returns also a sentence for the user if such a column cannot be read.
+    """
     rows = []
     for one in scans:
         columns = one.table.names
         seconds, worker = seconds_column(columns), one.found["worker"]
         if seconds is not None and worker in columns and seconds not in one.found.values():
-            rows.append(one.table.pick({"worker": worker, "seconds": seconds}).cast(pl.String))
+            rows.append((one, {"worker": worker, "seconds": seconds}))
     try:
-        return pace_of(pl.concat(rows)) if rows else None
+        tables = [one.table.pick(found).cast(pl.String) for one, found in rows]
+        return (pace_of(pl.concat(tables)) if tables else None), ()
+    except UnsoundError as problem:
+        return None, (f"How fast workers are is not known: {problem}.",)
     except pl.exceptions.PolarsError:  # such a column of lists says nothing about seconds
-        return None
+        return None, ()
 
 
 def pace_of(rows: pl.LazyFrame) -> pl.DataFrame | None:

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..errors import CallError, require_extra
 from .addresses import shown_address, without_password
-from .queries import Database, in_types, open_database, read_as
+from .queries import Database, in_types, open_database, quoted_tables, read_as
 from .table import Table
 from .unpacking import UnsoundError
 
@@ -51,15 +51,15 @@ class _Server(Database):
         self._address = address
         self.name = shown_address(address)
 
-    def tables(self) -> list[str]:
-        """Return the names of its tables and views, those outside of the search path with their schema."""
+    def tables(self) -> dict[str, str]:
+        """Return its tables and views, those outside of the search path with their schema."""
         with self._asked(
-            "select case when pg_table_is_visible(c.oid) then c.relname else n.nspname || '.' || c.relname end "
+            "select pg_table_is_visible(c.oid), n.nspname, c.relname "
             "from pg_class c join pg_namespace n on n.oid = c.relnamespace "
             "where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not like 'pg_toast%' "
-            "and n.nspname not in ('pg_catalog', 'information_schema') order by 1"
+            "and n.nspname not in ('pg_catalog', 'information_schema') order by 2, 3"
         ) as rows:
-            return [str(name) for (name,) in rows.fetchall()]
+            return quoted_tables(rows.fetchall())
 
     def columns(self, query: str) -> list[str]:
         """Return the names of the columns of a query."""

@@ -2,7 +2,7 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, Final
 
@@ -32,8 +32,8 @@ class Database(ABC):
     name: str
 
     @abstractmethod
-    def tables(self) -> list[str]:
-        """Return the names of its tables."""
+    def tables(self) -> dict[str, str]:
+        """Return the names of its tables, each with how it is written in SQL."""
 
     @abstractmethod
     def columns(self, query: str) -> list[str]:
@@ -53,8 +53,24 @@ class Database(ABC):
 
 
 def quoted(name: str) -> str:
-    """Return the name of a table or column as it is written in SQL. A name with a point is of a table in a schema."""
+    """Return the name of a table or column as it is written in SQL."""
     return '"' + name.replace('"', '""') + '"'
+
+
+def quoted_tables(rows: Iterable[tuple[bool, str, str]]) -> dict[str, str]:
+    """Return the names of tables, each with how it is written in SQL.
+
+    Args:
+        rows: For each table whether its name alone is enough, its schema, and its name.
+
+    >>> quoted_tables([(True, "main", "votes"), (False, "old", "votes")])
+    {'votes': '"votes"', 'old.votes': '"old"."votes"'}
+    """
+    found: dict[str, str] = {}
+    for alone, schema, name in sorted(rows, key=lambda row: not row[0]):
+        shown, written = (name, quoted(name)) if alone else (f"{schema}.{name}", f"{quoted(schema)}.{quoted(name)}")
+        found.setdefault(shown, written)
+    return found
 
 
 def checked(query: str) -> str:
@@ -91,16 +107,16 @@ def open_database(database: Database, query: str | None, table: str | None) -> T
         asked = checked(query)
     else:
         known = database.tables()
-        listed = ", ".join(map(repr, known[:20])) + (" and more" if len(known) > 20 else "")
+        listed = ", ".join(map(repr, list(known)[:20])) + (" and more" if len(known) > 20 else "")
         if table is None:
             if len(known) != 1:
                 has = f"has the tables {listed}" if known else "has no tables"
                 raise CallError(f"{database.name} {has}: name one with table (--table), or give a query (--query).")
-            table = known[0]
+            (table,) = known
             remarks = (f"Read the only table of {database.name}, {table!r}.",)
         elif table not in known:
             raise DataError(f"{database.name} has no table {table!r}; its tables are {listed or 'none'}.")
-        asked = f"select * from {'.'.join(map(quoted, table.split('.'))) if table in known else quoted(table)}"
+        asked = f"select * from {known[table]}"
     names = database.columns(asked)
 
     def pick(found: Mapping[str, str]) -> pl.LazyFrame:

@@ -283,7 +283,9 @@ def _read_tables(
         require_codes(sum(table.height for table in tables), "rows")
         table = pl.concat(tables)
         labels = kind.from_columns(table, found, rules, integers_in_text=any(one.is_text for one in scans))
-        labels = labels.with_report(replace(labels.report, pace=pace_of_tables(scans)))
+        pace, remarks = pace_of_tables(scans)
+        labels = labels.with_report(replace(labels.report, pace=pace))
+        understood += remarks
     return labels.with_report(replace(labels.report, understood=understood))
 
 

@@ -105,7 +105,10 @@ def _reading(name: str, file_format: Format) -> Iterator[None]:
     try:
         yield
     except pl.exceptions.PanicException as problem:
-        raise DataError(f"{name} does not read as {file_format.read_as}: it is damaged.") from problem
+        raise DataError(
+            f"{name} does not read as {file_format.read_as}: it is damaged, or has a column of a type that polars does "
+            "not read, such as decimals of more than 38 digits."
+        ) from problem
     except (UnsoundError, pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
         if scheme_of(name):
             raise DataError(f"{name} cannot be read: {first_line(problem)}.") from None

@@ -123,8 +123,7 @@ class LabelsOnDisk:
 
     def with_report(self, report: ReadingReport) -> "LabelsOnDisk":
         """Return the same labels with another report of what was read."""
-        self.report = report
-        return self
+        return self._with(self.parts, report)
 
     def with_classes(self, classes: pl.Series) -> "LabelsOnDisk":
         """Return the same labels with these classes, which are all that the labels name and perhaps more."""
@@ -134,9 +133,9 @@ class LabelsOnDisk:
         """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
         return self._with(self.parts.with_known(gold, known))
 
-    def _with(self, parts: Parts) -> "LabelsOnDisk":
-        """Return the same labels, in other words: they share their files, and the numbers of fits, with this."""
-        other = LabelsOnDisk(parts, self.report, self.phases)
+    def _with(self, parts: Parts, report: ReadingReport | None = None) -> "LabelsOnDisk":
+        """Return labels that share their files, and the counter of fits, with these."""
+        other = LabelsOnDisk(parts, self.report if report is None else report, self.phases)
         other._fit_numbers = self._fit_numbers
         return other
 
