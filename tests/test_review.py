@@ -12,6 +12,7 @@ import crowdwise as cw
 from crowdwise.analysis.review import expected_errors
 
 from .commands import run
+from .test_deciders import panel
 
 
 def with_spammer(often: float, seed: int = 2) -> pl.DataFrame:
@@ -47,6 +48,31 @@ def test_a_worker_far_below_the_others_is_found_however_much_he_works() -> None:
         assert list(dict(cw.unusual_workers(cw.aggregate(labels), labels).rows())) == ["poor"]
 
 
+@pytest.mark.parametrize("seed", [1, 5, 9])
+def test_the_worst_worker_is_found_also_where_workers_differ_much(seed: int) -> None:
+    crowd = cw.simulate(600, 12, 5, labels_per_item=7, accuracy=0.7, concentration=10, seed=seed)
+    random = np.random.default_rng(seed + 100)
+    truth = crowd.truth.sample(348, seed=seed)
+    error = random.integers(1, 5, 348) * (random.random(348) >= 0.28)
+    said = [f"c{(int(true[1:]) - 1 + one) % 5 + 1}" for true, one in zip(truth["truth"], error, strict=True)]
+    poor = pl.DataFrame({"item": truth["item"], "worker": ["poor"] * 348, "label": said})
+    labels = cw.Labels.from_frame(pl.concat([crowd.rows.select("item", "worker", "label"), poor]))
+    told = dict(cw.unusual_workers(cw.BWA().fit(labels), labels).rows())
+    assert "Far below the others" in told["poor"]
+
+
+def test_a_worker_who_takes_one_class_for_another_is_told_which() -> None:
+    rows = cw.simulate(400, 10, 4, labels_per_item=6, accuracy=0.85, concentration=50, seed=8).rows
+    # w01 takes 8 in 10 of what it would call c2 for c3.
+    swapped = (pl.col("worker") == "w01") & (pl.col("label") == "c2") & (pl.col("item").str.slice(2) != "0")
+    labels = cw.Labels.from_frame(
+        rows.with_columns(pl.when(swapped).then(pl.lit("c3")).otherwise("label").alias("label"))
+    )
+    told = dict(cw.unusual_workers(cw.BWA().fit(labels), labels).rows())
+    assert list(told) == ["w01"]
+    assert "Takes 'c2' for 'c3': said 'c3' on " in told["w01"]
+
+
 @pytest.mark.parametrize(("workers", "classes", "concentration"), [(10, 2, 50), (30, 4, 50), (60, 3, 1000)])
 def test_honest_crowds_raise_no_alarm(workers: int, classes: int, concentration: float) -> None:
     alarms = 0
@@ -62,8 +88,28 @@ def test_copies_are_named(tmp_path: Path) -> None:
     first = rows["worker"][0]
     twin = rows.filter(pl.col("worker") == first).with_columns(worker=pl.lit("twin"))
     labels = cw.Labels.from_frame(pl.concat([rows, twin]))
-    told = dict(cw.unusual_workers(cw.aggregate(labels), labels, cw.blocks(labels).blocks).rows())
+    told = dict(cw.unusual_workers(cw.aggregate(labels), labels).rows())
     assert f"Says the same as {first}: 100% of the labels" in told["twin"]
+
+
+def test_a_near_copy_is_never_listed_as_best_without_a_mark(tmp_path: Path) -> None:
+    rows, _ = panel([0.8] * 7, 300, 1, copy_of_first=0.97)
+    rows = rows.with_columns(pl.col("label").replace_strict({0: "no", 1: "yes"}))
+    labels = cw.Labels.from_frame(rows)
+    result = cw.Adjudicator(copies="separate").fit(labels)
+    told = dict(cw.unusual_workers(result, labels).rows())
+    assert "Agrees too often with w7: " in told["w0"]
+    assert "Agrees too often with w0: " in told["w7"]
+    rows.write_csv(tmp_path / "votes.csv")
+    shown = run("aggregate", tmp_path / "votes.csv", "--set", "copies=separate").stdout
+    best = shown[shown.index("Best workers") : shown.index("Worst workers")].splitlines()
+    assert [line.split()[0] for line in best if "Agrees too often" in line] == ["w7", "w0"]
+    cw.report(result, labels, path=tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert page.index("The answers themselves may be wrong") < page.index("8 workers gave 2,400 labels")
+    every = page[page.index("All workers") :]
+    assert "Agrees too often with w7" in every
+    assert "Agrees too often with w0" in every
 
 
 def test_items_to_review_are_the_doubtful_ones_the_worst_first() -> None:

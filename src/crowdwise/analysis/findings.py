@@ -14,8 +14,9 @@ from ..inference import dependence
 from ..results.inferred import Inferred
 from .blocks import Block, Dependence, blocks
 from .deciders import deciders
+from .habits import habits
 from .rivals import Rivals, rivals
-from .unusual_workers import are_looked_at, find_unusual, habits, in_words
+from .unusual_workers import are_looked_at, find_unusual, in_words
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,3 +77,8 @@ class Findings:
     def unusual(self) -> pl.DataFrame | None:
         """What `unusual_workers` returns; None for crowds that are not looked at unasked."""
         return in_words(self.flagged, self.labels.names.classes) if are_looked_at(self.labels) else None
+
+    @cached_property
+    def marks(self) -> pl.DataFrame | None:
+        """The same with short reasons, which fit beside a worker in a table: worker and reasons."""
+        return in_words(self.flagged, self.labels.names.classes, short=True) if are_looked_at(self.labels) else None

@@ -5,127 +5,44 @@ workers say, never about the worker's own votes; and all limits are such that fe
 workers has somebody with a reason, however many workers there are.
 """
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from .. import kernels
+from ..caution import listed
 from ..data.crowd import Crowd
 from ..data.labels import Labels
+from ..inference.dependence import pairs_refusal
 from ..kernels import Array
-from ..results.intervals import wilson
 from ..results.result import Result
-from .blocks import Block
-from .haste import hasty, with_pace
+from .blocks import Block, blocks
+from .habits import ENOUGH, habits
+from .haste import hasty
 from .pairing import same_labels
 
 # In crowds of more labels than this, workers are looked at only if that is asked for: it takes a second or more.
 _MOST_LABELS: Final = 2_000_000
 # A worker with fewer labels than this cannot be judged.
 _FEW: Final = 5
-# With fewer labels than this, guessing cannot be distinguished from bad luck.
-_ENOUGH: Final = 10
 # The share of honest crowds in which anybody may have one of these reasons, by chance.
 _UNLIKELY: Final = 0.02
 # A worker says nearly always the same if it says it so often, also where most others say something else.
 _NEARLY_ALWAYS: Final = 0.9
 _ALSO_AGAINST_OTHERS: Final = 0.8
-# A worker is far below the others if it errs twice as often, or if this much is between them.
+# A worker is far below the others if it errs twice as often and few others do, or if this much is between them.
 _FAR: Final = 0.25
+# How often a worker who is no worse than others may take one class for another, at least; and by chance, which share of
+# workers who do it every second time may seem to do it more often than not.
+_ERRING: Final = 0.1
+_DOUBTFUL: Final = 0.05
 # The standard deviation of a normal distribution, divided by the median of the distances from the median.
 _SCALE: Final = 1.4826
 # The ends of a 95 % interval are so many standard deviations apart.
 _ENDS: Final = 3.92
 # The columns of `find_unusual` that are reasons, the most telling first.
-REASONS: Final = ("copies", "always", "guessing", "hasty", "below", "alone")
-
-
-def habits(result: Result, labels: Labels) -> pl.DataFrame:
-    """Measure every worker who has labels.
-
-    Guessing means to say each class as often as the worker does, but without looking at the items.
-
-    Returns:
-        One row per worker with these columns. code, worker: its position among the names, and its name. labels: the
-        number of its votes. quality, low, high: its quality and the ends of the interval; null if the method has no
-        interval. least, most: the ends of the interval by which workers are compared with each other, or, if the method
-        has none, of an interval of the agreement.
-        agreement: the share of its votes that name the answer. compared: the number of its labels on items that others
-        labelled too. others: on these items, the mean share of other labels that say the same. usual: the code of the
-        class that it says most often, and usual_times how often. guessed_answers, guessed_others: the agreement with
-        the answers, and with other workers, that guessing would give. judged, with_most: on how many items most others
-        name one class, and on how many of these the worker says the same. against, against_usual: on how many items
-        most others name another class than the usual one, and on how many of these the worker says the usual one.
-        against_rate: how often other workers say that class on such items. seconds, timed, noise: see `with_pace`.
-    """
-    compared, agreed = kernels.agreements_with_others(
-        labels.item_starts, labels.workers, labels.labels, labels.n_workers, labels.n_classes
-    )
-    counts = pl.DataFrame({"code": labels.workers, "class": labels.labels}).group_by("code", "class").len()
-    named = counts["class"].to_numpy()
-    answers = np.bincount(result.answers, minlength=labels.n_classes) / labels.n_items
-    said = np.bincount(labels.labels, minlength=labels.n_classes) / labels.n_labels
-    part = pl.col("len") / pl.col("len").sum()
-    spoken = counts.with_columns(answers=pl.Series(answers[named]), said=pl.Series(said[named])).group_by("code")
-    guesses = spoken.agg(
-        usual=pl.col("class").sort_by("len", "class", descending=[True, False]).first(),
-        usual_times=pl.col("len").max(),
-        guessed_answers=(part * pl.col("answers")).sum(),
-        guessed_others=(part * pl.col("said")).sum(),
-    )
-    quality = result.quality
-    given = result.worker_votes
-    if quality.each_alone is None:
-        least, most = wilson(result.agreement * given, given)[1:]
-    else:
-        least, most = quality.each_alone
-    absent = pl.Series([None] * labels.n_workers, dtype=pl.Float64)
-    table = pl.DataFrame(
-        {
-            "code": np.arange(labels.n_workers, dtype=np.int32),
-            "worker": labels.names.workers,
-            "labels": given,
-            "quality": quality.value,
-            "low": absent if quality.low is None else quality.low,
-            "high": absent if quality.high is None else quality.high,
-            "least": least,
-            "most": most,
-            "agreement": result.agreement,
-            "compared": compared,
-            "others": agreed / np.maximum(compared, 1),
-        }
-    )
-    table = table.join(guesses, on="code", how="inner", maintain_order="left")
-    table = table.join(_against_others(labels, table), on="code", how="left", maintain_order="left")
-    return with_pace(table, labels)
-
-
-def _against_others(labels: Labels, table: pl.DataFrame) -> pl.DataFrame:
-    """Return the columns of `habits` about what most others say, and the code of each worker."""
-    others = kernels.said_by_others(labels.item_starts, labels.labels, labels.n_classes)
-    usual = np.zeros(labels.n_workers, np.int64)
-    usual[table["code"].to_numpy()] = table["usual"].to_numpy()
-    judged = others >= 0
-    # How often each class is said where most others name another one, by all workers together.
-    cases = np.bincount(others[judged], minlength=labels.n_classes)
-    wrongly = np.bincount(labels.labels[judged & (others != labels.labels)], minlength=labels.n_classes)
-    against = judged & (others != usual[labels.workers])
-    counted = [
-        np.bincount(labels.workers[case], minlength=labels.n_workers)
-        for case in (judged, others == labels.labels, against, against & (labels.labels == usual[labels.workers]))
-    ]
-    rest = np.maximum(cases.sum() - cases[usual] - counted[2], 1)
-    rate = np.clip((wrongly[usual] - counted[3]) / rest, 0, 1)
-    names = ("judged", "with_most", "against", "against_usual")
-    return pl.DataFrame(
-        {
-            "code": np.arange(labels.n_workers, dtype=np.int32),
-            **dict(zip(names, counted, strict=True)),
-            "against_rate": rate,
-        }
-    )
+REASONS: Final = ("block", "always", "guessing", "hasty", "below", "takes", "alone")
 
 
 def find_unusual(table: pl.DataFrame, n_classes: int, dependent: Sequence[Block] = ()) -> pl.DataFrame:
@@ -137,10 +54,11 @@ def find_unusual(table: pl.DataFrame, n_classes: int, dependent: Sequence[Block]
         dependent: The blocks of workers who are not independent, if they were looked for.
 
     Returns:
-        The rows of these workers, with a column of booleans for each reason. copies: it says the same as others.
+        The rows of these workers, with a column of booleans for each reason. block: it agrees with others too often.
         always: it says nearly always the same class. guessing: it is not better than guessing. hasty: it answers much
-        faster than the others. below: it is far below the others. alone: it disagrees with the others more often than
-        by chance. few: it has very few labels. The column twins names those whom it copies.
+        faster than the others. below: it is far below the others. takes: it takes a class for another one. alone: it
+        disagrees with the others more often than by chance. few: it has very few labels. The columns twins and
+        agrees say with whom the members of blocks agree, and how often.
     """
     from scipy import special  # slow to import
 
@@ -159,22 +77,31 @@ def find_unusual(table: pl.DataFrame, n_classes: int, dependent: Sequence[Block]
     )
     spread = np.maximum((columns["most"] - columns["least"]) / _ENDS, 1e-9)
     behind = (np.median(columns["quality"]) - columns["quality"]) / spread > far
-    guessing = (labels >= _ENOUGH) & (columns["least"] <= columns["guessed_answers"]) & behind
+    guessing = (labels >= ENOUGH) & (columns["least"] <= columns["guessed_answers"]) & behind
     below = _far_below(columns["with_most"], columns["judged"], far) & ~guessing
     chance, compared = columns["guessed_others"], columns["compared"]
-    alone = (compared >= _ENOUGH) & (
+    alone = (compared >= ENOUGH) & (
         columns["others"] < chance - far * np.sqrt(chance * (1 - chance) / np.maximum(compared, 1))
     )
-    twins = _twins(table["worker"], dependent)
+    taken, cases = np.nan_to_num(columns["taken_times"]), np.nan_to_num(columns["taken_of"])
+    usually = np.nan_to_num(columns["taken_rate"])
+    # More often than every second time, and far more often than the others, not by chance.
+    above, places = np.maximum(taken, 1), np.maximum(cases - taken, 0) + 1
+    takes = (taken > 0) & (special.betainc(above, places, 0.5) < _DOUBTFUL)
+    takes &= special.betainc(above, places, np.maximum(usually, _ERRING)) < limit / n_classes
+    takes &= ~(always & (columns["taken_for"] == columns["usual"]))  # which says it already
+    blocks = _blocks(table["worker"], dependent)
     flagged = table.with_columns(
-        pl.Series("copies", [bool(one) for one in twins]),
+        pl.Series("block", [one is not None for one in blocks]),
         pl.Series("always", always),
         pl.Series("guessing", guessing),
         pl.Series("hasty", hasty(columns["seconds"], columns["timed"], columns["noise"])),
         pl.Series("below", below),
+        pl.Series("takes", takes),
         pl.Series("alone", alone),
         pl.Series("few", labels < _FEW),
-        pl.Series("twins", twins, dtype=pl.String),
+        pl.Series("twins", ["" if one is None else one[0] for one in blocks], dtype=pl.String),
+        pl.Series("agrees", ["" if one is None else one[1] for one in blocks], dtype=pl.String),
     )
     unusual = flagged.filter(pl.any_horizontal(*REASONS, "few") & (n_classes > 1))
     return unusual.sort(
@@ -188,10 +115,11 @@ def find_unusual(table: pl.DataFrame, n_classes: int, dependent: Sequence[Block]
 def _far_below(agreed: Array, judged: Array, far: float) -> Array:
     """Return whose share of agreement with most others is far below the usual, as far as chance goes.
 
-    Shares are compared on the scale of 2 arcsin(sqrt(p)), on which the variance of n cases is about 1 / n. How much
-    honest workers differ is estimated by the median of the distances, which a few bad ones do not move.
+    Shares are compared on the scale of 2 arcsin(sqrt(p)), on which the variance of n cases is about 1 / n. Twice as
+    many errors are far if honest workers rarely differ so much: that is estimated by the median of the distances,
+    which a few bad ones do not move. A distance of 25 points is far however much the workers differ.
     """
-    known = judged >= _ENOUGH
+    known = judged >= ENOUGH
     if known.sum() < 4:  # nobody can be far from so few
         return np.zeros(len(judged), bool)
     share = np.clip((agreed + 0.5) / (judged + 1), 0, 1)
@@ -202,87 +130,118 @@ def _far_below(agreed: Array, judged: Array, far: float) -> Array:
     variance = np.maximum(scale**2 - np.median(noise[known]), 0)
     # The scale is itself uncertain if there are few workers.
     uncertain = 1 + 4 / known.sum()
-    unlikely = (middle - height) / np.sqrt(variance * uncertain**2 + noise) > far
+    behind = middle - height
+    rare = behind > far * np.sqrt(variance * uncertain**2 + noise)
     typical = np.median(share[known])
-    below: Array = known & unlikely & ((1 - share > 2 * (1 - typical)) | (share < typical - _FAR))
+    twice = rare & (1 - share > 2 * (1 - typical))
+    below: Array = known & (twice | ((behind > far * np.sqrt(noise)) & (share < typical - _FAR)))
     return below
 
 
-def _twins(workers: pl.Series, dependent: Sequence[Block]) -> list[str]:
-    """Return for each worker whom it copies, in words; empty for nobody."""
-    found: dict[Any, str] = {}
+def _blocks(workers: pl.Series, dependent: Sequence[Block]) -> list[tuple[str, str] | None]:
+    """Return for each worker with whom it agrees too often, and how often, in words; None if it is in no block."""
+    found: dict[Any, tuple[str, str]] = {}
     for block in dependent:
-        if block.are_copies:
-            names = block.members["worker"].to_list()
-            for row in block.members.iter_rows(named=True):
-                others = [str(name) for name in names if name != row["worker"]]
-                listed = ", ".join(others[:3]) + (f" and {len(others) - 3} more" if len(others) > 3 else "")
-                found[row["worker"]] = (
-                    f"Says the same as {listed}: {row['agreement']:.0%} of the labels on the same items are equal, and "
-                    f"independent workers who are as good would agree {row['expected']:.0%} of the time."
-                )
-    return [found.get(name, "") for name in workers.to_list()]
+        names = block.members["worker"].to_list()
+        verb = "Says the same as" if block.are_copies else "Agrees too often with"
+        for row in block.members.iter_rows(named=True):
+            found[row["worker"]] = (
+                f"{verb} {listed(name for name in names if name != row['worker'])}",
+                f"{row['agreement']:.0%} of the labels on the same items are equal, and independent workers who are as "
+                f"good would agree {row['expected']:.0%} of the time.",
+            )
+    return [found.get(name) for name in workers.to_list()]
 
 
-def reasons_in_words(row: dict[str, Any], usual: str) -> list[str]:
-    """Return the reasons why a worker is unusual, one sentence for each.
+class Reason(NamedTuple):
+    """Why a worker is worth a look: in short, and the numbers; `str` gives both as one sentence."""
+
+    short: str
+    details: str
+
+    def __str__(self) -> str:
+        return f"{self.short}: {self.details}"
+
+
+def reasons_in_words(row: dict[str, Any], name_of: Callable[[int], str]) -> list[Reason]:
+    """Return the reasons why a worker is unusual.
 
     Args:
         row: A row of the table that `find_unusual` returns.
-        usual: The name of the class that the worker says most often.
+        name_of: Gives the name of a class, in words, for its code.
     """
     reasons = []
-    if row["copies"]:
-        reasons.append(row["twins"])
+    if row["block"]:
+        reasons.append(Reason(row["twins"], row["agrees"]))
     if row["always"]:
-        reasons.append(
-            f"Nearly always the same answer: said {usual} {row['usual_times']:,} of {row['labels']:,} times, and on "
+        details = (
+            f"said {name_of(row['usual'])} {row['usual_times']:,} of {row['labels']:,} times, and on "
             f"{row['against_usual']:,} of the {row['against']:,} items on which most others say something else; other "
             f"workers do that {row['against_rate']:.0%} of the time."
         )
+        reasons.append(Reason("Nearly always the same answer", details))
     if row["guessing"]:
         # The interval is that of the table of workers, so that nobody reads two about one worker. What decided is the
         # narrower one, from `least` to `most`.
         ends = "" if row["low"] is None else f" ({row['low']:.0%} to {row['high']:.0%})"
-        reasons.append(
-            f"No better than chance, as far as can be seen: right about {row['quality']:.0%} of the time{ends}; "
-            f"guessing would give {row['guessed_answers']:.0%}."
+        details = (
+            f"right about {row['quality']:.0%} of the time{ends}; guessing would give {row['guessed_answers']:.0%}."
         )
+        reasons.append(Reason("No better than chance, as far as can be seen", details))
     if row["hasty"]:
-        reasons.append(
-            f"Answers at once: takes {row['seconds']:.1f} seconds or less for half of its {row['timed']:,} labels with "
-            f"a time; the median worker takes {row['typical_seconds']:.1f} seconds."
+        details = (
+            f"takes {row['seconds']:.1f} seconds or less for half of its {row['timed']:,} labels with a time; the "
+            f"median worker takes {row['typical_seconds']:.1f} seconds."
         )
+        reasons.append(Reason("Answers at once", details))
     if row["below"]:
-        reasons.append(
-            f"Far below the others: says the same as most others on {row['with_most']:,} of {row['judged']:,} items "
+        details = (
+            f"says the same as most others on {row['with_most']:,} of {row['judged']:,} items "
             f"({row['with_most'] / max(row['judged'], 1):.0%}); half of the workers reach {row['typical']:.0%}."
         )
-    if row["alone"]:
-        reasons.append(
-            f"Disagrees with everyone: others say the same about an item {row['others']:.0%} of the time; guessing "
-            f"would give {row['guessed_others']:.0%}."
+        reasons.append(Reason("Far below the others", details))
+    if row["takes"]:
+        taken, instead = name_of(row["taken"]), name_of(row["taken_for"])
+        details = (
+            f"said {instead} on {row['taken_times']:,} of the {row['taken_of']:,} items that most others call {taken}; "
+            f"other workers do that {row['taken_rate']:.0%} of the time."
         )
+        reasons.append(Reason(f"Takes {taken} for {instead}", details))
+    if row["alone"]:
+        details = (
+            f"others say the same about an item {row['others']:.0%} of the time; guessing would give "
+            f"{row['guessed_others']:.0%}."
+        )
+        reasons.append(Reason("Disagrees with everyone", details))
     if row["few"]:
-        reasons.append(f"Very few labels: {row['labels']:,}, too few to judge.")
+        reasons.append(Reason("Very few labels", f"{row['labels']:,}, too few to judge."))
     return reasons
 
 
-def unusual_workers(result: Result, labels: Labels, dependent: Sequence[Block] = ()) -> pl.DataFrame:
+def unusual_workers(result: Result, labels: Labels, dependent: Sequence[Block] | None = None) -> pl.DataFrame:
     """Return the workers who are worth a look, and why: worker and reasons, a text of sentences.
 
     Args:
         result: The result of a method.
         labels: The labels that the method was fitted to.
-        dependent: The blocks of workers who are not independent, if they were looked for.
+        dependent: The blocks of workers who are not independent; None to look for them, if workers can be compared.
     """
     labels = same_labels(result, labels)
+    if dependent is None:
+        cannot = labels.set_valued or pairs_refusal(labels.n_workers, labels.n_classes)
+        dependent = () if cannot else blocks(labels).blocks
     return in_words(find_unusual(habits(result, labels), labels.n_classes, dependent), labels.names.classes)
 
 
-def in_words(found: pl.DataFrame, classes: pl.Series) -> pl.DataFrame:
-    """Return what `unusual_workers` does, given the rows of `find_unusual` and the names of the classes."""
-    told = [" ".join(reasons_in_words(row, repr(classes[row["usual"]]))) for row in found.iter_rows(named=True)]
+def in_words(found: pl.DataFrame, classes: pl.Series, *, short: bool = False) -> pl.DataFrame:
+    """Return what `unusual_workers` does, given the rows of `find_unusual` and the names of the classes.
+
+    With `short`, the reasons have no numbers.
+    """
+    told = []
+    for row in found.iter_rows(named=True):
+        reasons = reasons_in_words(row, lambda code: repr(classes[code]))
+        told.append("; ".join(one.short for one in reasons) if short else " ".join(map(str, reasons)))
     return found.select("worker").with_columns(pl.Series("reasons", told, dtype=pl.String))
 
 

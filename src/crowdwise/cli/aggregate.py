@@ -178,4 +178,4 @@ def aggregate(
                 say(json.dumps(values | summary.cost_values(decisions) | summary.distance_values(distances)))
             elif not quiet:
                 answers = output is None
-                summary.show(terminal, result, labels, accuracies, decisions, distances, unusual, with_answers=answers)
+                summary.show(terminal, result, labels, accuracies, decisions, distances, about, with_answers=answers)

@@ -147,7 +147,7 @@ def show(
     accuracies: Mapping[str, float],
     decisions: Decisions | None = None,
     distances: OrdinalErrors | None = None,
-    unusual: pl.DataFrame | None = None,
+    about: Findings | None = None,
     *,
     with_answers: bool,
 ) -> None:
@@ -160,7 +160,7 @@ def show(
         accuracies: The accuracy of each method that was evaluated.
         decisions: What was decided by costs, or for ordered classes; None if there are none.
         distances: How far labels of ordered classes are from the truth; None if that is not known.
-        unusual: The workers who are worth a look, and why; None if nobody looked.
+        about: What was found about the result, such as the workers who are worth a look; None if nobody looked.
         with_answers: Whether to print the first inferred labels too.
     """
     found = decisions or result
@@ -168,7 +168,11 @@ def show(
     terminal.table("The crowd", None, rows)
     if with_answers:
         terminal.head("Inferred labels", found.lazy(), 10, labels.n_items, _SPARE)
-    workers = found.workers_frame()
+    workers, unusual = found.workers_frame(), None if about is None else about.unusual
+    if about is not None and about.marks is not None and about.marks.height:
+        workers = workers.join(
+            about.marks.rename({"reasons": "worth a look"}), on="worker", how="left", maintain_order="left"
+        )
     best, worst = ranked_workers(workers, 5)
     terminal.table("Best workers", workers.columns, best, _SPARE)
     terminal.table("Worst workers", workers.columns, worst, _SPARE)

@@ -7,7 +7,7 @@ import polars as pl
 
 from ...analysis import charts, figures
 from ...analysis.condensing import bins, left_out, most_common, names_as_text
-from ...analysis.unusual_workers import REASONS, reasons_in_words
+from ...analysis.unusual_workers import REASONS, in_words, reasons_in_words
 from ...data.labels import Labels
 from ...kernels import Array
 from ...results.result import Result
@@ -40,7 +40,7 @@ def gather(data: ReportData) -> list[Block]:
         Heading("Worth a look"),
         *_worth_a_look(labels, unusual),
         Heading("All workers"),
-        _all_workers(result, labels, table, intervals),
+        _all_workers(result, labels, table, intervals, unusual),
         Paragraph(_how_to_read_confusion(labels), "note"),
     ]
 
@@ -59,7 +59,7 @@ def _worth_a_look(labels: Labels, unusual: pl.DataFrame) -> list[Block]:
             text(row["worker"]),
             number(row["labels"]),
             number(row["quality"], ".3f"),
-            sentences(reasons_in_words(row, class_names[row["usual"]])),
+            sentences([str(one) for one in reasons_in_words(row, class_names.__getitem__)]),
         ]
         for row in unusual.head(_MAX_UNUSUAL).iter_rows(named=True)
     ]
@@ -73,8 +73,9 @@ def _worth_a_look(labels: Labels, unusual: pl.DataFrame) -> list[Block]:
     return [Paragraph(intro, "intro"), Table("workers worth a look", columns, rows, left)]
 
 
-def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals: bool) -> Table:
+def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals: bool, unusual: pl.DataFrame) -> Table:
     """Make the table of the workers with the most labels, the worst first: quality, agreement and confusions."""
+    marks = dict(in_words(unusual, names_as_text(labels.names.classes), short=True).rows())
     shown = table.sort("labels", "code", descending=[True, False]).head(_MAX_ROWS).sort("quality", "code")
     pictures = _confusions(result, labels, shown["code"].to_numpy())
     columns = [
@@ -84,6 +85,7 @@ def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals:
         *(["#95% low", "#95% high"] if intervals else []),
         "#Agrees with answers",
         "#Agrees with others",
+        *(["Worth a look"] if marks else []),
         "Confusion",
     ]
     rows = [
@@ -94,6 +96,7 @@ def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals:
             *([number(row["low"], ".3f"), number(row["high"], ".3f")] if intervals else []),
             number(row["agreement"], ".1%"),
             number(row["others"] if row["compared"] else None, ".1%"),
+            *([text(marks.get(row["worker"], ""))] if marks else []),
             picture,
         ]
         for row, picture in zip(shown.iter_rows(named=True), pictures, strict=True)
