@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo generated pages test test-bounds test-slow test-spark test-s3a test-platforms attack bench bench-scale bench-tables bench-importing bench-ordinal bench-numeric bench-spark bench-peers bench-gold bench-planning reproduce calibrate screenshots site clean
+.PHONY: demo generated pages checked test test-all test-bounds test-longest test-extras test-spark test-s3a test-platforms attack bench bench-scale bench-tables bench-importing bench-ordinal bench-numeric bench-spark bench-peers bench-gold bench-planning reproduce calibrate screenshots site clean
 
 demo: .venv/installed
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --concentration 4 --traps 0.3 --seed 1 -o demo --force
@@ -10,12 +10,19 @@ demo: .venv/installed
 	$(BIN)/crowdwise compare demo/labels.csv --truth demo/truth.csv --methods mv,bwa,adjudicator
 	$(BIN)/crowdwise report demo/labels.csv --truth demo/truth.csv -o demo/report.html
 
-test: .venv/tested generated
+# Under five minutes on two cores, also in a fresh clone.
+test: checked
+	$(BIN)/pytest -n 2 -m 'not slow and not longest and not spark and not data'
+
+# Every test but those in Spark and the longest; five times as many random examples, and the real crowds if they are there.
+test-all: checked
+	CROWDWISE_TESTS=all $(BIN)/pytest -n 2 -m 'not longest and not spark'
+
+checked: .venv/tested generated
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest -n 2
 
 # What follows from the code: the public names' stub, the listing in docs/design.md, docs/methods.md.
 generated: .venv/tested
@@ -32,8 +39,8 @@ test-bounds: .venv/tested
 		$(addprefix tests/test_,contract.py kernels.py pulls.py belief_propagation.py adjudicator.py bwa.py degenerate.py \
 		glad.py numeric.py labels.py text_files.py json_forms.py blocks.py agreement.py ordinal.py spectral.py disk.py)
 
-test-slow: .venv/tested
-	$(BIN)/pytest -m slow
+test-longest: .venv/tested
+	$(BIN)/pytest -m longest
 
 test-spark: .venv/spark
 	$(BIN)/pytest -m spark tests

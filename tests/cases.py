@@ -1,9 +1,11 @@
 """The table of all methods that the tests run; for a new method, add a row here."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
+from hypothesis import settings
 
 import crowdwise as cw
 
@@ -53,3 +55,13 @@ VARIANTS: Final[Mapping[str, Any]] = {
 
 EVERY: Final = {**CASES, **VARIANTS}
 each_method = pytest.mark.parametrize("key", EVERY)
+# Where a method takes long, `make test` tries these, and `make test-all` all of them.
+_FEW: Final = ("mv", "glad", "ds", "bwa", "adjudicator")
+each_method_few_in_a_hurry = pytest.mark.parametrize(
+    "key", [pytest.param(key, marks=() if key in _FEW else pytest.mark.slow) for key in EVERY]
+)
+
+
+def examples(most: int) -> settings:
+    """So many random examples in `make test-all`, a fifth of them in `make test`."""
+    return settings(max_examples=most if os.environ.get("CROWDWISE_TESTS") == "all" else most // 5)

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from . import commands
 from .commands import Command
 from .engines import Engine, in_memory, on_disk_in, on_spark, start_spark
+
+# The same examples in every run, however long a busy machine takes for them.
+settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("same")
 
 # Tests send SIGHUP to what they start, which would ignore it if these tests ran under `nohup`.
 if hasattr(signal, "SIGHUP"):

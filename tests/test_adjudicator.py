@@ -167,6 +167,7 @@ def test_few_and_many_classes_agree() -> None:
     assert named.workers.variances == pytest.approx(whole.workers.variances[:3], rel=0.5)
 
 
+@pytest.mark.slow
 def test_a_thousand_classes() -> None:
     crowd = cw.simulate(2000, 50, 1000, labels_per_item=5, accuracy=0.6, seed=1)
     result = cw.Adjudicator().fit(crowd.labels)
@@ -255,6 +256,7 @@ def test_near_copies_count_once_if_asked_and_are_said() -> None:
         assert set(said.group) == {0, *range(11, 16)}, "the copied one and its copies"
 
 
+@pytest.mark.slow
 def test_panels_with_a_copy_are_said_and_independent_ones_are_not() -> None:
     random = np.random.default_rng(7)
     copied = sum(found_in(*panel(seed, np.full(7, 0.8), copies=1, rate=0.97)) for seed in range(20))

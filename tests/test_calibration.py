@@ -186,6 +186,7 @@ def test_the_interval_holds_the_accuracy_of_families_that_were_left_out() -> Non
     assert worse["method"].to_list() == []
 
 
+@pytest.mark.slow
 def test_a_spread_covers_new_families_as_often_as_it_says() -> None:
     drawn = np.random.default_rng(5)
     inside = []

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
 from crowdwise import methods, testing
 from crowdwise.methods import METHODS
 
-from .cases import CASES, EVERY, each_method
+from .cases import CASES, EVERY, each_method, examples
 from .crowds import Rows, crowds, fitting
 
 
@@ -37,7 +37,7 @@ def test_the_contract(key: str, check: str) -> None:
 
 
 @each_method
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(rows=crowds(), seed=st.integers(0, 1000))
 def test_row_order_changes_nothing(key: str, rows: Rows, seed: int) -> None:
     rows = fitting(EVERY[key], rows)
@@ -46,7 +46,7 @@ def test_row_order_changes_nothing(key: str, rows: Rows, seed: int) -> None:
 
 
 @pytest.mark.parametrize("key", [key for key, method in EVERY.items() if not method.starts_at_random])
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(rows=crowds())
 def test_names_change_nothing_but_names(key: str, rows: Rows) -> None:
     rows = fitting(EVERY[key], rows)
@@ -55,7 +55,7 @@ def test_names_change_nothing_but_names(key: str, rows: Rows) -> None:
 
 
 @each_method
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(rows=crowds())
 def test_scores_are_finite_and_tables_complete(key: str, rows: Rows) -> None:
     rows = fitting(EVERY[key], rows)

@@ -45,6 +45,7 @@ def append(path: Path, pattern: str, replacement: str) -> None:
     path.write_text(changed, encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_method_is_a_file(package: Path) -> None:
     (package / "methods" / "cautious_vote.py").write_text(METHOD)
     run(package, CHECK)
@@ -63,6 +64,7 @@ def test_a_method_is_a_file(package: Path) -> None:
     assert "caution=0 is not a number above 0." in said
 
 
+@pytest.mark.slow
 def test_a_file_format_is_a_row(package: Path) -> None:
     append(
         package / "data" / "formats.py",
@@ -84,6 +86,7 @@ def test_a_file_format_is_a_row(package: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_an_importer_is_a_file_and_a_row(package: Path) -> None:
     importers = package / "data" / "importers"
     (importers / "thumbs.py").write_text(IMPORTER)
@@ -102,6 +105,7 @@ def test_an_importer_is_a_file_and_a_row(package: Path) -> None:
     assert "1 pictures were looked at without a word." in said
 
 
+@pytest.mark.slow
 def test_a_section_of_the_report_is_a_file_and_a_row(package: Path) -> None:
     (package / "reporting" / "sections" / "busiest.py").write_text(SECTION)
     (row,) = re.findall(r"its row is `(.*?)`", PAGE.read_text(encoding="utf-8"))

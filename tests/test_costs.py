@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
@@ -19,7 +19,7 @@ from crowdwise.reporting.blocks import Table, Tiles
 from crowdwise.reporting.report_data import ReportData
 from crowdwise.reporting.report_page import gather
 
-from .cases import EVERY, each_method
+from .cases import EVERY, each_method, examples
 from .commands import run
 from .crowds import Rows, crowds
 from .engines import Engine, on_disk
@@ -142,7 +142,7 @@ def test_rows_that_repeat_are_one_and_right_labels_may_cost() -> None:
     assert align(read_costs(table), pl.Series(["ill", "well"])).matrix.tolist() == [[0.5, 5], [1, 0]]
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(crowds())
 def test_with_costs_of_zero_and_one_the_most_probable_label_is_decided(rows: Rows) -> None:
     result = cw.MajorityVote().fit(cw.Labels.from_frame(pl.DataFrame(rows, ["item", "worker", "label"], orient="row")))
@@ -164,7 +164,7 @@ def problems(draw: st.DrawFn) -> tuple[Any, Any]:
     return drawn / drawn.sum(axis=1, keepdims=True), np.array(costs, float).reshape(n_classes, -1)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(problems())
 def test_decisions_are_those_of_brute_force(problem: Any) -> None:
     chances, costs = problem
@@ -176,7 +176,7 @@ def test_decisions_are_those_of_brute_force(problem: Any) -> None:
         assert decision == max(tied, key=lambda d: (likely[d], -d))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problems(), st.sampled_from([1e-9, 1e-3, 1 / 3, 7.0, 1e9]))
 def test_scaled_costs_change_no_decision(problem: Any, factor: float) -> None:
     chances, costs = problem
@@ -184,7 +184,7 @@ def test_scaled_costs_change_no_decision(problem: Any, factor: float) -> None:
     assert plain.tolist() == scaled.tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(problems(), st.integers(0, 2**32 - 1))
 def test_the_value_of_workers(problem: Any, seed: int) -> None:
     chances, costs = problem
@@ -209,7 +209,7 @@ def test_the_value_of_workers(problem: Any, seed: int) -> None:
         assert np.isnan(found.value).all()
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(problems(), st.floats(0, 1))
 def test_a_coin_is_a_worker_whose_errors_are_even(problem: Any, right: float) -> None:
     chances, costs = problem
@@ -266,6 +266,7 @@ def test_the_sums_do_not_depend_on_the_order_of_rows() -> None:
 
 
 @pytest.mark.usefixtures("workdir")
+@pytest.mark.slow
 def test_every_engine_decides_the_same(engine: Engine) -> None:
     rows = cw.simulate(400, 20, 3, labels_per_item=3, seed=6).rows
     costs = zero_one(pl.Series(["c1", "c2", "c3"])) | {("c1", "c2"): 9, (None, "abstain"): 0.4}
@@ -290,6 +291,7 @@ def test_every_engine_decides_the_same(engine: Engine) -> None:
 
 
 @pytest.mark.usefixtures("workdir")
+@pytest.mark.slow
 def test_a_result_on_disk_is_never_in_memory_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = cw.simulate(3000, 20, 3, labels_per_item=3, seed=6).rows
     rows.write_parquet(tmp_path / "votes.parquet")

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from crowdwise import CallError, DataError
@@ -23,6 +23,7 @@ from crowdwise.compat.crowdkit.aggregation import (
     ZeroBasedSkill,
 )
 from crowdwise.compat.crowdkit.aggregation.utils import evaluate, evaluate_equal
+from tests.cases import examples
 from tests.toy_crowd import EVERY, GOLD, TASKS, TRUTH, WORKERS, crowd, frame, toy_answers
 
 
@@ -223,7 +224,7 @@ def test_lists_of_labels() -> None:
         BinaryRelevance("majority")
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(st.randoms(use_true_random=False), st.integers(0, 5))
 def test_the_order_of_rows_changes_only_the_order_of_results(random: Any, seed: int) -> None:
     rows, _ = crowd(seed, 12, 5)

@@ -43,6 +43,7 @@ def test_a_block_of_near_copies_that_decides_is_said_once() -> None:
     assert [one.workers for one in found] == [("w0", "w7")]
 
 
+@pytest.mark.slow
 def test_quality_does_not_rest_on_agreement_with_oneself(engine: Engine, workdir: object) -> None:
     rows, _ = panel([0.8] * 3, 1000, 1)
     workers = cw.BWA().fit(engine.read(rows)).workers_frame()

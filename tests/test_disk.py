@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -19,7 +19,7 @@ from crowdwise.cli.terminal import Terminal
 from crowdwise.parallel import thread_count
 from crowdwise.testing import on_threads, require_same_found
 
-from .cases import EVERY
+from .cases import EVERY, examples
 from .commands import run
 from .engines import on_disk
 
@@ -32,7 +32,7 @@ PAPER = [
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.longest
 @pytest.mark.parametrize("name", PAPER)
 def test_every_sweeping_method_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
     path = data / "paper" / name / "label.csv"
@@ -61,7 +61,7 @@ def test_bwa_finds_the_same_on_real_crowds(name: str, data: Path) -> None:
 Cell = tuple[str, str, str]
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(
     rows=st.lists(
         st.tuples(
@@ -128,6 +128,7 @@ def test_mixed_json_and_broken_files_are_said_as_in_memory(tmp_path: Path) -> No
         assert str(one.value) == str(other.value)
 
 
+@pytest.mark.slow
 def test_results_are_the_same_to_the_bit_for_any_number_of_threads(tmp_path: Path) -> None:
     path = tmp_path / "votes.parquet"
     cw.simulate(500, 30, 3, seed=5).rows.write_parquet(path)

@@ -22,6 +22,7 @@ from .engines import Engine
 pytestmark = pytest.mark.usefixtures("workdir")
 
 
+@pytest.mark.slow
 def test_every_method_finds_what_it_finds_in_memory(engine: Engine) -> None:
     rows = cw.simulate(150, 12, 3, seed=2).rows.sample(fraction=1, shuffle=True, seed=1)
     labels, memory = engine.read(rows), cw.Labels.from_frame(rows)
@@ -32,6 +33,7 @@ def test_every_method_finds_what_it_finds_in_memory(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("duplicates", ["first", "all", "set"])
+@pytest.mark.slow
 def test_the_order_of_rows_changes_no_bit(duplicates: Any, engine: Engine) -> None:
     rows = cw.simulate(300, 20, 12, seed=3).rows
     if duplicates != "first":  # of several labels, "first" takes the one in the first row

@@ -9,6 +9,7 @@ from tools.executed_pages import PAGES, executed, rounded
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.slow
 def test_examples_print_what_the_page_says(path: Path, tmp_path: Path) -> None:
     assert rounded(executed(path, tmp_path)) == rounded(path.read_text(encoding="utf-8")), "run `make pages`"
     page = path.read_text(encoding="utf-8")

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import crowdwise as cw
 from crowdwise.analysis.explanation import Explanation
 from crowdwise.results.contributions import Contributions
 from crowdwise.testing import table
 
-from .cases import CASES, EVERY, each_method
+from .cases import CASES, EVERY, each_method, each_method_few_in_a_hurry, examples
 from .crowds import Rows, crowds, fitting
 
 
@@ -53,7 +53,7 @@ def check(why: Explanation, result: cw.Result, labels: cw.Labels, i: int) -> Non
 
 
 @each_method
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(rows=crowds())
 def test_contributions_add_up_or_the_method_says_why_not(key: str, rows: Rows) -> None:
     labels, result = fitted(EVERY[key], rows)
@@ -65,7 +65,7 @@ def test_contributions_add_up_or_the_method_says_why_not(key: str, rows: Rows) -
             check(cw.explain(result, labels, item), result, labels, i)
 
 
-@each_method
+@each_method_few_in_a_hurry
 def test_contributions_add_up_on_a_larger_crowd(key: str) -> None:
     rows = cw.simulate(300, 20, 4, labels_per_item=6, accuracy=0.55, seed=2).rows.rows()
     labels, result = fitted(EVERY[key], rows)

@@ -335,6 +335,7 @@ def test_one_gold_item_is_clamped_but_checks_nothing() -> None:
 
 
 @pytest.mark.parametrize("key", ["adjudicator", "bwa", "ds", "mv", "wawa", "one_coin"])
+@pytest.mark.slow
 def test_gold_is_the_same_in_every_engine(key: str, engine: Engine, workdir: Path) -> None:
     if engine.few_iterations and key not in ("adjudicator", "bwa"):
         pytest.skip("every fit takes long here, and six are made")

@@ -57,7 +57,7 @@ def test_accuracies_of_glad_on_small_datasets(data: Path, golden: Path) -> None:
 
 
 @pytest.mark.data
-@pytest.mark.slow
+@pytest.mark.longest
 def test_accuracies_of_glad_on_large_datasets(data: Path, golden: Path) -> None:
     names = pl.read_csv(golden / "accuracy.csv")["dataset"].unique().to_list()
     check("GLAD", cw.GLAD.released(), "all", data, golden, tuple(name for name in names if name not in LARGE))

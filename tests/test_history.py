@@ -72,6 +72,7 @@ def test_known_workers_are_known_on_simulated_crowds(method: Any) -> None:
 
 
 @pytest.mark.parametrize("key", ["adjudicator", "bwa", "ds", "one_coin", "mace", "wawa", "ptbcc", "cbcc", "ebcc"])
+@pytest.mark.slow
 def test_a_hundred_batches_add_up(key: str) -> None:
     """With the answers of every batch held fixed, what was counted in all is the sum of what was counted in each."""
     method = EVERY[key]

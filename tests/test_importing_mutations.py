@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
@@ -19,6 +19,7 @@ from crowdwise.data.importers.recognition import read_export, recognise
 from crowdwise.data.importers.votes import long_table, questions_frame, votes_of
 from crowdwise.data.paths import expand
 
+from .cases import examples
 from .exports import EXAMPLES, Example
 from .mutations import damage, mutate
 
@@ -61,7 +62,7 @@ def check(refusal: Exception) -> None:
 
 
 @each_example
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(60)
 @given(drawn=st.data())
 def test_changed_exports_are_read_without_a_loss_or_refused(example: Example, drawn: st.DataObject) -> None:
     data = copy.deepcopy(example.data)
@@ -91,7 +92,7 @@ def counted(example: Example, data: Any) -> int | None:
 
 
 @each_example
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(40)
 @given(drawn=st.data())
 def test_damaged_exports_are_read_or_refused(example: Example, drawn: st.DataObject) -> None:
     files = example.pack(example.data)

@@ -7,17 +7,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
 
+from .cases import examples
 from .crowds import votes
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=6)
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(
     st.dictionaries(st.tuples(TEXTS, TEXTS), TEXTS, min_size=1, max_size=8),
     st.sampled_from([None, 0, 3]),
@@ -110,6 +111,7 @@ def test_lewidi(tmp_path: Path) -> None:
         '{"eval": {"model": "m"}, "samples": [%s]}',
     ],
 )
+@pytest.mark.slow
 def test_endless_numbers_are_refused_and_end_no_program(text: str, tmp_path: Path) -> None:
     """The C code of ijson 3.6 writes to no memory of its own on whole numbers that Python refuses to make."""
     path = tmp_path / "export.json"

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
@@ -23,6 +23,7 @@ from crowdwise.analysis.blocks import blocks
 from crowdwise.data.exports import gathered_in, read_answers
 from crowdwise.data.importers.json_numbers import OnlyNumbers, only_numbers
 from tests import judge_logs
+from tests.cases import examples
 from tests.commands import run
 from tests.judge_logs import LOGS, VOTES, change, content_of, is_leaf, places, write
 
@@ -125,7 +126,7 @@ def test_a_judge_asked_twice_is_refused_until_the_user_decides(log: str, tmp_pat
     assert labels.report.rows == counted(labels)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @pytest.mark.parametrize("log", LOGS)
 @given(data=st.data())
 def test_damaged_values_are_refused_or_counted(log: str, data: st.DataObject) -> None:
@@ -144,7 +145,7 @@ def test_damaged_values_are_refused_or_counted(log: str, data: st.DataObject) ->
             assert_one_sentence(problem)
 
 
-@settings(max_examples=20, deadline=None)
+@examples(20)
 @pytest.mark.parametrize("log", LOGS)
 @given(data=st.data())
 def test_damaged_files_never_end_in_a_traceback(log: str, data: st.DataObject) -> None:
@@ -410,7 +411,7 @@ def test_lm_eval_has_a_question_for_each_task_and_filter(tmp_path: Path) -> None
     assert cw.questions(tmp_path)["question"].to_list() == ["chess", "math / strict", "math / loose"]
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(data=st.data())
 def test_nan_outside_of_strings_becomes_null_however_the_text_is_cut(data: st.DataObject) -> None:
     words = st.sampled_from(["NaN", "Infinity", "-Infinity", "-1", "N", 'a"', "\\", '\\"', " NaN ", "", "-"])

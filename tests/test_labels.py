@@ -12,13 +12,15 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
 from crowdwise.data import encoding
 from crowdwise.data.encoding import Duplicates
 from crowdwise.parallel import runs
+
+from .cases import examples
 
 BASE = {"item": [1, 1, 2, 2], "worker": ["a", "b", "a", "b"], "label": ["x", "y", "x", "x"]}
 
@@ -59,7 +61,7 @@ def test_pandas_categories_and_other_columns_do_no_harm() -> None:
     assert spelled(cw.Labels.from_frame(frame))[1] == (1, "b", "y")
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(
     rows=st.lists(
         st.tuples(st.integers(0, 5), st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=40, unique=True

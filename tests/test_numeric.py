@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
@@ -17,6 +17,7 @@ from crowdwise.analysis.numeric_agreement import interval_alpha
 from crowdwise.cli.app import app
 from crowdwise.methods import NUMERIC_METHODS, choose
 
+from .cases import examples
 from .commands import run
 from .engines import on_spark
 
@@ -47,7 +48,7 @@ def crowds(draw: Any) -> list[tuple[str, str, float]]:
 
 
 @each_method
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(rows=crowds(), seed=st.integers(0, 1000))
 def test_any_numbers_in_any_order_give_finite_values(key: str, rows: Any, seed: int) -> None:
     numbers = cw.Numbers.from_frame(testing.table(rows))
@@ -63,7 +64,7 @@ def test_any_numbers_in_any_order_give_finite_values(key: str, rows: Any, seed: 
 
 
 @pytest.mark.parametrize("key", ["bwa", "robust", "mean", "lfc", "median"])
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(factor=st.floats(1e-6, 1e6), zero=st.floats(-1e3, 1e3), seed=st.integers(0, 20))
 def test_values_follow_the_unit(key: str, factor: float, zero: float, seed: int) -> None:
     rows = cw.simulate_numbers(30, 6, wild=0.03, seed=seed).rows
@@ -113,6 +114,7 @@ def test_mean_and_median_are_those_of_polars() -> None:
     ("key", "wild"), [("robust", 0.0), ("robust", 0.05), ("bwa", 0.0), ("mean", 0.0)], ids=lambda value: str(value)
 )
 @pytest.mark.parametrize("shape", [(400, 30, 5.0), (200, 30, 3.0), (150, 25, 10.0)], ids=["five", "three", "ten"])
+@pytest.mark.slow
 def test_intervals_cover(key: str, wild: float, shape: tuple[int, int, float]) -> None:
     items, workers, per_item = shape
     found, of_bias, of_spread = [], [], []

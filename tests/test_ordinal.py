@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
@@ -17,7 +17,7 @@ from crowdwise.reporting.blocks import Table, Tiles
 from crowdwise.reporting.report_data import ReportData
 from crowdwise.reporting.report_page import gather
 
-from .cases import CASES
+from .cases import CASES, examples
 from .commands import run
 from .engines import on_disk
 
@@ -42,7 +42,7 @@ def test_a_split_vote_is_decided_in_the_middle() -> None:
     assert "expected_squared_distance" in cw.decide(result, order=SIZES, distance="squared").to_frame().columns
 
 
-@settings(max_examples=30, deadline=None)
+@examples(30)
 @given(st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=7), min_size=1, max_size=8), st.integers(0, 50))
 def test_labels_are_medians_and_nearest_to_means(said: list[list[int]], seed: int) -> None:
     """The least expected absolute distance is that of a median, the least squared one that of the class at the mean."""

@@ -21,7 +21,7 @@ from crowdwise.reporting.report_data import ReportData
 from crowdwise.reporting.report_page import gather, report_text
 from crowdwise.testing import table
 
-from .cases import CASES, EVERY, each_method
+from .cases import CASES, EVERY, each_method, each_method_few_in_a_hurry
 from .test_deciders import panel
 
 Kind = TypeVar("Kind", bound=blocks.Block)
@@ -60,7 +60,7 @@ def one_waterfall(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("crowdwise.reporting.sections.items._MAX_EXPLAINED", 1)
 
 
-@each_method
+@each_method_few_in_a_hurry
 def test_every_method_makes_every_section(key: str, crowd: Any) -> None:
     if EVERY[key].most_classes is not None:
         crowd = cw.simulate(300, 20, EVERY[key].most_classes, labels_per_item=4.5, accuracy=0.6, seed=1)

@@ -107,6 +107,7 @@ def test_names_in_tooltips_are_text(light: Opened) -> None:
     assert page.evaluate("window.broken") is None
 
 
+@pytest.mark.slow
 def test_colours_follow_the_scheme(browser: Any, path: Path) -> None:
     seen = {}
     for scheme in ("light", "dark"):
@@ -167,6 +168,7 @@ def test_no_column_of_precision_and_recall_is_cut_off(browser: Any, path: Path) 
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_it_prints(browser: Any, path: Path) -> None:
     page = opened(browser, path).page
     assert len(page.pdf()) > 50_000
@@ -184,6 +186,7 @@ def test_the_comparison_is_drawn(browser: Any, tmp_path: Path) -> None:
     seen.page.close()
 
 
+@pytest.mark.slow
 def test_a_large_page_sorts_at_once(browser: Any, tmp_path: Path) -> None:
     large = cw.simulate(20_000, 3_000, 12, labels_per_item=3, seed=1)
     cw.report(cw.BWA().fit(large.labels), large.labels, large.truth, tmp_path / "large.html")

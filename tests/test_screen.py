@@ -257,6 +257,7 @@ def test_a_screen_without_unicode_shows_what_it_can(environment: dict[str, str],
     assert b"Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_names_of_any_length_are_cut_on_the_screen_and_in_the_page(tmp_path: Path) -> None:
     name = "x" * 1_000_000
     file = votes(tmp_path / "m.csv", f"{name},{name},{name}", f"{name},2,b", f"{name},3,{name}", f"y,{name},{name}")

@@ -10,11 +10,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
 
+from .cases import examples
 from .crowds import votes
 
 WIDE = pl.DataFrame({"id": ["007", "8", "9"], "r1": ["a", None, None], "r2": ["b", "a", None], "r3": [None, "a", None]})
@@ -113,7 +114,7 @@ def test_thousands_of_columns_are_read_in_time_in_proportion_to_them(wide: bool 
 CELLS = st.sampled_from([None, "x", "y", "z"])
 
 
-@settings(deadline=None, max_examples=40)
+@examples(40)
 @given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=1, max_size=6))
 def test_a_wide_table_is_the_same_as_the_long_one(rows: list[list[str | None]]) -> None:
     long = [(i, f"w{w}", said) for i, row in enumerate(rows) for w, said in enumerate(row) if said is not None]

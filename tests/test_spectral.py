@@ -23,6 +23,7 @@ def test_moments_recover_the_confusion_matrices() -> None:
     assert start.class_prior == pytest.approx(np.bincount(truth) / len(truth), abs=0.05)
 
 
+@pytest.mark.slow
 def test_the_start_does_not_depend_on_the_order_of_rows_nor_on_parts(tmp_path: Path) -> None:
     rows, _, _ = confused(2)
     rows = rows.head(2400)

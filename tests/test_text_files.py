@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -19,6 +19,8 @@ import crowdwise as cw
 from crowdwise.cli.app import app
 from crowdwise.data import unpacking
 from crowdwise.data.sources import scan
+
+from .cases import examples
 
 ROLES = {"item": None, "worker": None, "label": None}
 HEAD = b"item,worker,label\n"
@@ -61,7 +63,7 @@ def by_csv(text: str, delimiter: str) -> list[list[str]] | None:
         return None
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.tuples(FIELDS, FIELDS, FIELDS, FIELDS), max_size=5),
     st.sampled_from(",\t;|"),
@@ -215,7 +217,7 @@ def by_json(text: str) -> list[dict[str, Any]] | None:
     return objects if all(isinstance(one, dict) for one in objects) else None
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(OBJECTS, st.sampled_from(["\n", "\r\n", "\n\n", " \n"]), st.lists(DAMAGE, max_size=1))
 def test_json_lines_are_read_as_the_standard_library_reads_them_or_refused(
     values: list[str], line_end: str, damages: list[Any]

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from mypy import api
 
 # What a data scientist might write; every `reveal_type` is followed by what it has to say.
@@ -72,6 +73,7 @@ cw.METHODS["bwa"].sumary  # "type[Method]" has no attribute "sumary"
 """
 
 
+@pytest.mark.slow
 def test_a_script_of_a_user_is_understood(tmp_path: Path) -> None:
     scripts = {"right": (SCRIPT, "note: Revealed type is"), "wrong": (WRONG, "error:")}
     for name, (script, _) in scripts.items():

@@ -1,4 +1,4 @@
-"""A few hundred cases of every area, always the same ones; `make attack N=100000` tries others."""
+"""Some cases of every area, always the same ones; `make test-all` tries more, and `make attack N=100000` others."""
 
 import pytest
 
@@ -13,7 +13,12 @@ def _at_once(tested: int) -> int:
 
 
 _BATCHES = [
-    pytest.param(area.name, range(area.tested)[first : first + _at_once(area.tested)], id=f"{area.name} from {first}")
+    pytest.param(
+        area.name,
+        range(area.tested)[first : first + _at_once(area.tested)],
+        id=f"{area.name} from {first}",
+        marks=pytest.mark.slow if first else (),
+    )
     for area in all_areas().values()
     for first in range(0, area.tested, _at_once(area.tested))
 ]
