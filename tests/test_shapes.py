@@ -201,9 +201,9 @@ def test_matrices_that_are_none_are_refused(tmp_path: Path) -> None:
         cw.Labels.from_matrix(MATRIX, items=["a", "b"])
     with pytest.raises(cw.DataError, match="dimensions"):
         cw.Labels.from_matrix([1, 2])
-    with pytest.raises(cw.DataError, match="The matrix cannot be used: a cell has .* half of a surrogate pair"):
+    with pytest.raises(cw.DataError, match=r"The matrix cannot be used: a cell has .* half of a surrogate pair"):
         cw.Labels.from_matrix(np.array([["a", "b\ud800"]]))
-    with pytest.raises(cw.DataError, match="The worker values have .* half of a surrogate pair"):
+    with pytest.raises(cw.DataError, match=r"The worker values have .* half of a surrogate pair"):
         cw.Labels.from_matrix(MATRIX, workers=["a", "b", "\ud800"])
     with pytest.raises(cw.DataError, match="the label 2 has no name"):
         cw.read_labels(

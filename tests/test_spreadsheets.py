@@ -2,6 +2,7 @@
 
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -133,10 +134,69 @@ def test_a_part_that_lies_about_its_size_is_measured(tmp_path: Path, monkeypatch
     monkeypatch.setattr("crowdwise.data.spreadsheets._MOST_UNPACKED", 1 << 20)
     path = tmp_path / "bomb.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as changed:
-        changed.writestr("xl/worksheets/sheet1.xml", b" " * (4 << 20))
+        changed.writestr("xl/workbook.xml", b" " * (4 << 20))
     content = bytearray(path.read_bytes())
     place = content.rfind(b"PK\x01\x02") + 24
     content[place : place + 4] = (100).to_bytes(4, "little")
     path.write_bytes(content)
     with pytest.raises(cw.DataError, match="unpacks to more than"):
+        cw.read_labels(path)
+
+
+def changed(path: Path, change: Callable[[str, bytes], tuple[str, bytes]]) -> None:
+    """Write a workbook of `ROWS` to a path; `change` takes the name and the content of each part, and returns both."""
+    with zipfile.ZipFile(io.BytesIO(workbook({"Votes": ROWS}))) as sound, zipfile.ZipFile(path, "w") as file:
+        for part in sound.infolist():
+            file.writestr(*change(part.filename, sound.read(part)))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (b'r="B2"', b'r="xfd1048576"', "uses 1,048,576 rows and 16,384 columns"),
+        (b'<c r="B2"', b"<c s='>" + b" " * 300 + b"' r = 'XFD001048576'", "uses 1,048,576 rows and 16,384 columns"),
+        (b'r="B2"', b'r="XFE2"', "column 16,385, and a sheet ends at 1,048,576 and 16,384"),
+        (b'r="B2"', b'r="ZZZZZZZ4294967295"', "and a sheet ends at 1,048,576 and 16,384"),
+        (b'r="B2"', b'r="A0000000001048577"', "a cell in row 1,048,577"),
+        (b'<row r="2"', b'<row r="4294967295"', "and a sheet ends at 1,048,576 and 16,384"),
+        (b'<row r="2"', b'<row r="1048576"><c/>' + b"<c/>" * 9000 + b'</row><row r="2"', "1,048,576 rows and 9,001 "),
+    ],
+    ids=[
+        "lower case",
+        "long tag",
+        "beyond XFD",
+        "overflow",
+        "beyond the last row",
+        "row",
+        "row of cells without names",
+    ],
+)
+@pytest.mark.parametrize("folder", ["worksheets", "elsewhere"])
+def test_no_sheet_is_larger_than_what_its_cells_were_counted_to_be(
+    old: bytes, new: bytes, message: str, folder: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bomb.xlsx"
+
+    def change(name: str, content: bytes) -> tuple[str, bytes]:
+        content = content.replace(old, new) if "sheet1" in name else content
+        return name.replace("worksheets/", f"{folder}/"), content.replace(b"worksheets/", f"{folder}/".encode())
+
+    changed(path, change)
+    with pytest.raises(cw.DataError, match=message):
+        cw.read_labels(path)
+
+
+def test_cells_without_names_are_beside_each_other(tmp_path: Path) -> None:
+    path = tmp_path / "votes.xlsx"
+    rows = b"".join(b"<row><c><v>%d</v></c><c><v>1</v></c><c><v>2</v></c></row>" % row for row in range(20_000))
+    changed(path, lambda name, content: (name, content.replace(b"</sheetData>", rows + b"</sheetData>")))
+    assert cw.read_labels(path).report.rows > 20_000
+
+
+def test_a_panic_of_the_library_that_reads_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crowdwise.data.spreadsheets._check_room", lambda _: 0)  # which refuses all panics we know
+    path = tmp_path / "bomb.xlsx"
+    far = b'r="ZZZZZZZ4294967295"'
+    changed(path, lambda name, content: (name, content.replace(b'r="B2"', far) if "sheet1" in name else content))
+    with pytest.raises(cw.DataError, match=r"damaged, or no workbook \(capacity overflow\)"):
         cw.read_labels(path)

@@ -12,6 +12,7 @@ import polars as pl
 
 from ..errors import CallError, DataError, require_extra
 from .disk.workspace import available_memory, show_size
+from .frames import first_line
 from .table import Table
 from .unpacking import Content, UnsoundError
 
@@ -25,16 +26,21 @@ _MOST_EXACT: Final = 2**53
 _CELL_BYTES: Final = 32
 # The most bytes that the parts of a workbook may have. A full sheet of ten columns has about 500 MB.
 _MOST_UNPACKED: Final = 2 * 2**30
-# How much of a part is unpacked at once, and where a reference to a cell may be cut.
+# The part that lists the sheets; and those of other formats, which the library would read too, and we do not check.
+_WORKBOOK: Final = "xl/workbook.xml"
+_OTHER_WORKBOOKS: Final = {"xl/workbook.bin", "content.xml"}
+# How much of a part is unpacked at once, and the most bytes between two tags, or of one.
 _PIECE: Final = 1 << 18
-_LONGEST_REFERENCE: Final = 64
-_REFERENCE: Final = re.compile(rb"\br\s*=\s*[\"']([A-Z]{0,3})(\d{1,7})[\"']")
-_CELL: Final = re.compile(rb"<(?:\w+:)?c[\s/>]")
+_LONGEST_TAG: Final = 1 << 20
+# A row or a cell, and its reference if it has one: letters and digits, in any case; or something that is none.
+_PLACED: Final = re.compile(
+    rb"""<(?:[\w.-]+:)?(c|row)(?=[\s/>])(?:[^<]*?\sr\s*=\s*(?:"([A-Za-z]*)(\d*)"|'([A-Za-z]*)(\d*)'))?"""
+)
 
 
 def is_workbook(head: bytes) -> bool:
     """Return whether a file with these first bytes is a workbook: a zip file with certain names in it."""
-    return head.startswith(b"PK\x03\x04") and (b"[Content_Types].xml" in head or b"xl/workbook.xml" in head)
+    return head.startswith(b"PK\x03\x04") and (b"[Content_Types].xml" in head or _WORKBOOK.encode() in head)
 
 
 def open_workbook(content: Content, sheet: str | None) -> Table:
@@ -62,9 +68,13 @@ def open_workbook(content: Content, sheet: str | None) -> Table:
             raise CallError(f"There is no sheet {sheet!r}; the sheets are {', '.join(map(repr, names[:20]))}.")
         chosen = names[0] if sheet is None else sheet
         table = _named(pl.DataFrame(workbook.load_sheet(chosen, header_row=None, dtypes="string")))
-    except (fastexcel.FastExcelError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as problem:
-        said = str(problem).strip().splitlines()[0].removeprefix("calamine error: ")
+    except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as problem:
+        said = first_line(problem).removeprefix("calamine error: ")
         raise UnsoundError(f"it is damaged, or no workbook ({said[:80]})") from problem
+    except BaseException as problem:
+        if type(problem).__name__ != "PanicException":  # each library written in Rust has its own
+            raise
+        raise UnsoundError(f"it is damaged, or no workbook ({first_line(problem)[:80]})") from problem
     remarks: tuple[str, ...] = ()
     if sheet is None and len(names) > 1:
         remarks = (f"Read the first of {len(names):,} sheets, {chosen!r} (--sheet takes another).",)
@@ -104,21 +114,28 @@ def _check_room(file: IO[bytes]) -> int:
     room = min(available_memory() // 4, _MOST_UNPACKED)
     total = 0
     try:
-        for part in zipfile.ZipFile(file).infolist():
+        parts = zipfile.ZipFile(file).infolist()
+        names = {part.filename for part in parts}
+        if _WORKBOOK not in names or names & _OTHER_WORKBOOKS:
+            raise UnsoundError("it is damaged, or no workbook of Excel in the format .xlsx")
+        for part in parts:
             if part.flag_bits & 1 or part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise UnsoundError("it is encrypted, or packed in a way that workbooks are not")
-            total += _Part(part.filename).unpack(file, part, room - total)
+            total += _Part().unpack(file, part, room - total)
     except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError, EOFError) as problem:
         raise UnsoundError(f"it is damaged, or no workbook ({str(problem)[:80]})") from problem
     return total
 
 
 class _Part:
-    """One file in a workbook, which is unpacked piece by piece to see how much there is in it."""
+    """One file in a workbook, which is unpacked piece by piece to see how much there is in it.
 
-    def __init__(self, name: str) -> None:
-        self._is_sheet = "worksheets/" in name.replace("\\", "/").lower()
-        self._rows = self._columns = self._placed = self._cells = 0
+    Any of them may be a sheet, whatever its name and its folder, so rows and cells are looked for in all.
+    """
+
+    def __init__(self) -> None:
+        self._rows = self._columns = 0
+        self._row = self._column = 0
         self._rest = b""
 
     def unpack(self, file: IO[bytes], part: zipfile.ZipInfo, room: int) -> int:
@@ -138,36 +155,53 @@ class _Part:
                 size += len(piece)
                 if size > room:
                     raise UnsoundError(f"it unpacks to more than {show_size(room)}; save it as CSV")
-                if self._is_sheet:
-                    self._look_at(piece, room)
+                self._look_at(piece, room)
         return size
 
     def _look_at(self, piece: bytes, room: int) -> None:
         """Find out which rectangle of a sheet is used. Raises `UnsoundError` if it has too many places."""
-        if b"<" not in piece and b"=" not in piece and not self._rest.strip():
-            return
         text = self._rest + piece
-        # A reference may be cut: what is at the end is looked at again, which counts some cells twice.
-        self._rest = text[-_LONGEST_REFERENCE:]
-        for letters, number in _REFERENCE.findall(text):
-            self._rows = max(self._rows, int(number))
-            if letters:
-                self._placed += 1
-                self._columns = max(self._columns, _column_number(letters))
-        self._cells += len(_CELL.findall(piece))
-        columns = self._columns
-        if self._cells > self._placed:  # cells without a reference stand beside each other
-            columns = max(columns, min(self._cells - self._placed, _MOST_COLUMNS))
-        if self._rows * columns * _CELL_BYTES > room:
+        end = max(text.rfind(b"<"), 0)  # a tag may be cut, and is looked at with the next piece
+        if b"<" not in text:
+            self._rest = b""
+            return
+        self._rest = text[end:]
+        if len(self._rest) > _LONGEST_TAG:
+            raise UnsoundError(f"it has a tag or a text of more than {show_size(_LONGEST_TAG)}")
+        for kind, *reference in _PLACED.findall(text, 0, end):
+            letters, digits = reference[0] or reference[2], reference[1] or reference[3]
+            if kind == b"row":
+                self._row, self._column = _row_number(digits) if digits else self._row + 1, 0
+            else:
+                self._column = _column_number(letters) if letters else self._column + 1
+                self._columns = max(self._columns, self._column)
+                self._row = _row_number(digits) if digits else self._row
+            self._rows = max(self._rows, self._row)
+        self._require_room(room)
+
+    def _require_room(self, room: int) -> None:
+        """Raise `UnsoundError` if the library that reads would not have room for all places of the rectangle."""
+        if self._rows > MOST_ROWS + 1 or self._columns > _MOST_COLUMNS:
             raise UnsoundError(
-                f"a sheet uses {self._rows:,} rows and {columns:,} columns, which are more places than fit into memory"
+                f"it is damaged, or no workbook (a cell in row {self._rows:,} and column {self._columns:,}, and a "
+                f"sheet ends at {MOST_ROWS + 1:,} and {_MOST_COLUMNS:,})"
+            )
+        if self._rows * self._columns * _CELL_BYTES > room:
+            raise UnsoundError(
+                f"a sheet uses {self._rows:,} rows and {self._columns:,} columns, which are more places than fit into "
+                "memory"
             )
 
 
+def _row_number(digits: bytes) -> int:
+    """Return the number of a row. Digits after the ninth do not count."""
+    return int(digits.lstrip(b"0")[:9] or b"0")
+
+
 def _column_number(letters: bytes) -> int:
-    """Return the number of a column, from 1: A is 1, Z is 26, AA is 27."""
+    """Return the number of a column, from 1: A is 1, Z is 26, AA is 27. Letters after the sixth do not count."""
     number = 0
-    for letter in letters:
+    for letter in letters[:6].upper():
         number = number * 26 + letter - ord("A") + 1
     return number
 
