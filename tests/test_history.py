@@ -1,5 +1,9 @@
 """Tests of history: what was counted in earlier labels starts the next fit."""
 
+import json
+import os
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import crowdwise as cw
+from crowdwise.data.item_sketch import count, share_in_common, sketch, union
 from crowdwise.data.truths import read_truth
-from crowdwise.results.history import History, merge
+from crowdwise.results import history_file
+from crowdwise.results.history import CONFIDENCE, History, described, merge
+from crowdwise.results.history_file import packed
+from crowdwise.results.recalibration import Recalibration
 
 from .cases import EVERY
 from .commands import run
@@ -140,8 +148,11 @@ def test_gold_and_history_go_together() -> None:
     gold = CROWD.truth.tail(100).sample(20, seed=1)
     result = method.fit(part(200, 300), gold=gold, history=past)
     assert result.to_frame()["gold"].sum() == 20
-    with pytest.raises(cw.DataError, match="The gold names 'bird', a class that the state does not know"):
-        method.fit(part(200, 300), gold={ITEMS[250]: "bird"}, history=past)
+    with pytest.warns(UserWarning, match="No label names 'bird'; gold does, so it is a class"):
+        result = method.fit(part(200, 300), gold={ITEMS[250]: "bird"}, history=past)
+    assert result.to_frame().filter(pl.col("item") == ITEMS[250])["label"].to_list() == ["bird"]
+    assert result.history is not None
+    assert result.history.classes.to_list() == ["bird", "c1", "c2", "c3"]
 
 
 def test_a_state_is_a_file(tmp_path: Path, engine: Engine, workdir: Path) -> None:
@@ -150,16 +161,19 @@ def test_a_state_is_a_file(tmp_path: Path, engine: Engine, workdir: Path) -> Non
     found = method.fit(labels).history
     memory = method.fit(CROWD.labels).history
     assert found is not None
+    assert memory is not None
     found.write(tmp_path / "crowd.state")
     again = History.read(tmp_path / "crowd.state")
-    assert again.method == repr(method)
+    assert again.method == described(method)
+    assert again.items.tolist() == memory.items.tolist()
     assert again.workers.dtype == pl.String
     workers = CROWD.labels.names.workers
-    assert memory is not None
     for name, values in memory.of_workers(workers).items():
         assert again.of_workers(workers)[name] == pytest.approx(values, abs=1e-6)
-    continued = method.fit(engine.read(CROWD.rows), history=tmp_path / "crowd.state")
-    in_memory = method.fit(CROWD.labels, history=memory)
+    with pytest.warns(UserWarning, match="All of the items are in the state already"):
+        continued = method.fit(engine.read(CROWD.rows), history=tmp_path / "crowd.state")
+    with pytest.warns(UserWarning, match="All of the items are in the state already"):
+        in_memory = method.fit(CROWD.labels, history=memory)
     assert continued.to_frame().sort("item")["label"].equals(in_memory.to_frame().sort("item")["label"])
 
 
@@ -169,7 +183,8 @@ def test_ids_stay_as_they_are(tmp_path: Path) -> None:
     found.write(tmp_path / "numbers.state")
     again = History.read(tmp_path / "numbers.state")
     assert (sorted(again.workers), again.classes.to_list()) == ([7, 8], [False, True])
-    cw.BWA().fit(labels, history=again)
+    others = cw.Labels.from_arrays([3, 3, 4, 4], [7, 8, 7, 8], [True, False, True, True])
+    assert cw.BWA().fit(others, history=again).names.classes.to_list() == [False, True]
 
 
 def test_what_does_not_fit_is_refused_in_a_sentence(tmp_path: Path) -> None:
@@ -179,9 +194,6 @@ def test_what_does_not_fit_is_refused_in_a_sentence(tmp_path: Path) -> None:
         cw.OneCoin().fit(second, history=past)
     with pytest.raises(cw.DataError, match="cannot be used with DawidSkene"):
         cw.DawidSkene(max_iterations=7).fit(second, history=past)
-    other = cw.Labels.from_arrays(["a", "a"], ["w01", "w02"], ["cat", "c1"])
-    with pytest.raises(cw.DataError, match="1 classes that the state does not know; first: 'cat'"):
-        cw.DawidSkene().fit(other, history=past)
     with pytest.raises(cw.CallError, match="history"):
         cw.DawidSkene().fit(second, history=7)
     with pytest.raises(cw.DataError, match="There is no state"):
@@ -208,8 +220,10 @@ def test_states_merge(tmp_path: Path) -> None:
     assert one.per_worker["confusion"].sum() == pytest.approx(CROWD.labels.n_labels)
     with pytest.raises(cw.DataError, match="cannot be used with"):
         merge([cut[0], history(cw.OneCoin(), part(0, 100))])
-    with pytest.raises(cw.DataError, match="different classes"):
-        merge([cut[0], history(method, cw.simulate(20, 5, 2).labels)])
+    two = history(method, cw.simulate(20, 5, 2).labels)
+    assert merge([two, cut[0]]).per_worker["confusion"].sum() == pytest.approx(
+        two.per_worker["confusion"].sum() + cut[0].per_worker["confusion"].sum()
+    )
     for number, state in enumerate(cut):
         state.write(tmp_path / f"{number}.state")
     paths = [tmp_path / f"{number}.state" for number in range(3)]
@@ -219,7 +233,10 @@ def test_states_merge(tmp_path: Path) -> None:
     assert again == pytest.approx(one.of_workers(workers)["confusion"])
     shown = run("state", "show", tmp_path / "all.state")
     assert "12" in shown.stdout
+    assert "300" in shown.stdout  # items
     assert "DawidSkene" in shown.stdout
+    twice = run("state", "merge", paths[0], paths[1], paths[0], "-o", tmp_path / "twice.state")
+    assert "All of the items of state 3 are in a state before it too" in " ".join(twice.stderr.split())
 
 
 def test_the_command_line_remembers(tmp_path: Path) -> None:
@@ -259,7 +276,191 @@ def test_a_damaged_state_is_refused_or_the_same(tmp_path: Path, place: float, fl
     pytest.fail(f"damage at {at} was not noticed: {found}")
 
 
-_STATE = history(cw.OneCoin(), part(0, 30))._packed()
+_STATE = packed(history(cw.OneCoin(), part(0, 30)))
+
+
+def test_a_state_is_checked_as_data(tmp_path: Path) -> None:
+    """Whoever makes a file with a right checksum cannot make counts of it that no method counted."""
+    good = history(cw.DawidSkene(), part(0, 30))
+    confusion, evidence = good.per_worker["confusion"], good.per_worker["evidence"]
+    below, infinite = confusion.copy(), confusion.copy()
+    below[0, 0, 0], infinite[1, 1, 1] = -1.0, np.inf
+    twice = pl.concat([good.workers[:1], good.workers[:-1]])
+    bad: list[tuple[dict[str, Any], str]] = [
+        ({"per_worker": {"confusion": below}}, "'confusion' has -1, and counts are not negative"),
+        ({"per_worker": {"confusion": infinite}}, "'confusion' has a number that is not finite"),
+        ({"per_worker": {"confusion": confusion[1:]}}, "and there are 12 workers"),
+        ({"per_worker": {"confusion": confusion[:, :2]}}, "and there are 3 classes"),
+        ({"per_worker": {"evidence": evidence[:, :1]}}, r"and not \(workers, 2, 3\)"),
+        ({"per_worker": {}}, "it has no counts of workers"),
+        ({"shared": {"confusion": confusion}}, "it has 'confusion' twice"),
+        ({"workers": twice}, f"it has the worker '{twice[0]}' twice"),
+        ({"classes": pl.Series(["c1", "c1", "c2"])}, "it has the class 'c1' twice"),
+        ({"classes": pl.Series(["c1", None, "c2"])}, "a class has no name"),
+        ({"items": np.array([3, 2], np.uint64)}, "not in ascending order"),
+    ]
+    for changed, message in bad:
+        replace(good, **changed).write(tmp_path / "bad.state")
+        with pytest.raises(cw.DataError, match=message):
+            History.read(tmp_path / "bad.state")
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path):
+        with pytest.raises(cw.DataError, match="is no file, but a folder, a pipe or a device"):
+            History.read(path)
+
+
+def test_a_state_of_a_later_version_names_who_can_read_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as later:
+        later.setattr(history_file, "_VERSION", 77)
+        later.setattr(history_file, "_CROWDWISE", "9.9.0")
+        history(cw.OneCoin(), part(0, 30)).write(tmp_path / "later.state")
+    with pytest.raises(cw.DataError, match=r"crowdwise 9\.9\.0 wrote it in version 77 of the file.*Use that crowdwise"):
+        History.read(tmp_path / "later.state")
+
+
+STATES = Path(__file__).parent / "states"
+
+
+@pytest.mark.parametrize("path", sorted(STATES.iterdir()), ids=lambda path: path.stem)
+def test_states_of_every_version_are_read(path: Path, tmp_path: Path) -> None:
+    """The files are of these 30 items by seven workers, or of 3 items by two; see tests/states/README.md."""
+    if path.suffix != ".state":
+        pytest.skip("no state")
+    found = History.read(path)
+    version, key = path.stem.split("_")[0], path.stem.partition("_")[2].removesuffix("_numbers")
+    method = EVERY[key]
+    found.require_method(described(method))
+    if path.stem.endswith("numbers"):
+        assert (sorted(found.workers), found.classes.to_list()) == ([7, 8], [False, True])
+        later = cw.Labels.from_arrays([11, 11, 12, 12], [7, 8, 7, 9], [True, False, True, True])
+    else:
+        assert sorted(found.workers) == ["twin", "w1", "w2", "w3", "w4", "w5", "w6"]
+        assert found.classes.to_list() == ["c1", "c2", "c3"]
+        later = cw.Labels.from_frame(cw.simulate(20, 6, 3, seed=12).rows.with_columns(item="new" + pl.col("item")))
+    if version == "v2":  # the same counts are in a file of the next version
+        other = History.read(path.with_name(path.name.replace("v2", "v3"))).of_workers(found.workers)
+        for name, values in found.of_workers(found.workers).items():
+            assert values == pytest.approx(other[name], abs=1e-3), name
+    found.write(tmp_path / "again.state")
+    again = History.read(tmp_path / "again.state").of_workers(found.workers)
+    for name, values in found.of_workers(found.workers).items():
+        assert (values == again[name]).all()
+    result = method.fit(later, history=path)
+    assert result.history is not None
+    for name, values in found.of_workers(found.workers).items():
+        if name in found.per_worker and name not in ("exposure", "errors", "raw_mixture"):
+            assert (result.history.of_workers(found.workers)[name] >= values - 1e-6).all(), name
+
+
+@pytest.mark.parametrize("key", ["adjudicator", "ds", "ebcc", "ptbcc", "bwa", "one_coin", "wawa"])
+def test_a_new_class_in_the_second_batch(key: str) -> None:
+    """Earlier counts are as they were, at the places of the old classes, and zero elsewhere."""
+    method = EVERY[key]
+    early = history(method, part(0, 200))
+    some = pl.col("item").is_in(ITEMS[200:230].implode()) & (pl.col("label") == "c2")
+    rows = CROWD.rows.filter(pl.col("item").is_in(ITEMS[200:].implode()))
+    second = cw.Labels.from_frame(rows.with_columns(label=pl.when(some).then(pl.lit("c1b")).otherwise("label")))
+    with pytest.warns(UserWarning, match="The state does not know the class c1b"):
+        late = history(method, second, history=early)
+    assert late.classes.to_list() == ["c1", "c1b", "c2", "c3"]
+    wider = early.with_classes(late.classes)
+    for name, values in early.of_workers(early.workers).items():
+        assert wider.of_workers(early.workers)[name].sum() == pytest.approx(values.sum())
+    if "confusion" in late.per_worker:
+        added = late.of_workers(early.workers)["confusion"] - wider.per_worker["confusion"]
+        assert added.min() > -1e-9
+        assert added.sum() == pytest.approx(second.n_labels)
+
+
+def test_the_same_items_twice_are_said() -> None:
+    past = history(cw.OneCoin(), part(0, 200))
+    with pytest.warns(UserWarning, match="All of the items are in the state already.*counts twice"):
+        cw.OneCoin().fit(part(0, 100), history=past)
+    with pytest.warns(UserWarning, match="33 % of the items are in the state already"):
+        cw.OneCoin().fit(part(150, 300), history=past)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        both = history(cw.OneCoin(), part(200, 300), history=past)
+    with pytest.warns(UserWarning, match="All of the items"):
+        cw.OneCoin().fit(part(290, 300), history=both)
+
+
+def test_a_sketch_of_many_items_says_about_how_many_are_the_same() -> None:
+    many = pl.int_range(100_000, eager=True)
+    first, second = sketch(many), sketch(many[50_000:].append(pl.int_range(10**6, 10**6 + 50_000, eager=True)))
+    assert share_in_common(second, first) == pytest.approx(0.5, abs=0.05)
+    assert share_in_common(first, first) == 1.0
+    assert share_in_common(sketch(many + 10**6), first) == 0.0
+    number, exact = count(union([first, second]))
+    assert (number, exact) == (pytest.approx(150_000, rel=0.05), False)
+    assert union([sketch(many[:70_000]), sketch(many[30_000:])]).tolist() == first.tolist()
+
+
+def test_what_gold_taught_about_confidence_is_remembered(engine: Engine, workdir: Path) -> None:
+    method = engine.suited(cw.DawidSkene())
+    crowd = cw.simulate(400, 6, 3, accuracy=0.5, labels_per_item=3, seed=5)  # its confidence is too high
+    early = pl.col("item").is_in(crowd.truth["item"][:200].implode())
+    first, second = (engine.read(crowd.rows.filter(which)) for which in (early, ~early))
+    fitted = method.fit(first, gold=crowd.truth.head(60))
+    alone, continued = method.fit(second), method.fit(second, history=fitted.history)
+    assert alone.recalibration is None
+    assert continued.recalibration.items == 60
+    assert continued.recalibration.temperature == pytest.approx(fitted.gold_check.recalibration.temperature)
+    plain = method.fit(second, history=replace(fitted.history, shared=_without(fitted.history.shared)))
+    known = {result: result.to_frame()["confidence"].mean() for result in (plain, continued)}
+    assert known[continued] < known[plain] - 0.02
+    assert continued.expected_accuracy.value < plain.expected_accuracy.value
+    faded = method.fit(second, history=fitted.history, decay=0.5)
+    assert faded.recalibration.items == 30
+    assert continued.history.shared[CONFIDENCE] == pytest.approx(fitted.history.shared[CONFIDENCE])
+
+
+def _without(shared: Any) -> dict[str, Any]:
+    return {name: values for name, values in shared.items() if name != CONFIDENCE}
+
+
+def test_gold_of_two_batches_is_nearly_gold_of_both_together() -> None:
+    random = np.random.default_rng(1)
+    probabilities = random.dirichlet([2, 1, 0.5], 400)
+    sharp = probabilities**2 / (probabilities**2).sum(axis=1, keepdims=True)
+    truths = (random.random(400)[:, None] > np.cumsum(probabilities, axis=1)).sum(axis=1)
+    first = Recalibration.fit(sharp[:200], truths[:200])
+    second = Recalibration.fit(sharp[200:], truths[200:], first)
+    together = Recalibration.fit(sharp, truths)
+    assert second.items == together.items == 400
+    assert second.temperature == pytest.approx(together.temperature, rel=0.05)
+    assert second.floor == pytest.approx(together.floor, abs=0.02)
+    again = Recalibration.known(second.taught)
+    assert (again.temperature, again.floor) == pytest.approx((second.temperature, second.floor))
+
+
+def test_other_commands_take_a_state(tmp_path: Path) -> None:
+    rows = CROWD.rows.with_columns(day=pl.when(pl.col("item").is_in(ITEMS[:200].implode())).then(1).otherwise(2))
+    for day in (1, 2):
+        cw.write({tmp_path / f"{day}.csv": rows.filter(pl.col("day") == day).drop("day")})
+    state, second = tmp_path / "crowd.state", tmp_path / "2.csv"
+    assert run("aggregate", tmp_path / "1.csv", "--save-state", state, "-q").returncode == 0
+    known = ("--history", state, "--decay", "0.9")
+    labels = cw.read_labels(second)
+    result = cw.aggregate(labels, history=state, decay=0.9)
+    item = ITEMS[250]
+    why = run("explain", second, *known, "--item", item, "--json")
+    assert json.loads(why.stdout)["score"] == pytest.approx(cw.explain(result, labels, item).score)
+    assert cw.explain(result, labels, item).score != pytest.approx(cw.explain(cw.aggregate(labels), labels, item).score)
+    planned = run("plan", second, *known, "--target", "0.9", "--json")
+    assert json.loads(planned.stdout)["expected_accuracy"]["value"] == pytest.approx(result.expected_accuracy.value)
+    asked = run("next", second, *known, "--budget", "3", "--json")
+    assert json.loads(asked.stdout)["summary"] == cw.next_labels(labels, budget=3, result=result).summary
+    page = run("report", second, *known, "-o", tmp_path / "page.html")
+    assert page.returncode == 0, page.stderr
+    for command in ("explain", "plan", "next", "report"):
+        more = {"explain": ("--item", item), "plan": ("--target", "0.9"), "next": ("--budget", "3")}
+        last = more.get(command, ("-o", tmp_path / "page.html"))
+        refused = run(command, second, "--decay", "0.5", *last)
+        assert (refused.returncode, "--decay does nothing without --history" in refused.stderr) == (2, True)
 
 
 @pytest.mark.data
@@ -284,6 +485,6 @@ def test_the_second_halves_of_real_crowds(data: Path) -> None:
 def test_a_state_of_other_workers_is_said() -> None:
     crowd = cw.simulate(60, 8, 3, seed=1)
     past = cw.DawidSkene().fit(crowd.labels).history
-    others = cw.Labels.from_frame(crowd.rows.with_columns(worker="x" + pl.col("worker")))
+    others = cw.Labels.from_frame(crowd.rows.with_columns(worker="x" + pl.col("worker"), item="x" + pl.col("item")))
     with pytest.warns(UserWarning, match=r"The state knows none of the 8 workers: it has 'w\d', for example"):
         cw.DawidSkene().fit(others, history=past)

@@ -52,7 +52,7 @@ def cautions_in(found: Findings) -> tuple[Caution, ...]:
                 f"Confidence is rough: there {items}, and fewer than {_FEWEST_ITEMS} say little about workers.",
             )
         )
-    if result.gold_check is None and not is_calibrated(result.method.calibrated_as):
+    if result.recalibration is None and not is_calibrated(result.method.calibrated_as):
         some.append(
             Caution(
                 "uncalibrated",

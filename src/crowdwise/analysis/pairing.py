@@ -47,7 +47,7 @@ def _require_classes(result: object) -> None:
 
 
 def same_labels(result: Result, labels: Labels) -> Labels:
-    """Return the labels that a result is from, with the classes of the result, which may have some by gold alone.
+    """Return the labels that a result is from, with the classes of the result, some of which gold or a state may name.
 
     Raises a CallError if the arguments are in the wrong order, or if the names of items, workers or classes of the
     labels are not those of the result.
@@ -56,7 +56,7 @@ def same_labels(result: Result, labels: Labels) -> Labels:
     require_kind("result", result, Result, "a result of labels in memory, as fit returns it")
     require_crowd(labels, "This call")
     require_kind("labels", labels, Labels, "labels in memory")
-    if len(result.names.classes) > labels.n_classes:
+    if not result.names.classes.equals(labels.names.classes):
         missing = codes_of(labels.names.classes, result.names.classes) < 0
         labels = labels if missing.any() else labels.with_classes(result.names.classes)
     for role in ("items", "workers", "classes"):

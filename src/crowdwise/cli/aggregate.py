@@ -37,10 +37,8 @@ def aggregate(
     truth: options.Truth = None,
     gold: options.Gold = None,
     gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
-    history: Annotated[
-        str | None, typer.Option(help="A state that --save-state wrote: workers known from there are known.")
-    ] = None,
-    decay: Annotated[float, typer.Option(help="What the counts of --history are multiplied by.")] = 1.0,
+    history: options.History = None,
+    decay: options.Decay = 1.0,
     save_state: Annotated[
         str | None, typer.Option("--save-state", help="Write what was learned about the workers here.")
     ] = None,
@@ -90,9 +88,7 @@ def aggregate(
     if review is None and (review_top is not None or review_below is not None):
         raise CallError("--review-top and --review-below do nothing without --review.")
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading)._replace(history=history, decay=decay)
-    if history is None and decay != 1:
-        raise CallError("--decay does nothing without --history.")
+    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay)
     if save_state is not None:
         chosen.require_history()
         check_state(save_state, [*reading.files, truth, gold, costs, *targets], cloud=True)

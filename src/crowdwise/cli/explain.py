@@ -16,6 +16,8 @@ def explain(
     set_: options.Settings = None,
     gold: options.Gold = None,
     gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
+    history: options.History = None,
+    decay: options.Decay = 1.0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -26,7 +28,7 @@ def explain(
 
     chosen = session.choose_method(method, set_)
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading)
+    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay)
     with terminal.compiling():
         labels = session.read(terminal, reading)
         result = session.fit(terminal, chosen, labels, given, strict=reading.strict)

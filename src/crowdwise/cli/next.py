@@ -34,6 +34,8 @@ def next_(
     set_: options.Settings = None,
     gold: options.Gold = None,
     gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
+    history: options.History = None,
+    decay: options.Decay = 1.0,
     costs: options.Costs = None,
     bom: options.Bom = False,
     quiet: options.Quiet = False,
@@ -58,10 +60,10 @@ def next_(
     }
     check_request(**settings)
     targets = [] if output is None else [output]
-    check_targets(targets, [*reading.files, gold, costs], bom=bom)
+    check_targets(targets, [*reading.files, gold, history, costs], bom=bom)
     known_costs = session.read_given_costs(costs, reading)
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading)
+    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay)
     with terminal.compiling():
         labels = session.read(terminal, reading)
         result = session.fit(terminal, chosen, labels, given, strict=reading.strict)

@@ -50,6 +50,10 @@ Gold = Annotated[
 GoldWeight = Annotated[
     float, typer.Option("--gold-weight", help="How many items each gold item counts as where workers are judged.")
 ]
+History = Annotated[
+    str | None, typer.Option(help="A state that `aggregate --save-state` wrote: the fit starts from its counts.")
+]
+Decay = Annotated[float, typer.Option(help="What the counts of --history are multiplied by.")]
 Costs = Annotated[
     str | None, typer.Option(help="Go by least expected cost, not by errors: a file with columns truth, label, cost.")
 ]

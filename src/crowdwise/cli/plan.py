@@ -17,6 +17,8 @@ def plan(
     set_: options.Settings = None,
     gold: options.Gold = None,
     gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
+    history: options.History = None,
+    decay: options.Decay = 1.0,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
@@ -30,7 +32,7 @@ def plan(
     chosen = session.choose_method(method, set_)
     check_target(target, price)
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading)
+    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay)
     with terminal.compiling():
         labels = session.read(terminal, reading, cautions=False)
         result = session.fit(terminal, chosen, labels, given, cautions=False, strict=reading.strict)

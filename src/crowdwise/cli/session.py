@@ -211,6 +211,16 @@ class Given(NamedTuple):
     history: str | None = None
     decay: float = 1.0
 
+    def with_history(self, method: "Method", history: str | None, decay: float) -> "Given":
+        """Return the same with a state; raise `CallError` if the method takes none, or if nothing is to fade."""
+        from ..errors import CallError
+
+        if history is None and decay != 1:
+            raise CallError("--decay does nothing without --history.")
+        if history is not None:
+            method.require_history()
+        return self._replace(history=history, decay=decay)
+
     def held_out(self, terminal: "Terminal", known: "pl.DataFrame | None") -> "pl.DataFrame | None":
         """Return the truths of items that are not gold; the user is told how many are left out."""
         from ..data.ids import codes_of

@@ -1,10 +1,13 @@
 """`crowdwise state`: merge files with what was learned about workers, and show what is in one."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options
+
+if TYPE_CHECKING:
+    from ..results.history import History
 
 app = typer.Typer(
     help="Files that `aggregate --save-state` wrote: add them up, or show one.",
@@ -14,29 +17,52 @@ app = typer.Typer(
 
 @app.command()
 def merge(
-    files: Annotated[list[str], typer.Argument(help="States of the same method and classes.")],
+    files: Annotated[list[str], typer.Argument(help="States of the same method.")],
     output: Annotated[str, typer.Option("--output", "-o", help="Write the sum of them here.")],
     quiet: options.Quiet = False,
 ) -> None:
     """Add states up, as if all labels had been aggregated one batch after the other."""
     from ..data.targets import check_state
-    from ..results.history import History
+    from ..results.history import History, shared_items
     from ..results.history import merge as merge_all
     from .terminal import Terminal
 
     check_state(output, list(files))
-    total = merge_all([History.read(path) for path in files])
+    terminal = Terminal(quiet)
+    states = [History.read(path) for path in files]
+    total = merge_all(states)
     total.write(output)
-    Terminal(quiet).remark(f"Wrote {output}: what was learned about {len(total.workers):,} workers.")
+    if sentence := shared_items(states):
+        terminal.remark(sentence)
+    terminal.remark(f"Wrote {output}: what was learned about {len(total.workers):,} workers.")
 
 
 @app.command()
 def show(file: Annotated[str, typer.Argument(help="A state.")]) -> None:
-    """Show what is in a state: the method, the classes, and how many workers."""
-    from ..results.history import History
+    """Show what is in a state: the method, the classes, how many workers, and what else it knows."""
+    from ..results.history import CONFIDENCE, History
+    from ..results.recalibration import Recalibration
     from .terminal import Terminal
 
     found = History.read(file)
     classes = ", ".join(map(str, found.classes.head(20).to_list())) + (" ..." if len(found.classes) > 20 else "")
     rows = [("method", found.method), ("classes", f"{len(found.classes):,}: {classes}")]
-    Terminal(False).table("The state", None, [*rows, ("workers", f"{len(found.workers):,}")])
+    rows += [("workers", f"{len(found.workers):,}"), ("items", _items(found))]
+    taught = found.shared.get(CONFIDENCE)
+    rows.append(
+        (
+            "gold",
+            "none" if taught is None else f"confidence is fitted to {Recalibration.known(taught).items:,.0f} items",
+        )
+    )
+    Terminal(False).table("The state", None, rows)
+
+
+def _items(state: "History") -> str:
+    """Return how many items a state was counted from, as far as its sketch of them says."""
+    from ..data.item_sketch import count
+
+    if len(state.items) == 0:
+        return "not known: an older crowdwise wrote this state"
+    number, exact = count(state.items)
+    return f"{number:,}" if exact else f"about {number:,}"

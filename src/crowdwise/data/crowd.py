@@ -6,6 +6,7 @@ import polars as pl
 
 from ..caution import Caution
 from ..errors import CallError, DataError
+from ..kernels import Array
 from .knowledge import Known
 from .names import Names
 from .numbering import Numbering
@@ -79,6 +80,11 @@ class Crowd(Protocol):
         ...
 
     @property
+    def known(self) -> Known:
+        """What is known beforehand, besides the classes of items."""
+        ...
+
+    @property
     def remarks(self) -> list[str]:
         """Sentences for the user about where the labels are stored."""
         ...
@@ -99,6 +105,10 @@ class Crowd(Protocol):
             gold: The columns item, and code for the number of the known class of this item; None if none is known.
             known: What else is known beforehand.
         """
+        ...
+
+    def item_sketch(self) -> Array:
+        """Return a sketch of the ids of the items; see data/item_sketch.py."""
         ...
 
     def close(self) -> None:

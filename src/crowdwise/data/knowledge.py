@@ -22,8 +22,9 @@ class Known:
         gold_weight: How many items each item with a known class counts as in what is learned about the workers.
         past: What a method counted in earlier labels, by name and with workers in the order of their numbers; None if
             there are none.
-        absent: The same of workers who gave none of these labels; a `History`, or None.
+        absent: The same of workers who gave none of these labels, and which items were counted; a `History`, or None.
         evidence: (2, 3, workers), how right workers were in earlier labels; see `Quality.evidence`. None if unknown.
+        recalibration: What the gold of earlier labels taught about confidence; a `Recalibration`, or None.
         first: The workers' parameters that the iterations begin with, because the known classes speak for them; workers
             are in the order of their numbers. None for the method's own start.
     """
@@ -32,6 +33,7 @@ class Known:
     past: Mapping[str, Array] | None = None
     absent: Any = None
     evidence: Array | None = None
+    recalibration: Any = None
     first: Any = None
 
 

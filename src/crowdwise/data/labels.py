@@ -20,6 +20,7 @@ from .crowd import Place, describe
 from .encoding import Duplicates, Encoded
 from .frames import as_series, frame_table, pick
 from .ids import codes_of
+from .item_sketch import sketch
 from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes
 from .label_cautions import cautions_of
 from .names import Names
@@ -343,6 +344,10 @@ class Labels:
     def with_report(self, report: ReadingReport) -> "Labels":
         """Return the same labels with another report of what was read."""
         return replace(self, report=report)
+
+    def item_sketch(self) -> Array:
+        """Return a sketch of the ids of the items; see data/item_sketch.py."""
+        return sketch(self.names.items)
 
     def with_known(self, gold: pl.DataFrame | None, known: Known) -> "Labels":
         """Return the same labels with what is known beforehand; see `Crowd.with_known`."""

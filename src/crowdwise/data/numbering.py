@@ -30,7 +30,7 @@ def numbers(names: pl.Series) -> Array:
     ([1, 0, 2], [0, 2, 1])
     """
     count = len(names)
-    hashes = np.concatenate([_hashes(names.slice(first, _BATCH)) for first in range(0, max(count, 1), _BATCH)])
+    hashes = np.concatenate([hashes_of(names.slice(first, _BATCH)) for first in range(0, max(count, 1), _BATCH)])
     # The positions are put into the lower bits, because to sort numbers is many times faster than to sort positions.
     bits = np.uint64(count.bit_length())
     ordered = np.sort((hashes >> bits << bits) | np.arange(count, dtype=np.uint64))
@@ -91,7 +91,7 @@ def inverse(order: Array) -> Array:
     return places
 
 
-def _hashes(names: pl.Series) -> Array:
+def hashes_of(names: pl.Series) -> Array:
     """Return a 64-bit hash of every name."""
     names = _comparable(names)
     if names.dtype == pl.String:

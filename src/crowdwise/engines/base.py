@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar, Final, NamedTuple, Protocol, TypeAlias, get_type_hints
+from typing import Any, ClassVar, Final, NamedTuple, Protocol, get_type_hints
 
 import numpy as np
 
@@ -20,11 +20,28 @@ from ..data.names import Names
 from ..kernels import Array
 from ..parallel import Sum
 from ..results.gold import clamped_scores
-from ..results.history import Counted
+from ..results.history import Counted, require_shape
+from ..results.learned import ClassAxes
 from ..results.result import Ending, Scale
 
-# Arrays by name: those whose first axis is the workers, and those about all workers together.
-Lasting: TypeAlias = tuple[dict[str, Array], dict[str, Array]]
+
+class Lasting(NamedTuple):
+    """What a method counted that is worth keeping for later labels, by name; see `History`.
+
+    Attributes:
+        per_worker: The arrays whose first axis is the workers.
+        shared: The arrays about all workers together.
+        class_axes: Which axes of these arrays are the classes.
+    """
+
+    per_worker: dict[str, Array]
+    shared: dict[str, Array]
+    class_axes: dict[str, tuple[int, ...]]
+
+    @classmethod
+    def nothing(cls) -> "Lasting":
+        """Return no arrays."""
+        return cls({}, {}, {})
 
 
 class Finished(NamedTuple):
@@ -134,21 +151,25 @@ class Sweeping(ABC):
         """
         for name, total in counts._asdict().items():
             if name in past and total.size:  # what a first sweep does not need is empty there
+                require_shape(name, past[name], total.shape)
                 total += past[name]
 
     def lasting(self, ending: Ending) -> Lasting:
-        """Return what was counted that is worth keeping for later labels: per worker, and about all together.
+        """Return what was counted that is worth keeping for later labels.
 
-        By default it is all that the counts declare as `PerWorker` or `Shared`.
+        By default it is all that the counts declare as `PerWorker` or `Shared`, with their `ClassAxes`.
         """
-        kept: Lasting = {}, {}
-        per_worker, shared = kept
+        kept = Lasting.nothing()
+        per_worker, shared, class_axes = kept
         for name, hint in get_type_hints(type(ending.counts), include_extras=True).items():
             marks = getattr(hint, "__metadata__", ())
             if "worker_places" in marks:
                 per_worker[name] = getattr(ending.counts, name)
             if "shared" in marks:
                 shared[name] = getattr(ending.counts, name)
+            for mark in marks:
+                if isinstance(mark, ClassAxes):
+                    class_axes[name] = tuple(mark)
         return kept
 
     def rescore(self, labels: Labels, workers: Any) -> Array:
@@ -221,10 +242,10 @@ def counted_by(method: Sweeping, names: Names, known: Known, ending: Ending) -> 
     """
     if ending.counts is None:
         return None
-    per_worker, shared = method.lasting(ending)
-    if not per_worker:
+    kept = method.lasting(ending)
+    if not kept.per_worker:
         return None
-    return Counted(names.classes, names.workers, per_worker, shared, known.evidence, known.absent)
+    return Counted(names.classes, names.workers, *kept, known.evidence, known.absent)
 
 
 class SweepTotal:

@@ -176,12 +176,13 @@ class ResultOnSpark(ResultInParts):
         super().__init__(method, labels, engine, ending, counted_by(method, names, labels.known, ending))
         self._labels = labels
         self._ending = ending
-        self._fit_summary = send(labels.session, tasks.FitSummary(method, ending))
+        self._fit_summary = send(labels.session, tasks.FitSummary(method, ending, None, self.recalibration))
 
     def checked(self, check: GoldCheck, _measure_quality: Any) -> "ResultOnSpark":
         """Return a copy whose confidence is fitted to what the items of known class say; executors are told."""
         other: ResultOnSpark = super().checked(check, None)  # type: ignore[assignment]  # it is a copy of this
-        other._fit_summary = send(self._labels.session, tasks.FitSummary(self.sweeping_method, self._ending, check))
+        summary = tasks.FitSummary(self.sweeping_method, self._ending, check, other.recalibration)
+        other._fit_summary = send(self._labels.session, summary)
         return other
 
     def truth(self, scores: bool = False, probabilities: bool = False) -> DataFrame:

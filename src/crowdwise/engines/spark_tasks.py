@@ -16,6 +16,7 @@ from ..data.spark import item_names, keep_parts, kept_parts, labelled_parts
 from ..kernels import Array
 from ..results.gold import GoldCheck
 from ..results.in_parts import part_result
+from ..results.recalibration import Recalibration
 from ..results.result import Ending
 from .base import Finished, Sweeping, SweepTotal, finish_items, sweep_items
 
@@ -110,12 +111,14 @@ def finished(labels: Labels, method: Sweeping, workers: Any) -> Finished:
 class FitSummary:
     """What `part_result` needs to know about a fit: the method, the workers' parameters and the convergence.
 
-    Also what items of known class say about confidence, if there are any.
+    Also what items of known class, here or in earlier labels, say about confidence, if there are any.
     """
 
-    def __init__(self, method: Sweeping, ending: Ending, check: GoldCheck | None = None) -> None:
+    def __init__(
+        self, method: Sweeping, ending: Ending, check: GoldCheck | None, recalibration: Recalibration | None
+    ) -> None:
         self.method = self.sweeping_method = method
-        self.gold_check = check
+        self.gold_check, self.recalibration = check, recalibration
         self.fitted_workers, self.convergence = ending.workers, ending.convergence
 
 

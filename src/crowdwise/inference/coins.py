@@ -5,7 +5,7 @@ the other classes equally often.
 """
 
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from .. import kernels
 from ..data.labels import Labels
 from ..kernels import Array
 from ..results.contributions import Contributions
-from ..results.learned import Learned, PerWorker, Shared, Trust, chances
+from ..results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances
 from .loop import IterativeMethod, if_known
 
 # Accuracies are kept this far from 0 and 1. If two workers who are certainly right said different classes of one item,
@@ -25,7 +25,8 @@ class CoinCounts(NamedTuple):
     """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
 
     right: PerWorker  # (workers): the sum over the worker's labels of the probability that the label is right
-    classes: Shared  # (classes): the sum over the items of the probability that the item is of this class
+    # (classes): the sum over the items of the probability that the item is of this class
+    classes: Annotated[Shared, ClassAxes((0,))]
     log_likelihood: Array  # (1): the log likelihood of the labels
     given: PerWorker  # (workers): how many labels each worker gave
 

@@ -4,7 +4,7 @@ A confusion matrix has a row for every true class: the probabilities of what the
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final, NamedTuple
+from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from ..data.labels import Labels
 from ..errors import require_room
 from ..kernels import Array
 from ..results.contributions import Contributions
-from ..results.learned import Learned, PerWorker, Shared, Trust, chances, share_right
+from ..results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances, share_right
 from .loop import IterativeMethod, if_known
 
 # With more classes than this, the numbers of one item do not fit in the registers of a processor.
@@ -26,8 +26,9 @@ class ConfusionCounts(NamedTuple):
 
     # (workers, said class, true class): the sum, over the worker's labels that name the said class, of the probability
     # that the item is of the true class
-    confusion: PerWorker
-    classes: Shared  # (classes): the sum over the items of the probability that the item is of this class
+    confusion: Annotated[PerWorker, ClassAxes((1, 2))]
+    # (classes): the sum over the items of the probability that the item is of this class
+    classes: Annotated[Shared, ClassAxes((0,))]
     log_likelihood: Array  # (1): the log likelihood of the labels
 
 

@@ -37,6 +37,7 @@ from ..results.recalibration import Recalibration
 from ..results.result import Quality
 from .disputes import lower_agreement
 from .readings import Readings, Weighed
+from .remembering import with_classes
 
 if TYPE_CHECKING:  # method.py imports this module
     from .method import Method, Progress
@@ -72,9 +73,8 @@ class _Gold:
             )
         classes, truths = _all_classes(labels.names.classes, table["truth"])
         self.remarks = _remarks(labels.names.classes, classes, read, table)
-        if known.past is not None and len(classes) > labels.n_classes:
-            new = classes.filter(codes_of(classes, labels.names.classes) < 0)
-            raise DataError(f"The gold names {quoted(new[0])}, a class that the state does not know.")
+        if len(classes) > labels.n_classes:
+            known = self._known = with_classes(known, classes)
         self._crowd = labels if len(classes) == labels.n_classes else labels.with_classes(classes)
         codes = codes_of(truths, classes)
         random = pl.lit(True) if "source" not in table.columns else pl.col("source") == RANDOM
@@ -101,16 +101,16 @@ class _Gold:
     @cached_property
     def all(self) -> Crowd:
         """The crowd with all known classes."""
-        return self._begun(self._table, self._weighed)
+        return self._begun(self._table, self._weighed, self._known)
 
-    def _begun(self, table: pl.DataFrame, weighed: Weighed) -> Crowd:
+    def _begun(self, table: pl.DataFrame, weighed: Weighed, known: Known) -> Crowd:
         """The crowd with these known classes, and with the workers of the reading that they speak for."""
         if weighed.best == 0:
-            return self._crowd.with_known(table, self._known)
+            return self._crowd.with_known(table, known)
         # Gold that decides between readings has done its work, and is mostly chosen for it.
-        weight = 1.0 if self._may_count_once else self._known.gold_weight
+        weight = 1.0 if self._may_count_once else known.gold_weight
         first = self._readings.workers[weighed.best]
-        return self._crowd.with_known(table, replace(self._known, first=first, gold_weight=weight))
+        return self._crowd.with_known(table, replace(known, first=first, gold_weight=weight))
 
     def about_readings(self) -> list[str]:
         """Return a sentence if the known classes speak for another reading than the method's own; else none."""
@@ -133,9 +133,11 @@ class _Gold:
         fold = numbers(random["item"]) % folds  # so it depends on names alone, and folds are alike in size
         found, truths, right = [], [], []
         majority = self._majority(random)
+        # Confidence is fitted to probabilities as they are, and to earlier gold at the same time.
+        earlier, known = self._known.recalibration, replace(self._known, recalibration=None)
         for number in range(folds):
             others = pl.concat([random.filter(pl.Series(fold != number)), chosen])
-            rest = self._begun(others, self._readings.weighed(self._crowd.with_known(others, self._known)))
+            rest = self._begun(others, self._readings.weighed(self._crowd.with_known(others, known)), known)
             asked = random.filter(pl.Series(fold == number))
             result = fit(rest).about(asked["item"])
             items, classes = codes_of(asked["item"], result.names.items), asked["code"].to_numpy()
@@ -148,7 +150,7 @@ class _Gold:
             accuracy=Share.of(np.concatenate(right)),
             majority=Share.of(majority),
             prefers_majority=clearly_better(majority[in_folds], np.concatenate(right)),
-            recalibration=Recalibration.fit(np.concatenate(found), np.concatenate(truths)),
+            recalibration=Recalibration.fit(np.concatenate(found), np.concatenate(truths), earlier),
         )
 
     def _majority(self, known: pl.DataFrame) -> Array:

@@ -1,16 +1,20 @@
 """`remember`: add to a crowd what a method counted in earlier labels."""
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
-from ..caution import Caution
+from ..caution import Caution, listed
 from ..data.crowd import Crowd
 from ..data.ids import codes_of
+from ..data.item_sketch import share_in_common
 from ..data.knowledge import Known
-from ..errors import CallError, DataError, require_kind, shortened, shown
-from ..results.history import EVIDENCE, History
+from ..errors import CallError, require_kind, shortened, shown
+from ..results.history import CONFIDENCE, EVIDENCE, History, described, share_in_words
+from ..results.recalibration import Recalibration
 
 
 def check_decay(decay: float) -> None:
@@ -29,29 +33,57 @@ def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Cr
         decay: What the earlier counts are multiplied by.
 
     Raises:
-        DataError: The history is of another method, of other parameters, or of other classes.
+        DataError: The history is of another method, or of other parameters.
     """
     past = History.read(history) if isinstance(history, str | os.PathLike) else history
     require_kind("history", past, History, "a path or a History")
-    past.require_method(repr(method))
-    unknown = labels.names.classes.filter(codes_of(labels.names.classes, past.classes) < 0)
-    if len(unknown):
-        listed = ", ".join(map(repr, past.classes.head(5).to_list())) + (" ..." if len(past.classes) > 5 else "")
-        raise DataError(
-            f"The labels name {len(unknown):,} classes that the state does not know; first: {unknown[0]!r}. Its "
-            f"classes are {listed}."
-        )
-    if labels.names.classes.to_list() != past.classes.to_list():
-        labels = labels.with_classes(past.classes)
+    past.require_method(described(method))
+    cautions = _cautions(labels, past)
+    classes = past.all_classes(labels.names.classes)
+    if labels.names.classes.to_list() != classes.to_list():
+        labels = labels.with_classes(classes)
     workers = labels.names.numbered(labels.numbering).workers
+    faded = past.with_classes(classes).decayed(decay)
+    arrays = faded.of_workers(workers)
+    evidence = np.moveaxis(arrays[EVIDENCE], 0, -1) if EVIDENCE in arrays else None
+    taught = arrays.pop(CONFIDENCE, None)
+    known = Known(
+        past=arrays,
+        absent=faded.without(workers),
+        evidence=evidence,
+        recalibration=None if taught is None else Recalibration.known(taught),
+    )
+    return labels, known, cautions
+
+
+def with_classes(known: Known, classes: pl.Series) -> Known:
+    """Return what is known beforehand with these classes, which are all of the crowd's and more."""
+    absent: History | None = known.absent
+    if absent is None or known.past is None:
+        return known
+    return replace(known, past=absent.spread(known.past, classes), absent=absent.with_classes(classes))
+
+
+def _cautions(labels: Crowd, past: History) -> list[Caution]:
+    """Return what is noteworthy about going on from a history with these labels."""
     cautions = []
+    workers, classes = labels.names.workers, labels.names.classes
     if (codes_of(workers, past.workers) < 0).all():
         sentence = (
             f"The state knows none of the {len(workers):,} workers: it has {past.workers[0]!r}, for example, the "
-            f"labels have {labels.names.workers[0]!r}."
+            f"labels have {workers[0]!r}."
         )
         cautions.append(Caution("history", shortened(sentence), "Check that it is the state of these workers."))
-    faded = past.decayed(decay)
-    arrays = faded.of_workers(workers)
-    evidence = np.moveaxis(arrays[EVIDENCE], 0, -1) if EVIDENCE in arrays else None
-    return labels, Known(past=arrays, absent=faded.without(workers), evidence=evidence), cautions
+    new = classes.filter(codes_of(classes, past.classes) < 0)
+    if len(new):
+        sentence = f"The state does not know the class {listed(new.to_list())}: no earlier label counts as naming it."
+        cautions.append(Caution("history", sentence, "Check that it is no misspelt class."))
+    share = share_in_common(labels.item_sketch(), past.items) if len(past.items) else 0.0
+    if share:
+        sentence = (
+            f"{share_in_words(share)} of the items are in the state already, so what workers said about them counts "
+            "twice."
+        )
+        advice = "Leave these items out, or use the state that was saved before them."
+        cautions.append(Caution("history", sentence, advice))
+    return cautions

@@ -7,6 +7,7 @@ how common the subtypes of class k are. y_ij is the class that worker j said; wh
 are the probabilities of what the worker says. Items of one subtype are mistaken by many workers in the same way.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from .. import kernels
 from ..data.labels import Labels, shares
-from ..engines.base import Finished
+from ..engines.base import Finished, Lasting
 from ..engines.memory import make_result
 from ..errors import require_room
 from ..inference.confusion_matrices import ConfusionCounts, Confusions
@@ -24,7 +25,7 @@ from ..inference.parameters import parameter, random_seed, settled_within
 from ..inference.restarts import attempts_at_once, best_of, by_name
 from ..kernels import Array
 from ..results.learned import chances
-from ..results.result import Result
+from ..results.result import Ending, Result
 
 # A subtype whose log probability is this much below that of the best one is left out: it would be lost in rounding
 # anyway, and most subtypes of an item are that unlikely.
@@ -204,6 +205,19 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
     ) -> None:
         """Count items of a known class: no other class is possible, but all of its subtypes are."""
         self.sweep(labels, scores, None if workers is None else if_known(workers, known, self.subtypes), counts)
+
+    def lasting(self, ending: Ending) -> Lasting:
+        """Return what was counted, with an axis for classes and one for subtypes instead of one for states."""
+        kept = super().lasting(ending)
+        confusion, classes = kept.per_worker["confusion"], kept.shared["classes"]
+        kept.per_worker["confusion"] = confusion.reshape(*confusion.shape[:-1], -1, self.subtypes)
+        kept.shared["classes"] = classes.reshape(-1, self.subtypes)
+        return kept
+
+    def add_past(self, counts: ConfusionCounts, past: Mapping[str, Array], workers: Subtypes | None) -> None:
+        """Add what was counted in earlier labels."""
+        of_states = {name: past[name].reshape(*past[name].shape[:-2], -1) for name in ("confusion", "classes")}
+        super().add_past(counts, of_states, workers)
 
     def estimate(self, counts: ConfusionCounts, previous: Subtypes | None, change: Array) -> Subtypes:
         """The expected logarithms of all probabilities under their Dirichlet posteriors."""

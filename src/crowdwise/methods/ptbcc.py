@@ -8,7 +8,7 @@ confusion matrix of prototype s. So a worker has one number, however many classe
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from ..inference.loop import IterativeMethod, if_known
 from ..inference.method import Reference
 from ..inference.parameters import most_iterations, parameter, settled_within
 from ..kernels import Array
-from ..results.learned import Learned, PerWorker, Shared, Trust, chances
+from ..results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances
 
 
 class PrototypeCounts(NamedTuple):
@@ -29,8 +29,10 @@ class PrototypeCounts(NamedTuple):
     """
 
     mixture: PerWorker  # (workers, prototypes): how many of the worker's labels come from each prototype
-    matrix: Shared  # (prototypes, said class, true class): how many labels come from each cell of the prototypes
-    classes: Shared  # (classes): the sum over the items of the probability that the item is of this class
+    # (prototypes, said class, true class): how many labels come from each cell of the prototypes
+    matrix: Annotated[Shared, ClassAxes((1, 2))]
+    # (classes): the sum over the items of the probability that the item is of this class
+    classes: Annotated[Shared, ClassAxes((0,))]
     raw_mixture: PerWorker  # (workers, prototypes)
     raw_matrix: Array  # (prototypes, said class, true class)
 

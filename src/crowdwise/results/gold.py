@@ -87,15 +87,15 @@ def clearly_better(right: Array, others: Array) -> bool:
     return won > lost and by_chance < _UNLIKELY
 
 
-def fitted_to(gold: Array | None, check: GoldCheck | None, probabilities: Array) -> Array:
+def fitted_to(gold: Array | None, recalibration: Recalibration | None, probabilities: Array) -> Array:
     """Return probabilities fitted to a crowd in which some classes are known; those of known classes are 1.
 
     Args:
         gold: (items), the known class, -1 where it is not known; None if no class is known.
-        check: What the known classes say about confidence; None if there are too few.
+        recalibration: What known classes, here or in earlier labels, say about confidence; None if nothing.
         probabilities: (items, classes), as they are right for crowds on average.
     """
-    fitted = probabilities if check is None else check.recalibration.apply(probabilities)
+    fitted = probabilities if recalibration is None else recalibration.apply(probabilities)
     return fitted if gold is None else clamped_scores(gold, fitted)
 
 

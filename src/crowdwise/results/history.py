@@ -1,37 +1,32 @@
 """`History`: what a method counted in earlier labels, by worker; it is stored in a file and starts the next fit.
 
 Counts of disjoint sets of items add up. So what an earlier batch of labels taught about the workers is a table of
-counts, and nothing else is needed to go on from there: workers who are known from yesterday are known today.
+counts: the next fit adds them to its own.
 """
 
-import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from io import BytesIO
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-from ..data.addresses import require_no_address
-from ..data.frames import first_line
 from ..data.ids import codes_of, comparable
-from ..data.replacing import temporary_files
+from ..data.item_sketch import share_in_common, union
 from ..errors import CallError, DataError
 from ..kernels import Array
 
 # The name of the array that has how right every worker was; see `Quality.evidence`.
 EVIDENCE: Final = "evidence"
-# The version of the form of the file.
-_VERSION: Final = 3
-# Before the checksum of a file, which has zeros in its place while it is computed.
-_MARK: Final = b"crowdwise state, SHA-256 "
-_NO_DIGEST: Final = b"0" * 64
-_COUNTS: Final = pl.List(
-    pl.Struct({"name": pl.String, "per_worker": pl.Boolean, "shape": pl.List(pl.Int64), "values": pl.List(pl.Float64)})
-)
+# The name of the array that has what gold taught about confidence; see `Recalibration.taught`.
+CONFIDENCE: Final = "confidence"
+
+
+def no_items() -> Array:
+    """Return the sketch of no items."""
+    return np.zeros(0, np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +34,13 @@ class History:
     """What a method counted in labels.
 
     Attributes:
-        method: The method with all its parameters, as its `repr` says.
+        method: The method with the parameters that are not the default, as `described` says.
         classes: The names of the classes.
         workers: The names of the workers, in their own data type.
         per_worker: Arrays whose first axis is the workers, by name.
         shared: Arrays about all workers together, by name.
+        class_axes: For every array that has any, which of its axes are the classes.
+        items: A sketch of the ids of the items; see data/item_sketch.py. Empty if it is not known.
     """
 
     method: str
@@ -51,6 +48,8 @@ class History:
     workers: pl.Series
     per_worker: Mapping[str, Array]
     shared: Mapping[str, Array]
+    class_axes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    items: Array = field(default_factory=no_items)
 
     def __repr__(self) -> str:
         return f"History({len(self.workers):,} workers in {len(self.classes):,} classes by {self.method})"
@@ -74,127 +73,82 @@ class History:
         return arrays
 
     def without(self, workers: pl.Series) -> "History":
-        """Return what is known about all workers but these; nothing about workers together."""
+        """Return what is known about all workers but these, and about the items; nothing about workers together."""
         others = np.setdiff1d(np.arange(len(self.workers)), self._places(workers))
         kept = {name: values[others] for name, values in self.per_worker.items()}
         return replace(self, workers=self.workers.gather(others), per_worker=kept, shared={})
 
+    def with_classes(self, classes: pl.Series) -> "History":
+        """Return the same counts with these classes, which are all of its own and perhaps more, in any order."""
+        if self.classes.to_list() == classes.to_list():
+            return self
+        per_worker, shared = (self.spread(part, classes) for part in (self.per_worker, self.shared))
+        return replace(self, classes=classes.alias("label"), per_worker=per_worker, shared=shared)
+
+    def spread(self, arrays: Mapping[str, Array], classes: pl.Series) -> dict[str, Array]:
+        """Return arrays of these names with other classes; those that are new have zeros. See `with_classes`."""
+        places = codes_of(self.classes, classes)
+        spread = dict(arrays)
+        for name, values in arrays.items():
+            for axis in self.class_axes.get(name, ()):
+                shape = list(values.shape)
+                shape[axis] = len(classes)
+                spread[name] = np.zeros(shape)
+                spread[name][(slice(None),) * axis + (places,)] = values
+                values = spread[name]
+        return spread
+
+    def all_classes(self, named: pl.Series) -> pl.Series:
+        """Return the classes of these counts if no others are named; else all, in the order of their values."""
+        new = named.filter(codes_of(named, self.classes) < 0)
+        return joined(self.classes, new).sort().alias("label") if len(new) else self.classes
+
     def plus(self, other: "History") -> "History":
-        """Return the sum of both, which must be by the same method and of the same classes."""
+        """Return the sum of both, which must be by the same method."""
         self.require_method(other.method)
-        if self.classes.to_list() != other.classes.to_list():
-            raise DataError(
-                f"The states have different classes: {_listed(self.classes)}, and {_listed(other.classes)}."
-            )
-        new = other.without(self.workers).workers
-        workers = _joined(self.workers, new) if len(new) else self.workers
-        both = self.of_workers(workers), other.of_workers(workers)
-        none = np.zeros(())
-        total = {name: both[0].get(name, none) + both[1].get(name, none) for name in {**both[0], **both[1]}}
+        classes = self.all_classes(other.classes)
+        one, two = self.with_classes(classes), other.with_classes(classes)
+        new = two.without(one.workers).workers
+        workers = joined(one.workers, new) if len(new) else one.workers
+        both = one.of_workers(workers), two.of_workers(workers)
+        total = {}
+        for name in {**both[0], **both[1]}:
+            parts = [arrays[name] for arrays in both if name in arrays]
+            require_shape(name, parts[0], parts[-1].shape)
+            total[name] = sum(parts[1:], parts[0])
         return replace(
-            self,
+            one,
             workers=workers,
-            per_worker={name: total[name] for name in {**self.per_worker, **other.per_worker}},
-            shared={name: total[name] for name in {**self.shared, **other.shared}},
+            per_worker={name: total[name] for name in {**one.per_worker, **two.per_worker}},
+            shared={name: total[name] for name in {**one.shared, **two.shared}},
+            class_axes={**one.class_axes, **two.class_axes},
+            items=union([one.items, two.items]),
         )
 
     def require_method(self, method: str) -> None:
-        """Raise `DataError` if these counts are another method's, or with other parameters."""
+        """Raise `DataError` if these counts are another method's, or with other parameters; see `described`."""
         if method != self.method:
             raise DataError(f"The state is of {self.method}, and cannot be used with {method}.")
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the counts to a file, which is replaced when it is complete."""
-        require_no_address(path, "The file of a state")
-        target = Path(path)
-        with temporary_files([target]) as (temporary,):
-            try:
-                temporary.write_bytes(self._packed())
-            except OSError as problem:
-                raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem
+        from .history_file import write  # which imports this module
+
+        write(self, path)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> "History":
         """Read counts from a file.
 
         Raises:
-            DataError: The file is no state, is damaged, or of a later version.
+            DataError: The file is no state, is damaged, or of a version that cannot be read.
         """
-        require_no_address(path, "A state")
-        try:
-            content = Path(path).read_bytes()
-        except FileNotFoundError as problem:
-            raise DataError(f"There is no state {path}.") from problem
-        except IsADirectoryError as problem:
-            raise DataError(f"The state {path} is a folder.") from problem
-        except (OSError, ValueError) as problem:
-            raise DataError(f"The state {path} cannot be read: {first_line(problem)}.") from problem
-        try:
-            _check(content)
-            # Not from the file itself: polars would map it into memory, and somebody may write to it.
-            row = pl.read_ipc(BytesIO(content))
-            return cls._unpacked(row, path)
-        except DataError:
-            raise
-        except Exception as problem:  # a damaged file can make any error
-            raise DataError(
-                f"{path} is no state that `crowdwise aggregate --save-state` wrote, or it is damaged."
-            ) from problem
+        from .history_file import read  # which imports this module
 
-    def _packed(self) -> bytes:
-        """Return the bytes of an Arrow file of one row."""
-        counts = [
-            {"name": name, "per_worker": per_worker, "shape": list(values.shape), "values": values.ravel().tolist()}
-            for per_worker, part in ((True, self.per_worker), (False, self.shared))
-            for name, values in part.items()
-        ]
-        row = pl.DataFrame(
-            {
-                "crowdwise_state": [_VERSION],
-                "method": [self.method],
-                "checksum": [_MARK.decode() + _NO_DIGEST.decode()],
-                "classes": self.classes.implode(),
-                "workers": self.workers.implode(),
-                "counts": pl.Series([counts], dtype=_COUNTS),
-            }
-        )
-        buffer = BytesIO()
-        row.write_ipc(buffer, compression="uncompressed")  # so that the checksum is in it as it is written
-        content = buffer.getvalue()
-        return content.replace(_MARK + _NO_DIGEST, _MARK + _digest(content), 1)
-
-    @classmethod
-    def _unpacked(cls, row: pl.DataFrame, path: Any) -> "History":
-        """Return what `_packed` packed."""
-        if row.height != 1 or "crowdwise_state" not in row.columns:
-            raise ValueError("no state")
-        version = row["crowdwise_state"][0]
-        if version != _VERSION:
-            raise DataError(f"The state {path} is of version {version!r}; this crowdwise reads version {_VERSION}.")
-        parts: tuple[dict[str, Array], dict[str, Array]] = {}, {}
-        for one in row["counts"].to_list()[0]:
-            values = np.array(one["values"], np.float64).reshape(one["shape"])
-            if not np.isfinite(values).all() or (one["per_worker"] and len(values) != len(row["workers"][0])):
-                raise ValueError("damaged counts")
-            parts[0 if one["per_worker"] else 1][one["name"]] = values
-        classes, workers = row["classes"][0].alias("label"), row["workers"][0].alias("worker")
-        return cls(row["method"][0], classes, workers, *parts)
+        return read(path)
 
     def _places(self, workers: pl.Series) -> Array:
         return codes_of(workers, self.workers)
-
-
-def _digest(content: bytes) -> bytes:
-    """Return the checksum of a file in which zeros stand where the checksum is to be."""
-    return hashlib.sha256(content).hexdigest().encode()
-
-
-def _check(content: bytes) -> None:
-    """Raise `ValueError` if a file is not as it was written: polars may end the process by a damaged one."""
-    head, mark, tail = content.partition(_MARK)
-    digest, rest = tail[: len(_NO_DIGEST)], tail[len(_NO_DIGEST) :]
-    if not mark or digest != _digest(head + mark + _NO_DIGEST + rest):
-        raise ValueError("damaged")
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,35 +160,58 @@ class Counted:
         workers: The names of the workers, in the order of their numbers.
         per_worker: See `History`.
         shared: See `History`.
+        class_axes: See `History`.
         before: What was known at the start: of these workers, how right they were (see `Quality.evidence`); None if
             nothing was known.
-        absent: What was known of workers who gave none of these labels; None if nothing was known.
+        absent: What was known of workers who gave none of these labels, and of earlier items; None if nothing was.
     """
 
     classes: pl.Series
     workers: pl.Series
     per_worker: Mapping[str, Array]
     shared: Mapping[str, Array]
+    class_axes: Mapping[str, tuple[int, ...]]
     before: Array | None
     absent: History | None
 
-    def history(self, method: str, workers: pl.Series, evidence: Array | None) -> History:
+    def history(
+        self, method: Any, workers: pl.Series, evidence: Array | None, items: Array, confidence: Array | None
+    ) -> History:
         """Return all that was counted, also before these labels.
 
         Args:
-            method: The method, as its `repr` says.
+            method: The method.
             workers: The names of the workers in the order of `evidence`.
             evidence: (2, 3, workers), how right they were; see `Quality.evidence`.
+            items: A sketch of the ids of the items.
+            confidence: What gold taught about confidence, also earlier gold; None if there was none.
         """
-        arrays = dict(self.per_worker)
+        arrays, shared = dict(self.per_worker), dict(self.shared)
         if evidence is not None:
             arrays[EVIDENCE] = np.moveaxis(evidence, -1, 0)[codes_of(self.workers, workers)]
-        found = History(method, self.classes, self.workers, arrays, self.shared)
-        return found if self.absent is None else found.plus(replace(self.absent, method=method))
+        if confidence is not None:
+            shared[CONFIDENCE] = confidence
+        found = History(described(method), self.classes, self.workers, arrays, shared, self.class_axes, items)
+        return found if self.absent is None else found.plus(replace(self.absent, method=found.method))
+
+
+def described(method: Any) -> str:
+    """Return the name of a method with those of its parameters that are not the default.
+
+    States are compared by it, so that they stay usable when a new version of crowdwise has another default.
+
+    >>> import crowdwise as cw
+    >>> described(cw.DawidSkene()), described(cw.DawidSkene(max_iterations=7))
+    ('DawidSkene()', 'DawidSkene(max_iterations=7)')
+    """
+    changed = [(one.name, getattr(method, one.name)) for one in fields(method) if one.init]
+    defaults = {one.name: one.default for one in fields(method)}
+    given = ", ".join(f"{name}={value!r}" for name, value in changed if value != defaults[name])
+    return f"{type(method).__name__}({given})"
 
 
 def merge(histories: Sequence[History]) -> History:
-    """Return the sum of several histories, which must be by the same method and of the same classes."""
+    """Return the sum of several histories, which must be by the same method."""
     if not histories:
         raise CallError("There is no state to merge.")
     total = histories[0]
@@ -243,15 +220,39 @@ def merge(histories: Sequence[History]) -> History:
     return total
 
 
-def _joined(one: pl.Series, other: pl.Series) -> pl.Series:
+def shared_items(histories: Sequence[History]) -> str:
+    """Return a sentence if several histories have the same items, which would count twice in their sum; else ""."""
+    seen = histories[0].items
+    for number, one in enumerate(histories[1:], 2):
+        share = share_in_common(one.items, seen)
+        if share:
+            return (
+                f"{share_in_words(share)} of the items of state {number} are in a state before it too: what workers "
+                "said about them counts twice in the sum."
+            )
+        seen = union([seen, one.items])
+    return ""
+
+
+def share_in_words(share: float) -> str:
+    """Return a share as a percentage, never as 0 % if it is more."""
+    if share == 1:
+        return "All"
+    return "Less than 1 %" if share < 0.01 else f"{100 * share:.0f} %"
+
+
+def joined(one: pl.Series, other: pl.Series) -> pl.Series:
     """Return both lists of names in one; as text if they are of different types, such as 7 and "w7"."""
-    try:
-        return pl.concat([one, other.cast(one.dtype)])
-    except pl.exceptions.PolarsError:
-        return pl.concat(comparable(one, other))
+    with suppress(pl.exceptions.PolarsError):
+        cast = other.cast(one.dtype)
+        if (codes_of(other, cast) >= 0).all():  # not 7.5, which would become 7
+            return pl.concat([one, cast])
+    return pl.concat(comparable(one, other))
 
 
-def _listed(classes: pl.Series) -> str:
-    """Return the first classes, for a message."""
-    shown_first = ", ".join(map(repr, classes.head(5).to_list()))
-    return shown_first + (f" and {len(classes) - 5:,} more" if len(classes) > 5 else "")
+def require_shape(name: str, values: Array, shape: tuple[int, ...]) -> None:
+    """Raise `DataError` if what was counted in earlier labels cannot be added to an array of this shape."""
+    if values.shape != shape:
+        raise DataError(
+            f"What the state has of {name!r} has the shape {values.shape}, where {shape} is needed: it cannot be added."
+        )

@@ -11,6 +11,7 @@ import polars as pl
 
 from .. import kernels
 from ..data.crowd import Crowd
+from ..data.knowledge import Known
 from ..data.labels import Labels
 from ..data.names import Names
 from ..kernels import Array
@@ -30,6 +31,7 @@ from .quality import (
     count_right_by,
     quality_by,
 )
+from .recalibration import Recalibration
 from .result import TIE, Ending, Quality, Result
 from .tables import ResultTables
 
@@ -65,14 +67,15 @@ class AnswerCounts(NamedTuple):
 
 
 def count_answers(
-    labels: Labels, scores: Array, calibrated_as: str, scale: Scale, check: GoldCheck | None
+    labels: Labels, scores: Array, calibrated_as: str, scale: Scale, recalibration: Recalibration | None
 ) -> AnswerCounts:
     """Count these items, given their labels and final scores.
 
-    `calibrated_as` and `scale` are what `calibration.probabilities` needs to know, `check` what `fitted_to` does.
+    `calibrated_as` and `scale` are what `calibration.probabilities` needs to know, `recalibration` what `fitted_to`
+    does.
     """
     answers, _, tied = kernels.best_two(scores, TIE)
-    of_classes = _probabilities(labels, scores, calibrated_as, scale, check)
+    of_classes = _probabilities(labels, scores, calibrated_as, scale, recalibration)
     inferred = np.ones(labels.n_items, bool) if labels.gold is None else labels.gold < 0
     arrays = (labels.item_starts, labels.workers, labels.labels)
     return AnswerCounts(
@@ -86,10 +89,12 @@ def count_answers(
     )
 
 
-def _probabilities(labels: Labels, scores: Array, calibrated_as: str, scale: Scale, check: GoldCheck | None) -> Array:
+def _probabilities(
+    labels: Labels, scores: Array, calibrated_as: str, scale: Scale, recalibration: Recalibration | None
+) -> Array:
     """Return (items, classes), the probabilities of the classes of these items; the arguments of `count_answers`."""
     votes = kernels.votes_per_item(labels.item_starts, labels.continued)
-    return fitted_to(labels.gold, check, calibration.probabilities(calibrated_as, scale, scores, votes))
+    return fitted_to(labels.gold, recalibration, calibration.probabilities(calibrated_as, scale, scores, votes))
 
 
 class CountingEngine(Protocol):
@@ -123,6 +128,7 @@ class ResultInParts(ResultTables):
         convergence: How the iterations ended.
         n_items: The number of items.
         gold_check: What the items of known class say; see `Result`.
+        recalibration: What gold, also that of earlier labels, says about confidence; None without any.
     """
 
     def __init__(
@@ -139,14 +145,16 @@ class ResultInParts(ResultTables):
         self.convergence = ending.convergence
         self._counting_engine = engine
         self.gold_check: GoldCheck | None = None
+        self.recalibration: Recalibration | None = labels.known.recalibration
         self._counted = counted
+        self._sketch_items = labels.item_sketch
 
     def checked(self, check: GoldCheck, _measure_quality: Any) -> "ResultInParts":
         """Return a copy whose confidence is fitted to what the items of known class say; see `Result.checked`."""
         other = copy(self)
         for made in ("answer_counts", "quality"):  # from confidence as it was
             other.__dict__.pop(made, None)
-        other.gold_check = check
+        other.gold_check, other.recalibration = check, check.recalibration
         return other
 
     @abstractmethod
@@ -195,8 +203,8 @@ class ResultInParts(ResultTables):
     @cached_property
     def answer_counts(self) -> AnswerCounts:
         """The counts over all items, given their answers; workers are in the order of their numbers."""
-        known = {"calibrated_as": self.method.calibrated_as, "scale": self.scale, "check": self.gold_check}
-        count = partial(count_answers, **known)
+        known = {"calibrated_as": self.method.calibrated_as, "scale": self.scale}
+        count = partial(count_answers, **known, recalibration=self.recalibration)
         counts: AnswerCounts = self._counting_engine.add(count, "counting")
         return counts
 
@@ -204,7 +212,7 @@ class ResultInParts(ResultTables):
     def expected_accuracy(self) -> ExpectedAccuracy:
         """How many of the inferred labels are right, as far as can be told without a truth, with an interval."""
         total, known = float(self.answer_counts.confidence[0]), int(self.answer_counts.known[0])
-        gold = 0 if self.gold_check is None else self.gold_check.items
+        gold = 0 if self.recalibration is None else self.recalibration.items
         return ExpectedAccuracy.of(total, self.n_items - known, self.method.calibrated_as, gold)
 
     @cached_property
@@ -245,7 +253,9 @@ class ResultInParts(ResultTables):
         """What was counted, to go on from it with other labels; None if the method counts nothing that lasts."""
         if self._counted is None:
             return None
-        return self._counted.history(repr(self.method), self.names.workers, self.quality.evidence)
+        taught = None if self.recalibration is None else self.recalibration.taught
+        items = self._sketch_items()
+        return self._counted.history(self.method, self.names.workers, self.quality.evidence, items, taught)
 
     def _about_workers(self) -> Result:
         """Return a result in memory of all workers and of no items."""
@@ -276,6 +286,7 @@ class ResultInParts(ResultTables):
             difficulty=difficulty,
             gold=gold,
             gold_check=self.gold_check,
+            known=Known(recalibration=self.recalibration),
         )
 
     def __repr__(self) -> str:
@@ -319,4 +330,5 @@ def part_result(
         measure_variance=None if variance is None else partial(variance, labels, scores, fit.fitted_workers),
         gold=labels.gold,
         gold_check=fit.gold_check,
+        known=Known(recalibration=fit.recalibration),
     )

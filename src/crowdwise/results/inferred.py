@@ -15,6 +15,7 @@ from .gold import GoldCheck
 from .history import History
 from .learned import AnyLearned
 from .maker import Maker
+from .recalibration import Recalibration
 from .result import Quality, Result, Scale
 
 
@@ -67,6 +68,11 @@ class Inferred(Protocol):
     @property
     def gold_check(self) -> GoldCheck | None:
         """What the items of known class say about the method and about confidence; None if there are too few."""
+        ...
+
+    @property
+    def recalibration(self) -> Recalibration | None:
+        """What gold, also that of earlier labels, says about confidence; None without any."""
         ...
 
     @property

@@ -24,6 +24,15 @@ Shared: TypeAlias = Annotated[Array, "shared"]
 Self = TypeVar("Self", bound="Learned")
 
 
+class ClassAxes(tuple[int, ...]):
+    """Which axes of an array that is worth keeping are the classes; later labels may name more classes.
+
+    A declaration is `Annotated[PerWorker, ClassAxes((1, 2))]`. It is about the array as `Sweeping.lasting` returns it.
+    """
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Trust:
     """How much a method trusts every worker.

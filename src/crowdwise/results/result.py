@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from .. import kernels
+from ..data.item_sketch import sketch
 from ..data.knowledge import NOTHING_KNOWN, Known
 from ..data.labels import Labels
 from ..data.names import Names
@@ -25,6 +26,7 @@ from .gold import GoldCheck, fitted_to
 from .history import Counted, History
 from .learned import AnyLearned, Learned
 from .maker import Maker
+from .recalibration import Recalibration
 from .tables import ResultTables, shown_in_notebook
 from .ties import TIE as TIE  # part of what a result is, and so of this module
 
@@ -199,7 +201,9 @@ class Result(ResultTables):
         """What was counted, to go on from it with other labels; None if the method counts nothing that lasts."""
         if self.counted is None:
             return None
-        return self.counted.history(repr(self.method), self.names.workers, self.quality.evidence)
+        taught = None if self.recalibration is None else self.recalibration.taught
+        items = sketch(self.names.items)
+        return self.counted.history(self.method, self.names.workers, self.quality.evidence, items, taught)
 
     @cached_property
     def variance(self) -> Array | None:
@@ -225,7 +229,13 @@ class Result(ResultTables):
     def probabilities(self) -> Array:
         """(items, classes), the calibrated probability of every class; those of an item add up to one."""
         found = calibration.probabilities(self.method.calibrated_as, self.scale, self.scores, self.votes)
-        return fitted_to(self.gold, self.gold_check, found)
+        return fitted_to(self.gold, self.recalibration, found)
+
+    @property
+    def recalibration(self) -> Recalibration | None:
+        """What gold says about confidence on this crowd: that of these labels, or of earlier ones; None without any."""
+        earlier: Recalibration | None = self.known.recalibration
+        return earlier if self.gold_check is None else self.gold_check.recalibration
 
     @property
     def confidence(self) -> Array:
@@ -236,7 +246,7 @@ class Result(ResultTables):
     def expected_accuracy(self) -> ExpectedAccuracy:
         """How many of the inferred labels are right, as far as can be told without a truth, with an interval."""
         inferred = self.confidence if self.gold is None else self.confidence[self.gold < 0]
-        gold = 0 if self.gold_check is None else self.gold_check.items
+        gold = 0 if self.recalibration is None else self.recalibration.items
         # The sum does not depend on the order of the items, not even by rounding.
         total = math.fsum(inferred.tolist())
         return ExpectedAccuracy.of(total, len(inferred), self.method.calibrated_as, gold)

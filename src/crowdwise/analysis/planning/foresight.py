@@ -121,12 +121,12 @@ def foresee(result: Result, labels: Labels, asked: int | None = None) -> Foresig
     back = Numbering(inverse(numbering.item_places), inverse(numbering.worker_places))
     learned: Learned = result.workers.arranged(back)
     found = result.method.outlook(labels.numbered, learned, speakers)
-    method, scale, check = result.method.calibrated_as, result.scale, result.gold_check
+    method, scale, fitted = result.method.calibrated_as, result.scale, result.recalibration
     if found is not None:
 
         def calibrated(scores: Array) -> Array:
             probabilities = calibration.probabilities(method, scale, scores, np.ones(len(scores)))
-            return probabilities if check is None else check.recalibration.apply(probabilities)
+            return probabilities if fitted is None else fitted.apply(probabilities)
 
         ends = None if found.ends is None else calibrated(found.ends).max(axis=1)
         return Foresight(found, labels.n_items, lambda means, votes: calibrated(found.read(means, votes)), ends)

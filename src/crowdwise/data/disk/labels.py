@@ -10,9 +10,11 @@ import polars as pl
 
 from ...caution import Caution
 from ...errors import CallError
+from ...kernels import Array
 from ...parallel import Sum, Threads
 from ..cleaning import Rules
 from ..crowd import describe
+from ..item_sketch import sketch, union
 from ..knowledge import Known
 from ..label_cautions import cautions_of
 from ..labels import Labels
@@ -70,6 +72,7 @@ class LabelsOnDisk:
         n_classes: The number of classes.
         set_valued: Whether some vote names several classes.
         numeric: Whether labels are numbers instead of classes.
+        known: What is known beforehand, besides the classes of items.
     """
 
     place: Final = "disk"
@@ -85,6 +88,7 @@ class LabelsOnDisk:
         self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
         self.set_valued = any(part.continued for part in parts.parts)
         self.numeric = parts.dtype == np.float64
+        self.known = parts.known
         self._fit_numbers = itertools.count()
 
     @classmethod
@@ -132,6 +136,10 @@ class LabelsOnDisk:
     def with_known(self, gold: pl.DataFrame | None, known: Known) -> "LabelsOnDisk":
         """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
         return self._with(self.parts.with_known(gold, known))
+
+    def item_sketch(self) -> Array:
+        """Return a sketch of the ids of the items, which are read part by part."""
+        return union(sketch(self.parts.item_names(number)) for number in range(self.n_parts))
 
     def _with(self, parts: Parts, report: ReadingReport | None = None) -> "LabelsOnDisk":
         """Return labels that share their files, and the counter of fits, with these."""

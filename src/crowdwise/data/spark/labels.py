@@ -10,14 +10,17 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 
 from ...caution import Caution
+from ...kernels import Array
 from .. import columns
 from ..cleaning import Rules
 from ..crowd import describe
+from ..item_sketch import union
 from ..knowledge import Known
 from ..label_cautions import cautions_of
 from . import files
 from .about import About
 from .partitioning import partition
+from .parts import sketch_items
 
 
 class LabelsOnSpark:
@@ -85,6 +88,11 @@ class LabelsOnSpark:
         other = self._with(self._about.with_known(gold, Known(known.gold_weight)))
         other.known = known
         return other
+
+    def item_sketch(self) -> Array:
+        """Return a sketch of the ids of the items; executors make those of the parts."""
+        rows = self.parts.whole.select("items", "names").mapInArrow(sketch_items, "sketch binary").collect()
+        return union(np.frombuffer(row["sketch"], np.uint64) for row in rows)
 
     @property
     def has_gold(self) -> bool:

@@ -14,6 +14,7 @@ from ...kernels import Array
 from ..disk.part_files import complete
 from ..disk.partitioning import arrange
 from ..encoding import Duplicates
+from ..item_sketch import sketch
 from ..knowledge import gold_codes
 from ..labels import Labels
 from ..reading_report import ReadingReport
@@ -30,10 +31,18 @@ PART_SCHEMA: Final = ", ".join(f"{name} {kind}" for name, kind in (SMALL_COLUMNS
 _ARROW_TYPES: Final = {"long": pa.int64(), "int": pa.int32(), "binary": pa.binary()}
 _ARROW_SCHEMA: Final = pa.schema({name: _ARROW_TYPES[kind] for name, kind in (SMALL_COLUMNS | _LARGE_COLUMNS).items()})
 
+_SKETCHES: Final = pa.schema({"sketch": pa.binary()})
+
 
 def item_names(row: dict[str, Any]) -> pl.Series:
     """Return the names of the items of a part."""
     return pl.read_ipc(io.BytesIO(row["names"])).to_series()
+
+
+def sketch_items(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the sketch of the items of every part; see data/item_sketch.py."""
+    for row in _rows(batches):
+        yield pa.RecordBatch.from_pylist([{"sketch": sketch(item_names(row)).tobytes()}], _SKETCHES)
 
 
 def sort_part(

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from ... import kernels
 from ...data.labels import Labels
 from ...kernels import Array
 from ...parallel import Sum, Threads, runs
-from ...results.learned import PerWorker, Shared, Trust, chances, share_right
+from ...results.learned import ClassAxes, PerWorker, Shared, Trust, chances, share_right
 from .copies import Copies
 from .structure import (
     CENTRE_PRECISION,
@@ -57,10 +57,10 @@ class PullCounts(NamedTuple):
         totals: The sums that structure.py names.
     """
 
-    confusion: PerWorker
-    exposure: PerWorker
-    classes: Shared
-    pulled: Shared
+    confusion: Annotated[PerWorker, ClassAxes((1, 2))]
+    exposure: Annotated[PerWorker, ClassAxes((2, 3))]
+    classes: Annotated[Shared, ClassAxes((0,))]
+    pulled: Annotated[Shared, ClassAxes((1, 2))]
     totals: Array
 
     @property
@@ -179,6 +179,11 @@ def filled(matrices: Array) -> Array:
     table = kernels.zeros(*matrices.shape[:-2], kernels.filled_pairs(n_classes))
     table[..., : n_classes**2] = matrices.reshape(*matrices.shape[:-2], n_classes**2)
     return table
+
+
+def unfilled(table: Array, n_classes: int) -> Array:
+    """The inverse of `filled`."""
+    return table[..., : n_classes**2].reshape(*table.shape[:-1], n_classes, n_classes)
 
 
 def count_scores(labels: Labels, scores: Array, weights: Array, counts: PullCounts) -> Array:

@@ -58,6 +58,8 @@ from .structure import FEW_CLASSES, ITEMS, MOVED, SQUARED_LABELS, TAUGHT, Struct
 
 # So many votes on an item are taken for labels without end.
 _WITHOUT_END: Final = 1e9
+# What is counted of pulls, whose last axis is pairs of classes.
+_OF_PULLS: Final = frozenset({"exposure", "pulled"})
 # What a sweep counts; it depends on the number of classes.
 Counts: TypeAlias = PullCounts | NamedCounts
 
@@ -174,12 +176,19 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
                 f"There are {len(counts.classes):,} classes, so that workers have no matrices here, and the state has: "
                 "use bwa with a state of its own."
             )
-        super().add_past(counts, past, workers)
+        pulls = {name: few_classes.filled(past[name]) for name in _OF_PULLS if name in past}
+        super().add_past(counts, {**past, **pulls}, workers)
         counts.totals[TAUGHT] += past["classes"].sum()
 
     def lasting(self, ending: Ending) -> Lasting:
         """Return what was counted, if workers have matrices: other counts depend on what was known of the workers."""
-        return ({}, {}) if isinstance(ending.counts, NamedCounts) else super().lasting(ending)
+        if isinstance(ending.counts, NamedCounts):
+            return Lasting.nothing()
+        kept = super().lasting(ending)
+        for part in (kept.per_worker, kept.shared):
+            for name in part.keys() & _OF_PULLS:
+                part[name] = few_classes.unfilled(part[name], len(ending.counts.classes))
+        return kept
 
     def estimate(self, counts: Counts, previous: StructuredWorkers | Start | None, change: Array) -> StructuredWorkers:
         """Learn the workers' logits and what they share."""

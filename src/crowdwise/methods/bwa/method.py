@@ -268,13 +268,14 @@ class BWA(IterativeMethod[Weights, Errors]):
         last: Weights = ending.following
         # The best of several starts is taken class by class, and votes for several classes are counted otherwise.
         if self.restarts or last.set_valued:
-            return {}, {}
+            return Lasting.nothing()
         about_all = {
             "total": last.mean * last.items,
             "disagreement": last.disagreement,
             "items": np.array([last.items]),
         }
-        return {"errors": last.errors, "votes": last.votes}, about_all
+        axes = {"errors": (1,), "total": (0,), "disagreement": (0,)}
+        return Lasting({"errors": last.errors, "votes": last.votes}, about_all, axes)
 
     def add_past(self, counts: Errors, past: Mapping[str, Array], workers: Weights | None) -> None:
         """Add earlier errors of the classes that are computed, and in a first sweep what never changes."""

@@ -1,0 +1,193 @@
+"""The file of a `History`: one Arrow file of one row, with a checksum. Everything in it is checked when it is read.
+
+Versions of the file, all of which can be read:
+
+    2  the adjudicator's pulls are on one axis
+    3  they are on two axes, the second of which is filled up to whole registers
+    4  the version of crowdwise, which axes are classes, the sketch of items, what gold taught about confidence
+
+A file of a later version is refused in a sentence that names the version of crowdwise that wrote it.
+"""
+
+import hashlib
+import os
+import stat
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from ..data.addresses import require_no_address
+from ..data.frames import first_line
+from ..data.replacing import temporary_files
+from ..errors import DataError
+from ..kernels import Array
+from .history import CONFIDENCE, EVIDENCE, History, no_items
+from .history_versions import array_now, method_now
+
+_VERSION: Final = 4
+# Not by an import: the package itself imports methods, which are above this layer.
+_CROWDWISE: Final[str] = sys.modules[__name__.partition(".")[0]].__version__
+# Before the checksum of a file, which has zeros in its place while it is computed.
+_MARK: Final = b"crowdwise state, SHA-256 "
+_NO_DIGEST: Final = b"0" * 64
+_COUNTS: Final = pl.List(
+    pl.Struct(
+        {
+            "name": pl.String,
+            "per_worker": pl.Boolean,
+            "class_axes": pl.List(pl.Int64),
+            "shape": pl.List(pl.Int64),
+            "values": pl.List(pl.Float64),
+        }
+    )
+)
+# Sums of fractions may be below zero by rounding.
+_ROUNDING: Final = 1e-6
+
+
+def write(history: History, path: str | os.PathLike[str]) -> None:
+    """Write a history to a file, which is replaced when it is complete."""
+    require_no_address(path, "The file of a state")
+    target = Path(path)
+    with temporary_files([target]) as (temporary,):
+        try:
+            temporary.write_bytes(packed(history))
+        except OSError as problem:
+            raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem
+
+
+def read(path: str | os.PathLike[str]) -> History:
+    """Read a history from a file.
+
+    Raises:
+        DataError: The file is no state, is damaged, or of a version that cannot be read.
+    """
+    require_no_address(path, "A state")
+    try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            raise DataError(f"The state {path} is no file, but a folder, a pipe or a device.")
+        content = Path(path).read_bytes()
+    except FileNotFoundError as problem:
+        raise DataError(f"There is no state {path}.") from problem
+    except (OSError, ValueError) as problem:
+        raise DataError(f"The state {path} cannot be read: {first_line(problem)}.") from problem
+    try:
+        _check_digest(content)
+        # Not from the file itself: polars would map it into memory, and somebody may write to it.
+        row = pl.read_ipc(BytesIO(content))
+        return _unpacked(row)
+    except DataError as problem:
+        raise DataError(f"The state {path} cannot be used: {problem}") from problem
+    except Exception as problem:  # a damaged file can make any error
+        raise DataError(
+            f"{path} is no state that `crowdwise aggregate --save-state` wrote, or it is damaged."
+        ) from problem
+
+
+def packed(history: History) -> bytes:
+    """Return the bytes of the file."""
+    counts = [
+        {
+            "name": name,
+            "per_worker": per_worker,
+            "class_axes": list(history.class_axes.get(name, ())),
+            "shape": list(values.shape),
+            "values": values.ravel().tolist(),
+        }
+        for per_worker, part in ((True, history.per_worker), (False, history.shared))
+        for name, values in part.items()
+    ]
+    row = pl.DataFrame(
+        {
+            "crowdwise_state": [_VERSION],
+            "crowdwise": [_CROWDWISE],
+            "method": [history.method],
+            "checksum": [_MARK.decode() + _NO_DIGEST.decode()],
+            "classes": history.classes.implode(),
+            "workers": history.workers.implode(),
+            "counts": pl.Series([counts], dtype=_COUNTS),
+            "items": pl.Series(history.items, dtype=pl.UInt64).implode(),
+        }
+    )
+    buffer = BytesIO()
+    row.write_ipc(buffer, compression="uncompressed")  # so that the checksum is in it as it is written
+    content = buffer.getvalue()
+    return content.replace(_MARK + _NO_DIGEST, _MARK + _digest(content), 1)
+
+
+def _digest(content: bytes) -> bytes:
+    """Return the checksum of a file in which zeros stand where the checksum is to be."""
+    return hashlib.sha256(content).hexdigest().encode()
+
+
+def _check_digest(content: bytes) -> None:
+    """Raise `ValueError` if a file is not as it was written: polars may end the process by a damaged one."""
+    head, mark, tail = content.partition(_MARK)
+    digest, rest = tail[: len(_NO_DIGEST)], tail[len(_NO_DIGEST) :]
+    if not mark or digest != _digest(head + mark + _NO_DIGEST + rest):
+        raise ValueError("damaged")
+
+
+def _unpacked(row: pl.DataFrame) -> History:
+    """Return what `packed` packed, also in an earlier version."""
+    if row.height != 1 or "crowdwise_state" not in row.columns:
+        raise ValueError("no state")
+    version = row["crowdwise_state"][0]
+    if not isinstance(version, int) or not 2 <= version <= _VERSION:
+        writer = f"crowdwise {row['crowdwise'][0]}" if "crowdwise" in row.columns else "another crowdwise"
+        raise DataError(
+            f"{writer} wrote it in version {version!r} of the file, and crowdwise {_CROWDWISE} reads the versions 2 "
+            f"to {_VERSION}. Use that crowdwise, or aggregate the labels again."
+        )
+    classes, workers = row["classes"][0].alias("label"), row["workers"][0].alias("worker")
+    _check_names(classes, "class")
+    _check_names(workers, "worker")
+    parts: tuple[dict[str, Array], dict[str, Array]] = {}, {}
+    axes: dict[str, tuple[int, ...]] = {}
+    for one in row["counts"].to_list()[0]:
+        name, values = str(one["name"]), np.array(one["values"], np.float64).reshape(one["shape"])
+        if name in parts[0] or name in parts[1]:
+            raise DataError(f"it has {name!r} twice.")
+        if version < 4:
+            values, axes[name] = array_now(name, values, len(classes))
+        else:
+            axes[name] = tuple(one["class_axes"])
+        _check_counts(name, values, one["per_worker"], axes[name], len(classes), len(workers))
+        parts[0 if one["per_worker"] else 1][name] = values
+    if not parts[0]:
+        raise DataError("it has no counts of workers.")
+    method = str(row["method"][0])
+    items = no_items() if version < 4 else np.array(row["items"][0], np.uint64)
+    if (items[1:] <= items[:-1]).any():
+        raise DataError("its sketch of items is not in ascending order.")
+    return History(method_now(method) if version < 4 else method, classes, workers, *parts, axes, items)
+
+
+def _check_names(names: pl.Series, kind: str) -> None:
+    """Raise `DataError` unless every name is there once."""
+    if len(names) == 0:
+        raise DataError(f"it has no {kind}.")
+    if names.null_count():
+        raise DataError(f"a {kind} has no name.")
+    if names.n_unique() < len(names):
+        raise DataError(f"it has the {kind} {names.filter(names.is_duplicated())[0]!r} twice.")
+
+
+def _check_counts(
+    name: str, values: Array, per_worker: bool, axes: tuple[int, ...], n_classes: int, n_workers: int
+) -> None:
+    """Raise `DataError` if an array cannot be what it says."""
+    if per_worker and (values.ndim == 0 or len(values) != n_workers):
+        raise DataError(f"{name!r} has the shape {values.shape}, and there are {n_workers:,} workers.")
+    if any(not 0 <= axis < values.ndim or values.shape[axis] != n_classes for axis in axes):
+        raise DataError(f"{name!r} has the shape {values.shape}, and there are {n_classes:,} classes.")
+    if name == EVIDENCE and values.shape[1:] != (2, 3):
+        raise DataError(f"{name!r} has the shape {values.shape}, and not (workers, 2, 3).")
+    if not np.isfinite(values).all():
+        raise DataError(f"{name!r} has a number that is not finite.")
+    if name != CONFIDENCE and values.size and values.min() < -_ROUNDING:
+        raise DataError(f"{name!r} has {values.min():g}, and counts are not negative.")
