@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -473,3 +474,18 @@ def test_platforms_without_votes_are_named(name: str, content: bytes, said: str,
     (tmp_path / name).write_bytes(content)
     with pytest.raises(cw.DataError, match=said):
         cw.read_labels(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.jsonl", "folder/x.csv"])
+def test_a_zip_that_is_no_export_is_refused_by_its_beginning(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A zip of some kilobytes may unpack to gigabytes."""
+    path = tmp_path / "spaces.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(name, b" " * 2**20)
+    whole: list[str] = []
+    monkeypatch.setattr("crowdwise.data.importers.zips._unpacked_file", lambda *given: whole.append(given[-1]) or b"")
+    with pytest.raises(cw.DataError, match="a zip of files that no known platform writes"):
+        cw.read_labels(path)
+    assert not whole

@@ -28,7 +28,7 @@ def _recognises(export: Export) -> bool:
     members = [PurePath(name) for name in export.members]
     if not members or any(len(one.parts) > 1 or one.suffix.lower() not in _EXTENSIONS for one in members):
         return False
-    for file in export.unpack():
+    for file in export.peek():
         if file.text.startswith(_FAST_TEXT):
             return True
         columns = set(file.columns)

@@ -42,7 +42,7 @@ def recognise(exports: Sequence[Export], wanted: str) -> tuple[Importer, list[Ex
     importer = _named(wanted) or _importer_of(first)
     if importer is None and first.is_zip:
         # A zip of which no platform knows more than what is in its files.
-        inside = next(first.unpack(), None)
+        inside = next(first.peek(), None)
         if inside is None:
             raise DataError(f"{first.name} is an empty zip.")
         importer = _importer_of(inside)

@@ -64,14 +64,20 @@ def unpacked_files(content: Content, name: str, files: Iterable[str]) -> Iterato
             yield _unpacked_file(archive, name, file)
 
 
+def beginnings(content: Content, name: str, files: Iterable[str], size: int) -> Iterator[bytes]:
+    """Yield the first bytes of some files in a zip, one after the other. Raises `DataError` if one does not unpack."""
+    with _opened(content, name) as archive:
+        for file in files:
+            with _file(archive, archive.getinfo(file), name) as stream:
+                yield stream.read(size)
+
+
 def _unpacked_file(archive: zipfile.ZipFile, name: str, file: str) -> bytes:
     """Return the content of one file in a zip."""
     room = available_memory() // 4
     pieces: list[bytes] = []
     info = archive.getinfo(file)
-    if info.flag_bits & 1:
-        raise DataError(f"{name} is protected by a password: unpack it first.")
-    with _file(archive, info) as stream:
+    with _file(archive, info, name) as stream:
         while piece := stream.read(_PIECE):
             pieces.append(piece)
             if len(pieces) * _PIECE > room:
@@ -86,8 +92,10 @@ def _unpacked_file(archive: zipfile.ZipFile, name: str, file: str) -> bytes:
 
 
 @contextmanager
-def _file(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[IO[bytes]]:
+def _file(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Iterator[IO[bytes]]:
     """Open a file in a zip. What is packed by zstd is unpacked as other zstd data are, in any version of Python."""
+    if info.flag_bits & 1:
+        raise DataError(f"{name} is protected by a password: unpack it first.")
     if info.compress_type != _ZSTD:
         with archive.open(info) as stream:
             yield stream
