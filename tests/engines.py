@@ -59,7 +59,8 @@ def on_spark(session: Any) -> Engine:
 
     def read(rows: pl.DataFrame, partitions: int = 3, **rules: Any) -> Crowd:
         votes = session.createDataFrame(rows.to_arrow()).coalesce(1)
-        return LabelsOnSpark(votes, {"item": None, "worker": None, "label": None}, Rules(**rules), partitions)
+        roles = ["item", "worker", "label", *(["time"] if rules.get("duplicates") == "latest" else [])]
+        return LabelsOnSpark(votes, dict.fromkeys(roles), Rules(**rules), partitions)
 
     return Engine("spark", read, ("--engine", "spark", "--master", "local[2]"), few_iterations=True)
 

@@ -72,7 +72,7 @@ Cell = tuple[str, str, str]
         min_size=1,
         max_size=30,
     ),
-    duplicates=st.sampled_from(["error", "first", "last", "all", "set", "drop"]),
+    duplicates=st.sampled_from(["error", "first", "last", "all", "samples", "set", "drop"]),
     strict=st.booleans(),
     clean=st.booleans(),
 )

@@ -75,7 +75,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize("duplicates", ["first", "last", "all", "set", "drop", "error"])
+@pytest.mark.parametrize("duplicates", ["first", "last", "all", "samples", "set", "drop", "error"])
 def test_repairs_and_messages_are_those_of_memory(duplicates: Any, engine: Engine) -> None:
     rows = pl.DataFrame(ROWS, schema=["item", "worker", "label"], orient="row")
     asked: dict[str, Any] = {"duplicates": duplicates, "missing": ["NA"]}

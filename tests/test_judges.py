@@ -113,17 +113,27 @@ def test_what_a_log_knows_is_truth_and_no_vote(log: str, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("log", LOGS)
-def test_a_judge_asked_twice_is_refused_until_the_user_decides(log: str, tmp_path: Path) -> None:
+def test_each_answer_of_a_judge_asked_twice_is_a_vote(log: str, tmp_path: Path) -> None:
     again = [(item, judge, not yes if item == 0 else yes) for item, judge, yes in VOTES]
     paths = write(LOGS[log].files(VOTES), tmp_path / "one") + write(LOGS[log].files(again), tmp_path / "two")
     if log == "lm-eval":  # the folder names the judge
         paths = write({f"1/{name}": lines for name, lines in LOGS[log].files(VOTES).items()}, tmp_path)
         paths += write({f"2/{name}": lines for name, lines in LOGS[log].files(again).items()}, tmp_path)
     with pytest.raises(cw.DataError, match=r"3 .*more than one label.*duplicates"):
-        read(log, paths)
+        read(log, paths, duplicates="error")
+    labels = read(log, paths)
+    assert labels.n_labels == 2 * len(VOTES)
+    assert any("each answer is a vote, as with --duplicates samples" in one for one in labels.report.understood)
+    assert labels.names.sampled_workers is not None
     labels = read(log, paths, duplicates="all")
     assert labels.n_labels == len(VOTES) + 3
     assert labels.report.rows == counted(labels)
+
+
+def test_a_log_given_twice_has_no_samples(tmp_path: Path) -> None:
+    paths = write(LOGS["promptfoo"].files(VOTES), tmp_path / "one")
+    labels = read("promptfoo", [*paths, *paths])
+    assert labels.n_labels == labels.report.repeated == len(VOTES)
 
 
 @examples(12)

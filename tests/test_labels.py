@@ -150,7 +150,8 @@ def test_conflicts_are_an_error_that_names_the_first() -> None:
         cw.Labels.from_frame(conflicting())
     assert str(problem.value) == (
         "1 (item, worker) pair has more than one label; first: item '1', worker 'b' said 'y' and 'x'. "
-        'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line).'
+        'Pass duplicates="first", "last", "latest", "all", "samples", "set" or "drop" '
+        "(--duplicates on the command line)."
     )
 
 

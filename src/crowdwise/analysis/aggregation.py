@@ -1,6 +1,5 @@
 """`aggregate`: the truth from labels in one call, by the method that nobody has to choose."""
 
-import os
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, overload
@@ -11,7 +10,6 @@ from ..data.encoding import Duplicates
 from ..data.labels import Labels
 from ..data.numbers import Numbers
 from ..data.reading import read_labels
-from ..data.reading_numbers import read_numbers
 from ..errors import CallError
 from ..inference.gold import GOLD_WEIGHT
 from ..inference.method import Method, Progress
@@ -33,9 +31,11 @@ class _Options(TypedDict, total=False):
     item: str | None
     worker: str | None
     label: str | None
+    time: str | None
     duplicates: Duplicates | None
     missing: Sequence[Any]
     strict: bool
+    classes: Sequence[Any] | None
     gold: Any
     gold_weight: float
     history: Any
@@ -110,9 +110,11 @@ def aggregate(
     item: str | None = None,
     worker: str | None = None,
     label: str | None = None,
+    time: str | None = None,
     duplicates: Duplicates | None = None,
     missing: Sequence[Any] = (),
     strict: bool = False,
+    classes: Sequence[Any] | None = None,
     numeric: bool = False,
     gold: Any = None,
     gold_weight: float = GOLD_WEIGHT,
@@ -136,9 +138,12 @@ def aggregate(
         item: The column of items, if its name does not say so.
         worker: The column of workers.
         label: The column of labels.
-        duplicates: What to do where one worker gave one item several labels: "error", "first", "last", "all" or "drop".
+        time: For `duplicates="latest"`, the column of times.
+        duplicates: What to do where one worker gave one item several labels: "error", "first", "last", "latest", "all",
+            "samples", "set" or "drop"; see `Labels.from_frame`. None as in `read_labels`.
         missing: Values that mean "no label".
         strict: Whether to refuse rows that would otherwise be dropped.
+        classes: All classes that a label may name, whether or not one does.
         numeric: Whether the labels of a path or a table are numbers; every item then gets a value with an interval.
         gold: The true labels of some items, which then are known: a path, a table, or a mapping from item to class.
         gold_weight: How many items each of these counts as in what is learned about the workers.
@@ -170,7 +175,7 @@ def aggregate(
     known: Any = {"gold": gold, "gold_weight": gold_weight, "history": history, "decay": decay}
     known_costs = None if costs is None else read_costs(costs)  # bad ones are refused before any work
     asked = one_of(costs, ordinal_of(ordinal, order, distance))
-    reading = {"item": item, "worker": worker, "label": label}
+    reading = {"item": item, "worker": worker, "label": label, "time": time, "classes": classes}
     if is_crowd(labels):
         given = [name for name, value in reading.items() if value is not None]
         given += [name for name, value in (("duplicates", duplicates), ("missing", missing or None)) if value]
@@ -179,11 +184,8 @@ def aggregate(
             raise CallError(f"{given[0]} is for a path or a table, and these labels are read already.")
         crowd: Crowd = labels
     else:
-        rules: Any = {"duplicates": duplicates or "error", "missing": missing, "strict": strict}
-        read: Any = read_labels
-        if numeric:
-            read = read_numbers if isinstance(labels, str | os.PathLike) else Numbers.from_frame
-        crowd = read(labels, **reading, **rules, **({"warn": warn} if read is read_labels else {}))
+        rules: Any = {"duplicates": duplicates, "missing": missing, "strict": strict, "numeric": numeric}
+        crowd = read_labels(labels, **reading, **rules, warn=warn)
     if crowd.numeric and (costs is not None or asked is not None):
         raise CallError("costs and an order are for classes, and these labels are numbers.")
     if asked is not None:

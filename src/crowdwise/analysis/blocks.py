@@ -10,7 +10,7 @@ import polars as pl
 from ..caution import listed
 from ..data.crowd import Crowd, require_crowd, require_single_votes
 from ..data.labels import Labels
-from ..data.numbering import inverse
+from ..data.names import Names
 from ..data.reading_report import several
 from ..engines.base import open_engine
 from ..errors import DataError
@@ -46,6 +46,7 @@ class Block:
         expected: Which share would, if the workers were independent and as good as they are.
         effective: How many independent workers the block counts for.
         are_copies: Whether the members are copies of each other, as good as exact ones.
+        sample_of: The worker whose samples all members are (`duplicates="samples"`); None if they are not.
     """
 
     number: int
@@ -54,11 +55,13 @@ class Block:
     expected: float
     effective: float
     are_copies: bool
+    sample_of: Any = None
 
     @property
     def names(self) -> str:
         """The members in words; if there are many, the first of them and how many more there are."""
-        return listed(self.members["worker"])
+        members = listed(self.members["worker"])
+        return members if self.sample_of is None else f"{members} (samples of one worker)"
 
     def __str__(self) -> str:
         copies = " They are copies of each other, or as good as that." if self.are_copies else ""
@@ -190,12 +193,12 @@ def blocks(labels: Crowd) -> Dependence:
     # An engine is opened for a method; majority vote is the one that needs nothing.
     with open_engine(MajorityVote(), numbered) as engine:
         counts, found = confirmed_blocks(engine)
-    names = labels.names.workers.gather(inverse(labels.numbering.worker_places)).alias("worker")
-    return _describe(names, counts, found)
+    return _describe(labels.names.numbered(labels.numbering), counts, found)
 
 
-def _describe(names: pl.Series, counts: PairCounts, found: WorkerBlocks) -> Dependence:
+def _describe(crowd: Names, counts: PairCounts, found: WorkerBlocks) -> Dependence:
     """Describe the blocks that were found by the names of the workers, which are in the order of their numbers."""
+    names = crowd.workers.alias("worker")
     compared = counts.compared
     expected = expected_agreement(counts, found.common) * compared
     described = []
@@ -204,10 +207,12 @@ def _describe(names: pl.Series, counts: PairCounts, found: WorkerBlocks) -> Depe
     ):
         pairs = np.ix_(block, block)
         agreed, expected_to, comparisons = (matrix[pairs].sum(axis=1) for matrix in (counts.agreed, expected, compared))
+        sample_of = _common_worker(crowd, block)
+        copies = copies and sample_of is None
         members = _table(number, names.gather(block), agreed, expected_to, comparisons, found.weights[block], copies)
         total = float(comparisons.sum())
         shares = float(agreed.sum()) / total, float(expected_to.sum()) / total
-        described.append(Block(number, members.sort("worker"), *shares, effective, copies))
+        described.append(Block(number, members.sort("worker"), *shares, effective, copies, sample_of))
     voted = counts.given.sum(axis=1) > 0
     workers = int(voted.sum())
     none = np.zeros(0)
@@ -219,6 +224,12 @@ def _describe(names: pl.Series, counts: PairCounts, found: WorkerBlocks) -> Depe
         int((compared >= LEAST_COMPARED).sum()) // 2,
         _table(0, names.head(0), none, none, none, none, False),
     )
+
+
+def _common_worker(crowd: Names, block: Array) -> Any:
+    """Return the worker whose samples all members of a block are; None if there is none."""
+    workers = set() if crowd.sample_of is None else set(crowd.sample_of[block].tolist())
+    return crowd.workers[workers.pop()] if len(workers) == 1 else None
 
 
 def _table(

@@ -129,7 +129,7 @@ def match(result: Result, truth: Any) -> Matched:
             f"The truth shares no item with the labels: it has {quoted(table['item'][0])}, for example, the "
             f"labels have {quoted(result.names.items[0])}."
         )
-    truths = codes_of(table["truth"], result.names.classes)
+    truths = result.names.class_codes(table["truth"])
     answered = items >= 0
     given = answered & (result.gold[items] >= 0) if result.gold is not None else np.zeros(len(items), bool)
     answered &= ~given

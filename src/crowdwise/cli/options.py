@@ -1,5 +1,6 @@
 """The options that several commands share, with their types and help texts; and `Reading`, those of reading labels."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
@@ -31,7 +32,12 @@ Item = Annotated[str | None, typer.Option(help="The column of items, if its name
 Worker = Annotated[str | None, typer.Option(help="The column of workers.", callback=in_utf8)]
 Label = Annotated[str | None, typer.Option(help="The column of labels.", callback=in_utf8)]
 Duplicates = Annotated[
-    Any, typer.Option(help="Several labels of one worker on one item: error, first, last, all, set or drop.")
+    Any,
+    typer.Option(
+        help="Several labels of one worker on one item: error; first or last row; latest, by --time; all, each other "
+        "label is a vote and exact repeats are dropped; samples, each answer is a vote, the second that of worker#2; "
+        "set, one vote for all of them; drop. If left out: error, but samples in logs of judges."
+    ),
 ]
 Missing = Annotated[
     list[str] | None,
@@ -97,11 +103,13 @@ class Reading(NamedTuple):
         item: The column of items; None to recognise it.
         worker: The column of workers; None to recognise it.
         label: The column of labels; None to recognise it.
-        duplicates: What to do where one worker gave one item several labels.
+        time: The column of times; None to recognise it.
+        duplicates: What to do where one worker gave one item several labels; None for what is usual for the files.
         missing: Values that mean "no label".
         strict: Whether to refuse rows that would otherwise be dropped silently.
         strip: Whether to leave out spaces around labels.
-        fold_case: Whether to make the letters of labels small.
+        fold_case: Whether labels that differ only in the case of letters are one class.
+        classes: All classes that a label may name, separated by commas, or a file of them; None for those named.
         truth_item: The column of items in files of known truths.
         truth_label: The column of true labels in files of known truths.
         format: What the files are.
@@ -130,13 +138,23 @@ class Reading(NamedTuple):
     item: Item = None
     worker: Worker = None
     label: Label = None
-    duplicates: Duplicates = "error"
+    time: Annotated[
+        str | None, typer.Option(help="The column of times, for --duplicates latest.", callback=in_utf8)
+    ] = None
+    duplicates: Duplicates = None
     missing: Missing = None
     strict: Strict = False
     strip: Annotated[bool, typer.Option("--strip", help="Leave out spaces around labels.")] = False
     fold_case: Annotated[
-        bool, typer.Option("--fold-case", help="Make the letters of labels small: Yes and yes are one class.")
+        bool,
+        typer.Option("--fold-case", help="Yes and yes are one class, which is written in its commonest spelling."),
     ] = False
+    classes: Annotated[
+        str | None,
+        typer.Option(
+            help="All classes that a label may name, separated by commas, or a file with one a line.", callback=in_utf8
+        ),
+    ] = None
     truth_item: Annotated[
         str | None,
         typer.Option(help="The column of items in the files of --truth and --gold.", callback=in_utf8),
@@ -248,6 +266,12 @@ class Reading(NamedTuple):
             rich_help_panel=_IMPORT,
         ),
     ] = None
+
+    def declared_classes(self) -> list[str] | str | None:
+        """Return the classes that the user declares, or the file with them; None if there are none."""
+        if self.classes is None or ("," not in self.classes and Path(self.classes).is_file()):
+            return self.classes
+        return [one.strip() for one in self.classes.split(",")]
 
     def truth_columns(self) -> dict[str, Any]:
         """Return how a file of known truths is read, as `read_truth` takes it."""

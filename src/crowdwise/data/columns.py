@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..errors import DataError, did_you_mean, require_kind
+from .other_tables import refuse_comparisons
 
 # The names that other tools use for each role. Letter case does not matter; earlier names are preferred.
 ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -12,6 +13,7 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "worker": ("worker", "annotator", "rater", "user", "performer"),
     "label": ("label", "answer", "response", "value", "vote"),
     "truth": ("truth", "gold", "label", "answer", "response", "value"),
+    "time": ("time", "timestamp", "created_at", "updated_at", "completed_at", "submitted_at", "date", "datetime"),
 }
 # Names that other columns often have too. One is taken only if no other column of the table may have the same role.
 _WEAKER: Final[Mapping[str, tuple[str, ...]]] = {
@@ -40,6 +42,7 @@ _WEAKER: Final[Mapping[str, tuple[str, ...]]] = {
         "rating",
         "class",
     ),
+    "time": ("submit_time", "submittime", "created", "updated", "submitted", "completed", "answered_at", "labeled_at"),
 }
 
 _NO_OPTIONS: Final[Mapping[str, str]] = {}
@@ -72,7 +75,17 @@ def recognise(
     >>> recognise(["Task", "annotator", "answer"], {"item": None, "worker": None, "label": None}, "the table")
     {'item': 'Task', 'worker': 'annotator', 'label': 'answer'}
     """
-    found = {role: _find(columns, role, name, where, options.get(role, f"--{role}")) for role, name in given.items()}
+    may_compare = "label" in given and given["item"] is None
+    try:
+        found = {
+            role: _find(columns, role, name, where, options.get(role, f"--{role}")) for role, name in given.items()
+        }
+    except DataError:
+        if may_compare:
+            refuse_comparisons(columns, where, is_read=False)
+        raise
+    if may_compare:
+        refuse_comparisons(columns, where, is_read=True)
     for role, column in found.items():
         if columns.count(column) > 1:
             raise DataError(f"{where} has {columns.count(column):,} columns {column!r}; rename all but one.")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 
 import numpy as np
 import polars as pl
@@ -13,15 +13,22 @@ from .. import kernels
 from ..errors import CallError, DataError, quoted
 from ..kernels import Array
 from .reading_report import several
+from .times import tied_labels
 
-Duplicates = Literal["error", "first", "last", "all", "set", "drop"]
+if TYPE_CHECKING:  # samples.py imports numbering.py, which imports this module
+    from .samples import Samples
 
-# What `kernels.resolve_repeats` keeps under each policy. The caller handles "error" and "set" afterwards.
+Duplicates = Literal["error", "first", "last", "latest", "all", "samples", "set", "drop"]
+
+# What `kernels.resolve_repeats` keeps under each policy. The caller handles "error" and "set" afterwards; for "latest",
+# rows are sorted by time, and for "samples", the answers of a worker to an item are those of several workers.
 POLICIES: Final[dict[str, int]] = {
     "error": kernels.KEEP_ALL,
     "first": kernels.KEEP_FIRST,
     "last": kernels.KEEP_LAST,
+    "latest": kernels.KEEP_LAST,
     "all": kernels.KEEP_ALL,
+    "samples": kernels.KEEP_ALL,
     "set": kernels.KEEP_ALL,
     "drop": kernels.KEEP_NONE,
 }
@@ -53,7 +60,7 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Conflict:
-    """One worker who gave one item several different labels.
+    """One worker who gave one item several different labels, which the policy does not resolve.
 
     Attributes:
         item: The code of the item.
@@ -77,8 +84,9 @@ class Grouped:
         continued: Which rows continue the vote of the row before; None unless votes can name several classes.
         items: The codes of the items that still have a label.
         repeated: The number of rows that repeat an earlier one exactly.
-        conflicts: The number of (item, worker) pairs with several different labels.
-        conflict: The first of these pairs; None if there is none.
+        conflicts: The number of (item, worker) pairs with several different labels; for "samples", with several.
+        unresolved: The number of these pairs that the policy does not resolve, so that the labels are refused.
+        conflict: The first of those; None if there is none.
     """
 
     item_starts: Array
@@ -88,6 +96,7 @@ class Grouped:
     items: Array
     repeated: int
     conflicts: int
+    unresolved: int
     conflict: Conflict | None
 
 
@@ -197,55 +206,70 @@ def keys(column: pl.Series) -> tuple[Array, Array]:
     return numbers, np.zeros_like(numbers)
 
 
-def order_classes(encoded: Encoded) -> Encoded:
-    """Renumber the codes in the order of their values.
+def rank(names: pl.Series) -> Array:
+    """Return the position of each name among the sorted names, as the smallest unsigned integer type that fits.
 
     So the numbers of the classes, and with them how ties are broken, do not depend on the order of the rows.
     """
-    ranks = rank(encoded.names)
-    return Encoded(ranks[encoded.codes], encoded.names.sort())
-
-
-def rank(names: pl.Series) -> Array:
-    """Return the position of each name among the sorted names, as the smallest unsigned integer type that fits."""
     ranks = np.empty(len(names), np.min_scalar_type(max(len(names) - 1, 0)))
     ranks[names.arg_sort().to_numpy()] = np.arange(len(names))
     return ranks
 
 
-def group(item: Array, worker: Array, label: Array, n_items: int, n_workers: int, duplicates: Duplicates) -> Grouped:
+def group(
+    item: Encoded,
+    worker: Array,
+    label: Array,
+    n_workers: int,
+    duplicates: Duplicates,
+    *,
+    times: Array | None = None,
+    samples: "Samples | None" = None,
+) -> Grouped:
     """Sort codes by item and worker, and resolve several labels of one worker for one item.
 
     Args:
         item: The item of every row.
         worker: The worker of every row.
         label: The class of every row.
-        n_items: The number of items.
         n_workers: The number of workers.
         duplicates: What to do where one worker gave one item several different labels. "error" keeps all of them
             here: the caller raises the error.
+        times: When the label of every row was given, for "latest".
+        samples: What the samples of every worker are, for "samples"; they take the place of the workers.
     """
-    require_codes(len(item), "labels to sort at once")
-    starts, workers, labels = kernels.group_by_item(item, worker, label, n_items, n_workers)
+    items, n_items = item.codes, len(item.names)
+    require_codes(len(items), "labels to sort at once")
+    unresolved, conflict, sampled = 0, None, 0
+    if times is not None:
+        order = np.lexsort((times, worker, items))
+        items, worker, label = items[order], worker[order], label[order]
+        unresolved, row, said = tied_labels(items, worker, label, times[order])
+        if unresolved:
+            conflict = Conflict(int(items[row]), int(worker[row]), tuple(said.tolist()))
+    if samples is not None:
+        worker, sampled = samples.split(items, item.names, worker, label)
+        n_workers = len(samples.names)
+    starts, workers, labels = kernels.group_by_item(items, worker, label, n_items, n_workers)
     keep, repeated, conflicts, first_item, first_row = kernels.resolve_repeats(
         starts, workers, labels, POLICIES[duplicates]
     )
-    conflict = None
-    if conflicts:
+    if conflicts and duplicates == "error":
         same = workers[first_row : starts[first_item + 1]] == workers[first_row]
         said = labels[first_row : first_row + same.sum()].tolist()
         conflict = Conflict(int(first_item), int(workers[first_row]), tuple(dict.fromkeys(said)))
-    items = np.arange(n_items, dtype=np.int64)
+        unresolved = conflicts
+    left = np.arange(n_items, dtype=np.int64)
     if repeated or conflicts:
         kept = np.concatenate([[0], np.cumsum(keep)])[starts]
         filled = np.diff(kept) > 0
         starts = np.concatenate([[0], kept[1:][filled]])
-        items, workers, labels = items[filled], workers[keep], labels[keep]
+        left, workers, labels = left[filled], workers[keep], labels[keep]
     if conflicts and duplicates == "all" and labels.dtype == np.float64:
         # Several numbers of one worker for one item are sorted, so that sums do not depend on the order of the rows.
-        labels = labels[np.lexsort((labels, workers, np.repeat(np.arange(len(items)), np.diff(starts))))]
+        labels = labels[np.lexsort((labels, workers, np.repeat(np.arange(len(left)), np.diff(starts))))]
     continued = continuing(starts, workers) if duplicates == "set" and conflicts else None
-    return Grouped(starts, workers, labels, continued, items, repeated, conflicts, conflict)
+    return Grouped(starts, workers, labels, continued, left, repeated, conflicts or sampled, unresolved, conflict)
 
 
 def continuing(item_starts: Array, workers: Array) -> Array:
@@ -261,7 +285,7 @@ def said_in(conflicting: Iterable[Any], classes: pl.Series) -> Iterable[Any]:
     return classes.gather(list(conflicting)) if len(classes) else conflicting
 
 
-def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any]) -> NoReturn:
+def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any], duplicates: Duplicates) -> NoReturn:
     """Raise `DataError` because one worker gave one item several labels.
 
     Args:
@@ -269,11 +293,14 @@ def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any]) ->
         item: The item of the first pair.
         worker: The worker of the first pair.
         said: The labels of the first pair.
+        duplicates: The policy, which does not resolve that.
     """
+    others = ", ".join(f'"{policy}"' for policy in POLICIES if policy not in ("error", duplicates, "drop"))
     raise DataError(
         f"{several(count, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
-        f"label; first: item {quoted(item)}, worker {quoted(worker)} said {' and '.join(map(quoted, said))}. "
-        'Pass duplicates="first", "last", "all", "set" or "drop" (--duplicates on the command line).'
+        f"label{' at the latest time' if duplicates == 'latest' else ''}; first: item {quoted(item)}, worker "
+        f"{quoted(worker)} said {' and '.join(map(quoted, said))}. "
+        f'Pass duplicates={others} or "drop" (--duplicates on the command line).'
     )
 
 

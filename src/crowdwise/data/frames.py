@@ -1,14 +1,18 @@
 """Convert tables and sequences of other libraries to polars."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 import polars as pl
 
 from ..errors import DataError
 from .columns import recognise
 from .ids import require_ids
+from .other_tables import refuse_spans
 from .table import Table
+
+# So many rows are looked at to find out what a table holds.
+_FEW_ROWS: Final = 1_000
 
 
 def as_table(frame: Any) -> pl.DataFrame:
@@ -88,6 +92,10 @@ def pick(frame: Any, given: Mapping[str, str | None], where: str) -> tuple[pl.Da
         found = recognise(lazy.collect_schema().names(), given, where)
         picked = lazy.select(pl.col(found[role]).alias(role) for role in given)
         require_ids(picked.collect_schema(), found, where)
+        if "label" in given and given["label"] is None:
+            refuse_spans(
+                lazy.collect_schema().names(), lambda names: lazy.select(names).head(_FEW_ROWS).collect(), where
+            )
         return picked.collect(), found
     except DataError:
         raise

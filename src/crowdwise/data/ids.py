@@ -126,13 +126,17 @@ def comparable(one: pl.Series, other: pl.Series) -> tuple[pl.Series, pl.Series]:
     return _spelled(one), _spelled(other)
 
 
-def codes_of(values: pl.Series, names: pl.Series) -> Array:
+def codes_of(values: pl.Series, names: pl.Series, fold_case: bool = False) -> Array:
     """Return the position of every value among the names, or -1; they may be of different data types.
+
+    With `fold_case`, the case of letters does not matter; no two names may then differ in nothing else.
 
     >>> codes_of(pl.Series(["2", "7"]), pl.Series([1, 2])).tolist()
     [1, -1]
     """
     values, names = comparable(values, names)
+    if fold_case and names.dtype == pl.String:
+        values, names = values.str.to_lowercase(), names.str.to_lowercase()
     table = pl.DataFrame({"value": names}).with_row_index("code")
     codes = pl.DataFrame({"value": values}).join(table, on="value", how="left", maintain_order="left")["code"]
     return codes.cast(pl.Int64).fill_null(-1).to_numpy()

@@ -11,15 +11,15 @@ import polars as pl
 
 from .. import kernels, parallel
 from ..caution import Caution
-from ..errors import DataError
+from ..errors import CallError, DataError
 from ..kernels import Array
 from ..parallel import Sum, Threads
 from . import encoding, matrices
+from .classes import classes_of
 from .cleaning import Cleaning, Rules
 from .crowd import Place, describe
 from .encoding import Duplicates, Encoded
 from .frames import as_series, frame_table, pick
-from .ids import codes_of
 from .item_sketch import sketch
 from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes
 from .label_cautions import cautions_of
@@ -27,8 +27,10 @@ from .names import Names
 from .numbering import Numbering, inverse, numbers
 from .opening import Opening
 from .reading_report import ReadingReport
+from .samples import Samples, most_answers
 from .shapes import long_form
 from .slips import class_slips, worker_slips
+from .times import moments
 
 Added = TypeVar("Added", bound=tuple[Any, ...])
 
@@ -83,11 +85,13 @@ class Labels:
         item: str | None = None,
         worker: str | None = None,
         label: str | None = None,
+        time: str | None = None,
         duplicates: Duplicates = "error",
         missing: Sequence[Any] = (),
         strict: bool = False,
         strip: bool = False,
         fold_case: bool = False,
+        classes: Sequence[Any] | None = None,
     ) -> Self:
         """Read a table with one label per row.
 
@@ -97,14 +101,20 @@ class Labels:
             item: The column of items; None to recognise it (item, task, question, object, example).
             worker: The column of workers; None to recognise it (worker, annotator, rater, user, performer).
             label: The column of labels; None to recognise it (label, answer, response, value, vote).
+            time: For "latest", the column of times; None to recognise it (time, timestamp, created_at, date, ...).
             duplicates: What to do where one worker gave one item several different labels: raise an "error", keep the
-                "first" or the "last", count "all" as votes, make them one vote for a "set" of classes, or "drop" them.
-                Rows that repeat an earlier row exactly are always dropped.
+                label of the "first" or the "last" row, keep the "latest" by a column of times, count "all" different
+                labels as votes, make them one vote for a "set" of classes, or "drop" them. Rows that repeat an earlier
+                row exactly are dropped. With "samples", nothing is dropped: every label is a vote, as if several
+                workers had given them, named ann, ann#2, ann#3 and so on.
             missing: Values that mean "no label", besides null, NaN and empty text; for example -1 or "NA".
             strict: Refuse rows that are otherwise dropped silently: exact repeats, and rows without a label. Rows that
                 are dropped because of `duplicates` or `missing` are not refused.
             strip: Leave out spaces around labels.
-            fold_case: Make the letters of labels small, so that "Yes" and "yes" are one class.
+            fold_case: Take labels that differ only in the case of letters as one class, such as "Yes" and "yes"; it is
+                written in its commonest spelling.
+            classes: All classes that a label may name, whether or not one does; another label is an error. If classes
+                are declared, labels are not refused for looking like numbers, free text or lists.
 
         Raises:
             DataError: The table cannot be used; the message says why and what to do.
@@ -115,8 +125,9 @@ class Labels:
                       columns={'item': 'task', 'worker': 'rater', 'label': 'vote'}, left_out={})
         """
         given = {"item": item, "worker": worker, "label": label}
+        given |= {"time": time} if duplicates == "latest" else {}
         picked, found = pick(frame, given, "The table")
-        rules = Rules(duplicates, missing, strict, strip, fold_case, cls.numeric)
+        rules = Rules(duplicates, missing, strict, strip, fold_case, cls.numeric, classes)
         return cls.from_columns(rules.tidied(picked.lazy()).collect(), found, rules)
 
     @classmethod
@@ -126,24 +137,27 @@ class Labels:
         worker: Any,
         label: Any,
         *,
+        time: Any = None,
         duplicates: Duplicates = "error",
         missing: Sequence[Any] = (),
         strict: bool = False,
+        classes: Sequence[Any] | None = None,
     ) -> Self:
         """Read three sequences of equal length: lists, NumPy arrays, polars or pandas series.
 
-        `duplicates`, `missing` and `strict` are as in `Labels.from_frame`.
+        `time` is a fourth one, for `duplicates="latest"`. The other arguments are as in `Labels.from_frame`.
 
         >>> Labels.from_arrays(np.array([7, 7]), ["a", "b"], [0, 1]).names.items.to_list()
         [7]
         """
-        given = {"item": item, "worker": worker, "label": label}
+        given = {"item": item, "worker": worker, "label": label} | ({} if time is None else {"time": time})
         series = {role: as_series(role, values) for role, values in given.items()}
         lengths = {role: len(values) for role, values in series.items()}
         if len(set(lengths.values())) > 1:
             raise DataError(f"item, worker and label differ in length: {lengths}.")
         found = {role: role for role in given}
-        return cls.from_columns(pl.DataFrame(series), found, Rules(duplicates, missing, strict, numeric=cls.numeric))
+        rules = Rules(duplicates, missing, strict, numeric=cls.numeric, classes=classes)
+        return cls.from_columns(pl.DataFrame(series), found, rules)
 
     @classmethod
     def from_wide(
@@ -155,6 +169,7 @@ class Labels:
         duplicates: Duplicates = "error",
         missing: Sequence[Any] = (),
         strict: bool = False,
+        classes: Sequence[Any] | None = None,
     ) -> "Labels":
         """Read a table with a row for each item and a column for each worker; cells without a value are no labels.
 
@@ -166,6 +181,7 @@ class Labels:
             duplicates: As in `Labels.from_frame`; it matters if an item is in several rows.
             missing: As in `Labels.from_frame`.
             strict: As in `Labels.from_frame`.
+            classes: As in `Labels.from_frame`.
 
         >>> Labels.from_wide(pl.DataFrame({"id": [7, 8], "ann": ["cat", "dog"], "bob": ["dog", None]}))
         Labels(3 labels of 2 items by 2 workers in 2 classes)
@@ -173,13 +189,19 @@ class Labels:
         table = frame_table(frame)
         given = {"item": item, "worker": None, "label": None}
         long = long_form(table, given, Opening(wide=True if workers is None else workers), "The table")
-        return cls.from_columns(
-            long.lazy.collect(), long.found, Rules(duplicates, missing, strict, numeric=cls.numeric)
-        )
+        rules = Rules(duplicates, missing, strict, numeric=cls.numeric, classes=classes)
+        return cls.from_columns(long.lazy.collect(), long.found, rules)
 
     @classmethod
     def from_matrix(
-        cls, matrix: Any, missing: Any = -1, items: Any = None, workers: Any = None, *, strict: bool = False
+        cls,
+        matrix: Any,
+        missing: Any = -1,
+        items: Any = None,
+        workers: Any = None,
+        *,
+        strict: bool = False,
+        classes: Sequence[Any] | None = None,
     ) -> "Labels":
         """Read a matrix of labels with a row for each item and a column for each worker, as Snorkel's are.
 
@@ -189,12 +211,13 @@ class Labels:
             items: The names of the items; None to number them from 0.
             workers: The names of the workers; None to number them from 0.
             strict: As in `Labels.from_frame`.
+            classes: As in `Labels.from_frame`.
 
         >>> Labels.from_matrix(np.array([[0, 1, -1], [1, 1, 1]]), workers=["ann", "bob", "cy"])
         Labels(5 labels of 2 items by 3 workers in 2 classes)
         """
         table, found = matrices.named_cells(matrix, missing, items, workers)
-        return cls.from_columns(table, found, Rules("error", (), strict, numeric=cls.numeric))
+        return cls.from_columns(table, found, Rules("error", (), strict, numeric=cls.numeric, classes=classes))
 
     @classmethod
     def from_columns(
@@ -215,26 +238,39 @@ class Labels:
         has_label = cleaning.labelled(table)
         cleaning.check(rules.strict)
         labelled = table if has_label is None else table.filter(has_label)
-        item, worker, label = cls._encode(labelled, found, integers_in_text)
-        codes = item.codes, worker.codes, label.codes
-        grouped = encoding.group(*codes, len(item.names), len(worker.names), rules.duplicates)
-        if grouped.conflict is not None and rules.duplicates == "error":
+        item, worker, label = cls._encode(labelled, found, rules, integers_in_text)
+        samples = None
+        if rules.duplicates == "samples":
+            samples = Samples.of(worker.names, most_answers(item.codes, worker.codes, len(worker.names)))
+        times = None
+        if rules.duplicates == "latest":
+            if "time" not in labelled.columns:
+                raise CallError('duplicates="latest" needs the time of every label.')
+            times = moments(labelled["time"])
+        grouped = encoding.group(
+            item, worker.codes, label.codes, len(worker.names), rules.duplicates, times=times, samples=samples
+        )
+        if grouped.conflict is not None:
             first = grouped.conflict
             said = encoding.said_in(first.labels, label.names)
-            encoding.refuse_conflicts(grouped.conflicts, item.names[first.item], worker.names[first.worker], said)
+            of_first = item.names[first.item], worker.names[first.worker], said
+            encoding.refuse_conflicts(grouped.unresolved, *of_first, rules.duplicates)
         if rules.strict:
             encoding.refuse_repeats(grouped.repeated)
         unlabelled = len(item.names) - len(grouped.items)
         if has_label is not None:
             unlabelled += table["item"].n_unique() - len(item.names)
-        names = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
-        if len(names) == 0:
+        items = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
+        if len(items) == 0:
             raise DataError(NOTHING_LEFT)
+        workers = worker.names if samples is None else samples.names
+        names = Names(items.alias("item"), workers.alias("worker"), label.names.alias("label"))
+        names = replace(names, sample_of=None if samples is None else samples.sample_of, folded=rules.fold_case)
         return cls(
             grouped.item_starts,
             grouped.workers,
             grouped.labels,
-            Names(names.alias("item"), worker.names.alias("worker"), label.names.alias("label")),
+            names,
             ReadingReport(
                 cleaning.rows,
                 cleaning.unlabelled,
@@ -249,11 +285,14 @@ class Labels:
 
     @classmethod
     def _encode(
-        cls, labelled: pl.DataFrame, found: dict[str, str], integers_in_text: bool
+        cls, labelled: pl.DataFrame, found: dict[str, str], rules: Rules, integers_in_text: bool
     ) -> tuple[Encoded, Encoded, Encoded]:
         """Return the codes of items, workers and labels, where every row has a label; see `from_columns`."""
-        item, worker, label = encoding.encode_columns([labelled[role] for role in found], integers_in_text)
-        return item, worker, encoding.order_classes(label)
+        columns = [labelled[role] for role in ("item", "worker", "label")]
+        item, worker, label = encoding.encode_columns(columns, integers_in_text)
+        counts = np.bincount(label.codes, minlength=len(label.names)) if rules.fold_case else None
+        classes, ranks = classes_of(label.names, rules, found["label"], len(label.codes), counts, integers_in_text)
+        return item, worker, Encoded(ranks[label.codes], classes)
 
     @property
     def n_items(self) -> int:
@@ -338,7 +377,7 @@ class Labels:
 
     def with_classes(self, classes: pl.Series) -> "Labels":
         """Return the same labels with these classes, which are all that the labels name and perhaps more."""
-        codes = codes_of(self.names.classes, classes).astype(np.min_scalar_type(len(classes) - 1))
+        codes = self.names.codes_in(classes).astype(np.min_scalar_type(len(classes) - 1))
         return replace(self, labels=codes[self.labels], names=replace(self.names, classes=classes))
 
     def with_report(self, report: ReadingReport) -> "Labels":

@@ -24,24 +24,27 @@ _BATCH: Final = 1_000_000
 def numbers(names: pl.Series) -> Array:
     """Return the number of every name: its place in the order of a hash of the names.
 
-    The hash is our own, because those of libraries change from version to version.
-
     >>> numbers(pl.Series(["ann", "bob", "cleo"])).tolist(), numbers(pl.Series(["bob", "cleo", "ann"])).tolist()
     ([1, 0, 2], [0, 2, 1])
     """
     count = len(names)
-    hashes = np.concatenate([hashes_of(names.slice(first, _BATCH)) for first in range(0, max(count, 1), _BATCH)])
+    hashed = hashes_of(names)
     # The positions are put into the lower bits, because to sort numbers is many times faster than to sort positions.
     bits = np.uint64(count.bit_length())
-    ordered = np.sort((hashes >> bits << bits) | np.arange(count, dtype=np.uint64))
+    ordered = np.sort((hashed >> bits << bits) | np.arange(count, dtype=np.uint64))
     upper = ordered >> bits
     order = (ordered ^ (upper << bits)).astype(np.int64)
     tied = np.flatnonzero(upper[1:] == upper[:-1])
     if len(tied):  # few, unless somebody chose the names to be so
         at = np.union1d(tied, tied + 1)
-        table = {"position": order[at], "hash": hashes[order[at]], "name": _comparable(names.gather(order[at]))}
+        table = {"position": order[at], "hash": hashed[order[at]], "name": _comparable(names.gather(order[at]))}
         order[at] = pl.DataFrame(table).sort("hash", "name")["position"].to_numpy()
     return inverse(order)
+
+
+def hashes_of(names: pl.Series) -> Array:
+    """Return a 64-bit hash of every name. It is our own, because those of libraries change from version to version."""
+    return np.concatenate([_hashes(names.slice(first, _BATCH)) for first in range(0, max(len(names), 1), _BATCH)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +94,7 @@ def inverse(order: Array) -> Array:
     return places
 
 
-def hashes_of(names: pl.Series) -> Array:
+def _hashes(names: pl.Series) -> Array:
     """Return a 64-bit hash of every name."""
     names = _comparable(names)
     if names.dtype == pl.String:

@@ -9,7 +9,7 @@ import polars as pl
 from ..errors import DataError, quoted, shortened
 from ..kernels import Array
 from . import encoding
-from .cleaning import NUMBER
+from .cleaning import NUMBER, Rules
 from .encoding import Encoded
 from .ids import TEXT
 from .labels import Labels
@@ -40,7 +40,7 @@ class Numbers(Labels):
 
     @classmethod
     def _encode(
-        cls, labelled: pl.DataFrame, found: dict[str, str], integers_in_text: bool
+        cls, labelled: pl.DataFrame, found: dict[str, str], rules: Rules, integers_in_text: bool
     ) -> tuple[Encoded, Encoded, Encoded]:
         """Return the codes of items and workers, and the numbers."""
         reader = NumberReader(found["label"])

@@ -3,7 +3,9 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, Literal, overload
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, Literal, overload
 
 import polars as pl
 
@@ -29,6 +31,11 @@ from .paths import Source
 from .sources import Scan, same_types, scan_content
 from .wide import ROW_NUMBERS
 
+_SAMPLED: Final = (
+    "Judges answered several times about the same items: each answer is a vote, as with --duplicates samples; "
+    "--duplicates drop, first, last or error do otherwise."
+)
+
 
 @overload
 def read_labels(
@@ -37,11 +44,13 @@ def read_labels(
     item: str | None = ...,
     worker: str | None = ...,
     label: str | None = ...,
-    duplicates: Duplicates = ...,
+    time: str | None = ...,
+    duplicates: Duplicates | None = ...,
     missing: Sequence[Any] = ...,
     strict: bool = ...,
     strip: bool = ...,
     fold_case: bool = ...,
+    classes: Sequence[Any] | str | os.PathLike[str] | None = ...,
     format: str = ...,
     question: str | None = ...,
     numeric: bool = ...,
@@ -65,11 +74,13 @@ def read_labels(
     item: str | None = ...,
     worker: str | None = ...,
     label: str | None = ...,
-    duplicates: Duplicates = ...,
+    time: str | None = ...,
+    duplicates: Duplicates | None = ...,
     missing: Sequence[Any] = ...,
     strict: bool = ...,
     strip: bool = ...,
     fold_case: bool = ...,
+    classes: Sequence[Any] | str | os.PathLike[str] | None = ...,
     format: str = ...,
     question: str | None = ...,
     numeric: bool = ...,
@@ -98,11 +109,13 @@ def read_labels(
     item: str | None = None,
     worker: str | None = None,
     label: str | None = None,
-    duplicates: Duplicates = "error",
+    time: str | None = None,
+    duplicates: Duplicates | None = None,
     missing: Sequence[Any] = (),
     strict: bool = False,
     strip: bool = False,
     fold_case: bool = False,
+    classes: Sequence[Any] | str | os.PathLike[str] | None = None,
     format: str = "auto",
     question: str | None = None,
     numeric: bool = False,
@@ -135,11 +148,16 @@ def read_labels(
         item: The column of items; None to recognise it, as described in `Labels.from_frame`.
         worker: The column of workers; None to recognise it.
         label: The column of labels; None to recognise it.
-        duplicates: What to do where one worker gave one item several different labels; see `Labels.from_frame`.
+        time: For "latest", the column of times; None to recognise it (time, timestamp, created_at, date, ...).
+        duplicates: What to do where one worker gave one item several different labels; see `Labels.from_frame`. If it
+            is None, that is an error; but in logs of language models that judge, each answer is a sample ("samples").
         missing: Values that mean "no label", besides null, NaN and empty text.
         strict: Refuse rows that are otherwise dropped silently; see `Labels.from_frame`.
         strip: Leave out spaces around labels.
-        fold_case: Make the letters of labels small, so that "Yes" and "yes" are one class.
+        fold_case: Take labels that differ only in the case of letters as one class, such as "Yes" and "yes"; it is
+            written in its commonest spelling.
+        classes: All classes that a label may name, whether or not one does, or a file with one a line; another label is
+            an error. If classes are declared, labels are not refused for looking like numbers, free text or lists.
         format: What the files are: "auto" to recognise it, "table" for a table with a label in every row, or the
             name of a platform, such as "label-studio".
         question: The question of an export whose answers are the labels; None if it has only one. `questions` lists
@@ -181,10 +199,17 @@ def read_labels(
     >>> read_labels(path).names.items.to_list()
     ['007']
     """
-    given = {"item": item, "worker": worker, "label": label}
+    given: dict[str, str | None] = {"item": item, "worker": worker, "label": label}
     check_engine(engine)
-    check_policy(duplicates)
-    rules = Rules(duplicates, missing, strict, strip, fold_case, numeric)
+    if duplicates is not None:
+        check_policy(duplicates)
+    if isinstance(classes, str | os.PathLike):
+        classes = read_label_names(classes)
+    rules = Rules(duplicates or "error", missing, strict, strip, fold_case, numeric, classes)
+    if duplicates == "latest":
+        given["time"] = time
+    elif time is not None:
+        raise CallError('time= (--time) does nothing without duplicates="latest" (--duplicates latest).')
     check_format(format)
     if format == AUTO and (label is not None or wide not in (None, False) or transposed):
         format = TABLE  # only a table has a column of labels, or one for each worker
@@ -195,8 +220,6 @@ def read_labels(
     if engine == "spark":
         if how != Opening(missing=rules.missing) or format not in (AUTO, TABLE) or options != NO_OPTIONS:
             raise CallError("A cluster reads long tables from files; other sources are read by memory and disk.")
-        if strip or fold_case:
-            raise CallError("A cluster takes labels as they are: strip and fold_case are for the other engines.")
         return _read_in_cluster(source, given, rules, master, method)
     labels: Any
     place = _workspace(workdir, method) if engine == "disk" else None
@@ -206,7 +229,7 @@ def read_labels(
         if found is not None:
             how.require_export(found[0].name, label)
             asked = replace(options, item=item, worker=worker)
-            labels = _read_votes(*found, asked, rules, place, memory, phases)
+            labels = _read_votes(*found, asked, rules, duplicates is None, place, memory, phases)
         else:
             _check_options_of_tables(options, worker, inputs[0])
             scans = _scans(inputs, given, how, options.worker_from)
@@ -294,14 +317,23 @@ def _read_votes(
     exports: Sequence[Export],
     options: ImportOptions,
     rules: Rules,
+    may_sample: bool,
     place: Workspace | None,
     memory: str | int | None,
     phases: Phases,
 ) -> Any:
-    """Return the labels of an export, in memory; or on disk, if there is a `place` to work in."""
-    votes = votes_of(read_export(importer, exports, options), options, exports[0].name)
+    """Return the labels of an export, in memory; or on disk, if there is a `place` to work in.
+
+    With `may_sample`, several answers of a model that judges are samples of it.
+    """
+    timed = rules.duplicates == "latest"
+    votes = votes_of(read_export(importer, exports, options), options, exports[0].name, timed=timed)
+    remarks = votes.remarks
     if votes.are_sets:
         rules = replace(rules, duplicates="set")
+    elif may_sample and importer.judges and _has_samples(votes.table, exports):
+        rules = replace(rules, duplicates="samples")
+        remarks = (*remarks, _SAMPLED)
     table = rules.tidied(votes.table.lazy()).collect()
     labels: Any
     if place is None:
@@ -315,8 +347,19 @@ def _read_votes(
     left_out = dict(votes.left_out)
     pace = None if place is not None else votes.pace
     return labels.with_report(
-        replace(labels.report, rows=votes.answers, left_out=left_out, understood=votes.remarks, pace=pace)
+        replace(labels.report, rows=votes.answers, left_out=left_out, understood=remarks, pace=pace)
     )
+
+
+def _has_samples(votes: pl.DataFrame, exports: Sequence[Export]) -> bool:
+    """Return whether a judge answered several times about an item.
+
+    If two of the files are equal, the same answers were given twice and are no samples.
+    """
+    if not votes.select("item", "worker").is_duplicated().any():
+        return False
+    contents = [Path(one.content).read_bytes() if isinstance(one.content, str) else one.content for one in exports]
+    return len({sha256(content).digest() for content in contents}) == len(contents)
 
 
 def _require_method(method: Any) -> None:

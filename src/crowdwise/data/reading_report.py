@@ -40,7 +40,9 @@ class ReadingReport:
         settled = {
             "first": "the first was kept",
             "last": "the last was kept",
-            "all": "each counts as a vote",
+            "latest": "the latest was kept",
+            "all": "each different one counts as a vote",
+            "samples": "each counts as a vote, the second that of worker#2, and so on",
             "set": "they are one vote for each class said",
             "drop": "all were dropped",
         }.get(self.duplicates, "")

@@ -2,14 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import polars as pl
 
-from ..errors import DataError
+from ..errors import CallError, DataError
 from . import columns, wide
 from .class_names import UNLABELLED, named, names_of
 from .ids import require_ids
 from .opening import Opening
+from .other_tables import OtherTableError, refuse_spans
 from .table import Table
 from .unpacking import UnsoundError
 
@@ -56,6 +58,8 @@ def long_form(table: Table, given: Mapping[str, str | None], how: Opening, where
 def _shaped(table: Table, given: Mapping[str, str | None], how: Opening, where: str) -> Long:
     """Return a table with one label a row, whose classes are as they are stored."""
     if "worker" in given and how.wide not in (None, False):
+        if "time" in given:
+            raise CallError('duplicates="latest" (--duplicates latest) needs a table with a row for each label.')
         chosen = wide.choose(table.names, given["item"], how.wide, where)
         sample = _sample(table, chosen.workers) if how.wide is True else None
         if sample is not None:
@@ -65,10 +69,14 @@ def _shaped(table: Table, given: Mapping[str, str | None], how: Opening, where: 
         found = columns.recognise(table.names, given, where, how.named_by)
         lazy = table.rows_with_values(table.pick(found))
         require_ids(lazy.collect_schema(), found, where)
+        if "label" in given and given["label"] is None:
+            refuse_spans(table.names, partial(_sample, table), where)
         return Long(lazy, found)
     except (DataError, UnsoundError) as problem:
-        other = None if "worker" not in given or how.wide is False else _other_shape(table, given, where)
-        if other is None and isinstance(problem, DataError) and _may_be_wide(table, given):
+        is_long = "worker" not in given or "time" in given or how.wide is False
+        other = None if is_long else _other_shape(table, given, where)
+        is_known = isinstance(problem, OtherTableError | UnsoundError)
+        if other is None and not is_known and _may_be_wide(table, given):
             offer = "If there is a column for each worker, say wide (--wide, or --wide-columns 'r*')."
             raise DataError(f"{problem} {offer}") from problem
         if other is None:

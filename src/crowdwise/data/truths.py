@@ -123,6 +123,8 @@ def read_truth(
 def _known(table: pl.DataFrame, rules: Rules) -> pl.DataFrame:
     """Return the rows with an item and a truth, where truths are tidied and left out as labels are."""
     tidied = rules.tidied(table.lazy().rename({"truth": "label"})).collect().rename({"label": "truth"})
+    if rules.fold_case and tidied["truth"].dtype == pl.String:
+        tidied = tidied.with_columns(pl.col("truth").str.to_lowercase())
     return tidied.filter(has_value(tidied["item"]) & is_present(tidied["truth"], rules.missing))
 
 

@@ -45,9 +45,13 @@ def fit(
     item: str | None = None,
     worker: str | None = None,
     label: str | None = None,
+    time: str | None = None,
     duplicates: Duplicates = "error",
     missing: Sequence[Any] = (),
     strict: bool = False,
+    strip: bool = False,
+    fold_case: bool = False,
+    classes: Sequence[Any] | None = None,
     partitions: int | None = None,
     scores: bool = False,
     probabilities: bool = False,
@@ -63,10 +67,14 @@ def fit(
         item: The name of the column of items; None to recognise it by its name, as `Labels.from_frame` does.
         worker: The name of the column of workers, or None.
         label: The name of the column of labels, or None.
+        time: The name of the column of times, or None; for `duplicates="latest"`.
         duplicates: What to do if one worker gave one item several different labels; see `Labels.from_frame`. "first"
             and "last" mean the order of the rows within the partitions of `votes`.
         missing: Values that mean "no label", in addition to null, NaN and empty text.
         strict: Whether to refuse the data instead of repairing them.
+        strip: Leave out spaces around labels.
+        fold_case: Take labels that differ only in the case of letters as one class; see `Labels.from_frame`.
+        classes: All classes that a label may name; see `Labels.from_frame`.
         partitions: The number of parts to cut the items into; None to choose it by the size of the data.
         scores: Whether to add a column `score_<class>` for every class.
         probabilities: Whether to add a column `probability_<class>` for every class.
@@ -82,8 +90,9 @@ def fit(
         CallError: The method cannot run in a cluster.
     """
     method.require_place("spark")
-    given = {"item": item, "worker": worker, "label": label}
-    labels = LabelsOnSpark(votes, given, Rules(duplicates, missing, strict, numeric=method.numeric), partitions)
+    given = {"item": item, "worker": worker, "label": label} | ({"time": time} if duplicates == "latest" else {})
+    rules = Rules(duplicates, missing, strict, strip, fold_case, method.numeric, classes)
+    labels = LabelsOnSpark(votes, given, rules, partitions)
     result = method.fit(labels, gold=gold, history=history, progress=progress)
     return result.truth(scores, probabilities), result.workers_table()
 
@@ -214,7 +223,10 @@ class ResultOnSpark(ResultInParts):
         kinds = dict.fromkeys(("quality", "quality_low", "quality_high", "agreement"), t.DoubleType())
         fields = {"worker": self._labels.types["worker"], "labels": t.LongType(), **kinds}
         schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
-        table = self.workers_frame().to_arrow().cast(to_arrow_schema(schema))
+        workers = self.workers_frame()
+        if "sample_of" in workers.columns:
+            schema = schema.add("sample_of", t.StringType())
+        table = workers.to_arrow().cast(to_arrow_schema(schema))
         return self._labels.session.createDataFrame(table, schema)
 
     def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:

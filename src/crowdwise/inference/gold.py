@@ -71,7 +71,7 @@ class _Gold:
                 f"The gold shares no item with the labels: it has {quoted(read['item'][0])}, for example, the "
                 f"labels have {quoted(here[0])}."
             )
-        classes, truths = _all_classes(labels.names.classes, table["truth"])
+        classes, truths = _all_classes(labels.names.classes, labels.names.spelled(table["truth"]))
         self.remarks = _remarks(labels.names.classes, classes, read, table)
         if len(classes) > labels.n_classes:
             known = self._known = with_classes(known, classes)

@@ -39,7 +39,7 @@ def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Cr
     require_kind("history", past, History, "a path or a History")
     past.require_method(described(method))
     cautions = _cautions(labels, past)
-    classes = past.all_classes(labels.names.classes)
+    classes = past.all_classes(labels.names.spelled_in(past.classes))
     if labels.names.classes.to_list() != classes.to_list():
         labels = labels.with_classes(classes)
     workers = labels.names.numbered(labels.numbering).workers
@@ -74,7 +74,7 @@ def _cautions(labels: Crowd, past: History) -> list[Caution]:
             f"labels have {workers[0]!r}."
         )
         cautions.append(Caution("history", shortened(sentence), "Check that it is the state of these workers."))
-    new = classes.filter(codes_of(classes, past.classes) < 0)
+    new = classes.filter(labels.names.codes_in(past.classes) < 0)
     if len(new):
         sentence = f"The state does not know the class {listed(new.to_list())}: no earlier label counts as naming it."
         cautions.append(Caution("history", sentence, "Check that it is no misspelt class."))

@@ -3,6 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple, Protocol
 
@@ -176,7 +177,7 @@ class ResultInParts(ResultTables):
         class_scores = rows.select(f"score_{name}" for name in self.names.classes.cast(pl.String)).to_numpy()
         # Row by row, as everywhere else: for another layout, kernels would be compiled again.
         scores = np.ascontiguousarray(class_scores)
-        names = Names(rows["item"], self.names.workers, self.names.classes)
+        names = replace(self.names, items=rows["item"])
         difficulty = rows["difficulty"].to_numpy() if "difficulty" in rows.columns else None
         gold = np.where(rows["gold"], kernels.best_two(scores, TIE)[0], -1) if "gold" in rows.columns else None
         return self._result(names, scores, rows["votes"], difficulty, gold)
@@ -316,7 +317,7 @@ def part_result(
     no_workers = np.zeros(0)
     return Result(
         method=fit.method,
-        names=Names(items, labels.names.workers, labels.names.classes),
+        names=replace(labels.names, items=items),
         scores=scores,
         scale=fit.sweeping_method.scale,
         workers=fit.fitted_workers,

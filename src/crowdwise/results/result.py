@@ -325,10 +325,11 @@ class Result(ResultTables):
         """Return one row per worker, in order of first appearance.
 
         Its columns are worker, labels (the number of votes), quality, quality_low, quality_high and agreement. The ends
-        of the interval are null if the method has no interval, and the agreement is null without votes.
+        of the interval are null if the method has no interval, and the agreement is null without votes. If workers have
+        several samples (`duplicates="samples"`), the column sample_of has the worker that each belongs to.
         """
         absent = pl.Series([None] * len(self.agreement), dtype=pl.Float64)
-        return pl.DataFrame(
+        table = pl.DataFrame(
             {
                 "worker": self.names.workers,
                 "labels": self.worker_votes,
@@ -338,6 +339,8 @@ class Result(ResultTables):
                 "agreement": pl.Series(self.agreement, nan_to_null=True),
             }
         )
+        sample_of = self.names.sampled_workers
+        return table if sample_of is None else table.with_columns(sample_of)
 
     def about(self, items: pl.Series) -> "Result":
         """Return this result, which has all items; see `Inferred.about`."""

@@ -44,7 +44,7 @@ _VALUES: Final[dict[str, tuple[str, ...]]] = {
     "--truth": ("truth.csv", *_PATHS, *_ELSEWHERE),
     "--workdir": ("folder", *_PATHS),
     "--memory": _SIZES,
-    "--duplicates": ("first", "last", "all", "set", "drop", "error", "FIRST", ""),
+    "--duplicates": ("first", "last", "latest", "all", "samples", "set", "drop", "error", "FIRST", ""),
     "--engine": ("memory", "disk", "auto", "DISK", "", "\x00"),
     "--method": ("mv", "bwa", "ds", "nothing", "", "BWA", "mv,bwa"),
     "--methods": ("mv", "mv,bwa", "mv,,bwa", ",", "nothing", "", "mv,mv"),

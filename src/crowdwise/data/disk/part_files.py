@@ -10,7 +10,6 @@ import polars as pl
 
 from ...kernels import Array
 from ..encoding import Grouped
-from ..ids import codes_of
 from ..knowledge import NOTHING_KNOWN, Known, gold_codes
 from ..labels import Labels
 from ..names import Names
@@ -149,7 +148,7 @@ class Parts:
 
     def with_classes(self, classes: pl.Series) -> "Parts":
         """Return the same parts with these classes, which are all that the labels name and perhaps more."""
-        codes = codes_of(self.names.classes, classes).astype(np.min_scalar_type(len(classes) - 1))
+        codes = self.names.codes_in(classes).astype(np.min_scalar_type(len(classes) - 1))
         names = replace(self.names, classes=classes)
         return replace(self, names=names, recoded=codes if self.recoded is None else codes[self.recoded], _mapped={})
 

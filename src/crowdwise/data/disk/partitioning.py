@@ -7,6 +7,7 @@ within their part, so that no list of all items is ever needed.
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -17,15 +18,19 @@ from ...errors import DataError
 from ...kernels import Array
 from ...parallel import Threads, thread_count
 from .. import encoding
+from ..classes import classes_of
 from ..cleaning import Cleaning, Rules
-from ..encoding import Dictionary, Duplicates, Grouped
+from ..encoding import Dictionary
 from ..labels import NOTHING_LEFT
 from ..names import Names
-from ..numbering import Numbering, inverse, numbers
+from ..numbering import numbers
 from ..numbers import NO_CLASSES, NumberReader
 from ..reading_report import ReadingReport
+from ..samples import Samples, most_answers
 from ..sources import Scan
+from .arranging import Arranged, arrange
 from .part_files import Part, Parts
+from .pending_rows import PendingRows
 from .workspace import Workspace
 
 # Called with the name of a phase and the share of it that is done.
@@ -48,7 +53,8 @@ class _SortedPart:
         part: The part, whose files are written.
         repeated: The number of rows that repeat an earlier one exactly.
         conflicts: The number of (item, worker) pairs with several different labels.
-        conflict: The first of these pairs: the name of the item, the code of the worker, and the codes of the labels.
+        unresolved: The number of these pairs that the policy does not resolve.
+        conflict: The first of those: the name of the item, the code of the worker, and the codes of the labels.
         unlabelled: The number of items that have no label left.
         integers: Whether the names of all items are integers written as text.
     """
@@ -56,6 +62,7 @@ class _SortedPart:
     part: Part
     repeated: int
     conflicts: int
+    unresolved: int
     conflict: tuple[Any, int, tuple[int, ...]] | None
     unlabelled: int
     integers: bool
@@ -87,8 +94,8 @@ def partition(
     wanted = 3 * rows * _SORTING_BYTES * thread_count() / memory
     bits = math.ceil(math.log2(min(max(wanted, 4), _MOST_PARTS)))
     cleaning, workers = Cleaning(found, rules.missing, rules.numeric), Dictionary()
-    labels = _Numbers(found["label"]) if rules.numeric else _Classes()
-    pending = _PendingRows(place, 1 << bits, memory // (8 * _PENDING_BYTES))
+    labels = _Numbers(found["label"]) if rules.numeric else _Classes(rules, found["label"])
+    pending = PendingRows(place, 1 << bits, memory // (8 * _PENDING_BYTES))
     for batch in _batches(scans, min(_BATCH_ROWS, max(memory // (8 * _PENDING_BYTES), 1000))):
         has_label = cleaning.labelled(batch)
         if cleaning.ids_complete:  # if not, the table will be refused, and the other rows only need to be counted
@@ -98,7 +105,10 @@ def partition(
     pending.flush()
     worker_names = encoding.typed(workers.names, integers_in_text)
     ordered, ranks = labels.finish(integers_in_text)
-    worker_places = numbers(worker_names)
+    samples = _samples(pending, 1 << bits, worker_names) if rules.duplicates == "samples" else None
+    all_workers = worker_names if samples is None else samples.names
+    worker_places = numbers(all_workers)
+    arranging = partial(arrange, ranks=ranks, worker_places=worker_places, duplicates=rules.duplicates, samples=samples)
     outcomes: list[_SortedPart] = []
 
     def use(outcome: _SortedPart) -> None:
@@ -106,13 +116,11 @@ def partition(
         phases("sorting", len(outcomes) / (1 << bits))
 
     with Threads(1 << bits) as threads:
-        threads.run(
-            lambda number: _sort(pending, number, ranks, worker_places, rules.duplicates, integers_in_text), use
-        )
+        threads.run(lambda number: _sort(pending, number, arranging, integers_in_text), use)
     conflicts = sum(outcome.conflicts for outcome in outcomes)
     integers = integers_in_text and all(outcome.integers for outcome in outcomes if outcome.part.items)
-    if conflicts and rules.duplicates == "error":
-        _refuse_conflicts(scans, rules, outcomes, conflicts, integers, worker_names, ordered)
+    if any(outcome.unresolved for outcome in outcomes):
+        _refuse_conflicts(scans, rules, outcomes, integers, worker_names, ordered)
     repeated = sum(outcome.repeated for outcome in outcomes)
     if rules.strict:
         encoding.refuse_repeats(repeated)
@@ -121,7 +129,8 @@ def partition(
         raise DataError(NOTHING_LEFT)
     unlabelled = sum(outcome.unlabelled for outcome in outcomes)
     report = ReadingReport(cleaning.rows, cleaning.unlabelled, repeated, conflicts, rules.duplicates, unlabelled, found)
-    names = Names(pl.Series("item", [], pl.Int64), worker_names.alias("worker"), ordered.alias("label"))
+    names = Names(pl.Series("item", [], pl.Int64), all_workers.alias("worker"), ordered.alias("label"))
+    names = replace(names, sample_of=None if samples is None else samples.sample_of, folded=rules.fold_case)
     if rules.duplicates == "set" and conflicts:
         filled = [replace(part, continued=True) for part in filled]
     dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
@@ -131,17 +140,26 @@ def partition(
 class _Classes:
     """Gives codes to the labels of batches, which name classes."""
 
-    def __init__(self) -> None:
+    def __init__(self, rules: Rules, column: str) -> None:
+        self._rules, self._column = rules, column
         self._dictionary = Dictionary()
+        self._labels = 0
+        self._counts = np.zeros(0, np.int64)
 
     def read(self, labelled: pl.DataFrame) -> Array:
         """Return the codes of the labels of one batch."""
-        return self._dictionary.encode(labelled["label"])
+        codes = self._dictionary.encode(labelled["label"])
+        self._labels += len(codes)
+        if self._rules.fold_case:
+            counts = np.bincount(codes, minlength=len(self._dictionary.names))
+            counts[: len(self._counts)] += self._counts
+            self._counts = counts
+        return codes
 
     def finish(self, integers_in_text: bool) -> tuple[pl.Series, Array | None]:
         """Return the names of the classes in their order, and the number of the class of every code."""
-        names = encoding.typed(self._dictionary.names, integers_in_text)
-        return names.sort(), encoding.rank(names)
+        names = self._dictionary.names
+        return classes_of(names, self._rules, self._column, self._labels, self._counts, integers_in_text)
 
 
 class _Numbers(NumberReader):
@@ -173,84 +191,48 @@ def _split_batch(
 
     Returns:
         The rows in the order of the parts, and where each part starts. In rows without a label, worker and label
-        are -1.
+        are -1. If the batch has a column of times, the rows have it too.
     """
     labelled = batch if has_label is None else batch.filter(has_label)
     codes = {"worker": workers.encode(labelled["worker"]), "label": labels.read(labelled)}
     if has_label is not None:
-        rows = np.flatnonzero(has_label.to_numpy())
+        labelled_rows = np.flatnonzero(has_label.to_numpy())
         for role, known in codes.items():
             codes[role] = np.full(batch.height, -1, known.dtype)
-            codes[role][rows] = known
-    item = batch["item"].rechunk()  # selecting rows from a column in many pieces takes twenty times as long
-    order, starts = kernels.split_by_hash(encoding.key(item), bits)
+            codes[role][labelled_rows] = known
+    batch = batch.rechunk()  # selecting rows from a column in many pieces takes twenty times as long
+    order, starts = kernels.split_by_hash(encoding.key(batch["item"]), bits)
     gathered = {role: known[order] for role, known in codes.items()}
-    return pl.DataFrame({"item": item.gather(pl.Series(order.astype(np.uint32))), **gathered}), starts
+    rows = pl.Series(order.astype(np.uint32))
+    given = {role: batch[role].gather(rows) for role in ("item", "time") if role in batch.columns}
+    return pl.DataFrame({**given, **gathered}), starts
 
 
-class _PendingRows:
-    """Rows that are split by part: collected in memory, and written to disk when there are too many.
+def _samples(pending: PendingRows, parts: int, workers: pl.Series) -> Samples:
+    """Return what the samples of every worker are, for which the rows of all parts are read once more."""
 
-    Args:
-        place: The folder to write to.
-        parts: The number of parts.
-        most_rows: The number of rows to keep in memory.
-    """
+    def count(number: int) -> Array:
+        table = pending.get(number)
+        if table is None:
+            return np.zeros(len(workers), np.int64)
+        answers = table.filter(pl.col("worker") >= 0)
+        return most_answers(answers["item"], answers["worker"], len(workers))
 
-    def __init__(self, place: Workspace, parts: int, most_rows: int) -> None:
-        self._place = place
-        self._tables: list[list[pl.DataFrame]] = [[] for _ in range(parts)]
-        self._most_rows = most_rows
-        self._rows = 0
-        self._flushes = 0
-
-    def add(self, table: pl.DataFrame, starts: Array) -> None:
-        """Add rows that are sorted by part; part p has the rows from `starts[p]` up to `starts[p + 1]`."""
-        for tables, first, last in zip(self._tables, starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            if last > first:
-                tables.append(table[first:last])
-        self._rows += table.height
-        if self._rows > self._most_rows:
-            self.flush()
-
-    def flush(self) -> None:
-        """Write the rows in memory to disk, in one file per part."""
-        with self._place.writing():
-            for number, tables in enumerate(self._tables):
-                if tables:
-                    pl.concat(tables).write_ipc(self._place.path / f"{number:04}-{self._flushes:05}.rows")
-                    tables.clear()
-        self._flushes += 1
-        self._rows = 0
-
-    def pop(self, number: int) -> pl.DataFrame | None:
-        """Return the rows of one part in the order they were read, and remove their files; None if there are none."""
-        paths = sorted(self._place.path.glob(f"{number:04}-*.rows"))
-        tables = [pl.read_ipc(path) for path in paths]
-        for path in paths:
-            path.unlink()
-        return pl.concat(tables, rechunk=True) if tables else None
-
-    @property
-    def place(self) -> Workspace:
-        """The folder with the parts."""
-        return self._place
+    most = np.zeros(len(workers), np.int64)
+    with Threads(parts) as threads:
+        threads.run(count, lambda found: np.maximum(most, found, out=most))
+    return Samples.of(workers, most)
 
 
 def _sort(
-    pending: _PendingRows,
-    number: int,
-    ranks: Array | None,
-    worker_places: Array,
-    duplicates: Duplicates,
-    integers_in_text: bool,
+    pending: PendingRows, number: int, arranging: Callable[[pl.DataFrame], Arranged], integers_in_text: bool
 ) -> _SortedPart:
     """Read the rows of one part, sort them into the arrays of `Labels`, and write these to disk."""
     table = pending.pop(number)
     part = Part(pending.place.path, number, 0, 0, False)
     if table is None:
-        return _SortedPart(part, 0, 0, None, 0, True)
-    found = arrange(table, ranks, worker_places, duplicates)
+        return _SortedPart(part, 0, 0, 0, None, 0, True)
+    found = arranging(table)
     grouped, names = found.grouped, found.items
     part = replace(part, items=len(names), labels=len(grouped.workers), continued=grouped.continued is not None)
     with pending.place.writing():
@@ -260,61 +242,17 @@ def _sort(
         part,
         grouped.repeated,
         grouped.conflicts,
+        grouped.unresolved,
         None if first is None else (found.conflicting, first.worker, first.labels),
         found.unlabelled,
         integers_in_text and encoding.typed(names, True).dtype == pl.Int64,
     )
 
 
-@dataclass(frozen=True)
-class Arranged:
-    """The sorted labels of some items.
-
-    Attributes:
-        grouped: The labels. Items and workers are numbered by their names; the conflict has workers as in the rows.
-        items: The names of the items that have a label left, in the order of their numbers.
-        unlabelled: The number of items that have none.
-        conflicting: The name of the item of the first conflict; None if there is no conflict.
-    """
-
-    grouped: Grouped
-    items: pl.Series
-    unlabelled: int
-    conflicting: Any
-
-
-def arrange(table: pl.DataFrame, ranks: Array | None, worker_places: Array, duplicates: Duplicates) -> Arranged:
-    """Sort all rows of some items, and resolve several labels of one worker for one item.
-
-    Args:
-        table: The rows: names of items, codes of workers, which are -1 where there is no label, and codes of labels.
-        ranks: The number of the class that each code of a label stands for; None if labels are numbers.
-        worker_places: The number that each code of a worker stands for; see `Numbering`.
-        duplicates: What to do where one worker gave one item several different labels.
-    """
-    has_label = table["worker"] >= 0
-    distinct = None if has_label.all() else table["item"].n_unique()
-    table = table if distinct is None else table.filter(has_label)
-    item = encoding.encode_column(table["item"], False)
-    labels = table["label"].to_numpy() if ranks is None else ranks[table["label"].to_numpy()]
-    workers = table["worker"].to_numpy()
-    grouped = encoding.group(item.codes, workers, labels, len(item.names), len(worker_places), duplicates)
-    names = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
-    conflicting = None if grouped.conflict is None else item.names[grouped.conflict.item]
-    unlabelled = (len(item.names) if distinct is None else distinct) - len(names)
-    item_places = numbers(names)
-    starts, workers, labels, continued = Numbering(item_places, worker_places).apply(
-        grouped.item_starts, grouped.workers, grouped.labels, grouped.continued
-    )
-    numbered = replace(grouped, item_starts=starts, workers=workers, labels=labels, continued=continued)
-    return Arranged(numbered, names.gather(inverse(item_places)), unlabelled, conflicting)
-
-
 def _refuse_conflicts(
     scans: Sequence[Scan],
     rules: Rules,
     outcomes: Sequence[_SortedPart],
-    count: int,
     integers: bool,
     workers: pl.Series,
     classes: pl.Series,
@@ -331,4 +269,6 @@ def _refuse_conflicts(
         if len(matches):
             item, worker, said = first_conflicts[matches[0]]
             shown = int(item) if integers else item
-            encoding.refuse_conflicts(count, shown, workers[worker], encoding.said_in(said, classes))
+            count = sum(one.unresolved for one in outcomes)
+            names = encoding.said_in(said, classes)
+            encoding.refuse_conflicts(count, shown, workers[worker], names, rules.duplicates)

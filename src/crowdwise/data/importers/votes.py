@@ -29,7 +29,8 @@ class Votes:
     """The votes of one question.
 
     Attributes:
-        table: The columns item, worker and label; a row for each vote, or for each class of a vote for a set.
+        table: The columns item, worker and label, and time if asked for; a row for each vote, or for each class of a
+            vote for a set.
         answers: How many answers the question has, those that are no votes among them.
         columns: What each column holds, in words of the export.
         left_out: What is not used, in words, and how many of each.
@@ -47,13 +48,14 @@ class Votes:
     pace: pl.DataFrame | None
 
 
-def votes_of(gathered: Gathered, options: ImportOptions, name: str) -> Votes:
+def votes_of(gathered: Gathered, options: ImportOptions, name: str, *, timed: bool = False) -> Votes:
     """Return the votes of the question that the user names, or of the only one.
 
     Args:
         gathered: What is in the export.
         options: What the user asks for.
         name: The name of the export in messages.
+        timed: Whether the table of votes has a column of times.
 
     Raises:
         CallError: There are several questions and the user names none, or one that is not there; or several classes
@@ -82,15 +84,18 @@ def votes_of(gathered: Gathered, options: ImportOptions, name: str) -> Votes:
     else:
         empty = pl.when(pl.col("label").is_null()).then(pl.lit("empty"))
         rows = rows.with_columns(pl.coalesce("reason", empty).alias("reason"))
-        table = rows.filter(pl.col("reason").is_null()).select("item", "worker", "label")
+        table = rows.filter(pl.col("reason").is_null())
     left_out = {**gathered.left_out, **_reasons(rows)}
     if table.height == 0:
         said = "; ".join(f"{count:,} {what}" for what, count in left_out.items())
         raise DataError(" ".join([f"{name}, {gathered.importer.name}, has no vote in it: {said}.", *gathered.remarks]))
+    table = table.select("item", "worker", "label", *(["time"] if timed else []))
     _refuse_free_text(table["label"], question)
     asked = f"; labels are the answers{_named(question)}" if question.name else ""
     remarks = (f"{name} is {gathered.importer.name}{asked}.", *gathered.remarks)
-    columns = {"item": "item", "worker": "worker", "label": question.name or "label"}
+    columns = {"item": "item", "worker": "worker", "label": question.name or "label"} | (
+        {"time": "time"} if timed else {}
+    )
     pace = pace_of(used.unique("answer", maintain_order=True).lazy())
     sets = are_several and options.multi == "set"
     return Votes(table, question.answers + sum(gathered.left_out.values()), columns, left_out, remarks, sets, pace)
@@ -206,14 +211,14 @@ def _several_chosen(used: pl.DataFrame, question: Question, name: str) -> CallEr
 
 
 def _each_class(used: pl.DataFrame, question: Question) -> pl.DataFrame:
-    """Return the columns item, worker and label, where an item is an item with a class, and labels are yes and no."""
+    """Return the answers where an item is an item with a class, and labels are yes and no."""
     classes = question.table()["label"].drop_nulls().unique().sort().alias("class")
-    answers = used.select("answer", "item", "worker").unique("answer", maintain_order=True)
+    answers = used.select("answer", "item", "worker", "time").unique("answer", maintain_order=True)
     pairs = answers.join(classes.to_frame(), how="cross", maintain_order="left_right")
     chosen = used.select("answer", pl.col("label").alias("class"), pl.lit(_YES).alias("chosen"))
     joined = pairs.join(chosen.unique(), on=["answer", "class"], how="left", maintain_order="left")
     item = pl.format("{}: {}", "item", "class")
-    return joined.select(item.alias("item"), "worker", pl.col("chosen").fill_null(_NO).alias("label"))
+    return joined.select(item.alias("item"), "worker", pl.col("chosen").fill_null(_NO).alias("label"), "time")
 
 
 def _reasons(rows: pl.DataFrame) -> dict[str, int]:

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from ...kernels import Array
-from ..ids import codes_of
 from ..knowledge import NOTHING_KNOWN, Known
 from ..names import Names
 from ..numbering import Numbering
@@ -18,9 +17,8 @@ class About:
     """What executors need to know about the whole crowd to work on one part.
 
     Args:
-        workers: The names of the workers, in order of first appearance.
+        names: The names of the workers, in order of first appearance, and of the classes; items have theirs in parts.
         worker_places: The number of every worker; the parts have workers by their numbers.
-        classes: The names of the classes.
         dtype: The data type of labels.
         folder: The name of the folder in which executors keep the parts of this crowd; see `kept`.
         set_valued: Whether some vote names several classes.
@@ -37,14 +35,13 @@ class About:
 
     def __init__(
         self,
-        workers: pl.Series,
+        names: Names,
         worker_places: Array,
-        classes: pl.Series,
         dtype: Any,
         folder: str,
         set_valued: bool = False,
     ) -> None:
-        self.names = Names(pl.Series("item", [], pl.Int64), workers, classes)
+        self.names = names
         self.numbering = Numbering.of_workers(worker_places)
         self.numbered_names = self.names.numbered(self.numbering)
         self.dtype = dtype
@@ -54,7 +51,7 @@ class About:
     def with_classes(self, classes: pl.Series) -> "About":
         """Return the same with these classes; see `Labels.with_classes`."""
         other = copy(self)
-        codes = codes_of(self.names.classes, classes).astype(np.min_scalar_type(len(classes) - 1))
+        codes = self.names.codes_in(classes).astype(np.min_scalar_type(len(classes) - 1))
         other.recoded = codes if self.recoded is None else codes[self.recoded]
         other.names = replace(self.names, classes=classes)
         other.numbered_names = other.names.numbered(self.numbering)

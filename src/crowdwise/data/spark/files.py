@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -13,8 +14,10 @@ from ...errors import CallError, DataError
 from .. import columns
 from ..encoding import INTEGER
 from ..formats import spark_format_of
+from ..other_tables import refuse_spans
 from ..paths import expand
 from ..sources import scan
+from .partitioning import first_rows_of
 from .reasons import reason
 
 
@@ -61,6 +64,8 @@ def read(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | 
     except Exception as problem:  # the file system of the cluster may report anything
         raise DataError(f"{', '.join(paths)} does not read as {file_format.name}: {reason(problem)}.") from problem
     found = columns.recognise(table.columns, given, paths[0])
+    if given["label"] is None:
+        refuse_spans(table.columns, partial(first_rows_of, table), paths[0])
     picked = table.select(*(f.col(f"`{name}`") for name in found.values()))
     return _parse_integers(picked) if file_format.is_text else picked
 

@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from copy import copy
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StringType
 
 from ...caution import Caution
 from ...kernels import Array
@@ -17,9 +19,10 @@ from ..crowd import describe
 from ..item_sketch import union
 from ..knowledge import Known
 from ..label_cautions import cautions_of
+from ..other_tables import refuse_spans
 from . import files
 from .about import About
-from .partitioning import partition
+from .partitioning import first_rows_of, partition
 from .parts import sketch_items
 
 
@@ -62,9 +65,14 @@ class LabelsOnSpark:
         where: str = "The table",
     ) -> None:
         found = columns.recognise(votes.columns, given, where)
+        if given["label"] is None:
+            refuse_spans(votes.columns, partial(first_rows_of, votes), where)
         picked, self.parts, about, self.report, sizes = partition(votes, found, rules, partitions)
         self.session = votes.sparkSession
         self.types = {field.name: field.dataType for field in picked.schema.fields}
+        for role, names in (("worker", about.names.workers), ("label", about.names.classes)):
+            if names.dtype == pl.String:  # names of samples are text, whatever workers are
+                self.types[role] = StringType()
         self.n_parts, self.n_items, self.n_labels = sizes
         self._tell(about)
         self._own_session = False

@@ -3,6 +3,7 @@
 import math
 import pickle
 import uuid
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -15,14 +16,18 @@ from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from ...errors import CallError, DataError, quoted
+from ...kernels import Array
 from .. import encoding
+from ..classes import classes_of
 from ..cleaning import Cleaning, Rules
 from ..frames import first_line
-from ..ids import ZEROS, as_number, in_text, require_ids
+from ..ids import ZEROS, as_number, codes_of, in_text, require_ids
 from ..labels import NOTHING_LEFT
+from ..names import Names
 from ..numbering import numbers
 from ..numbers import NO_CLASSES
 from ..reading_report import ReadingReport
+from ..samples import Samples
 from .about import About
 from .numbers import as_number_column, refuse_unless_numbers
 from .parts import PART_SCHEMA, sort_part
@@ -33,6 +38,8 @@ from .stored import StoredParts
 _ROWS_PER_PART: Final = 2_000_000
 # The most rows per part: Arrow keeps at most 2 GB in a value, and a part has a value with 8 bytes for each item.
 _MOST_ROWS_PER_PART: Final = 2**28 - 1
+# So many rows are looked at to find out what a table holds.
+_FEW_ROWS: Final = 1_000
 
 
 def partition(
@@ -60,6 +67,7 @@ def partition(
     session = votes.sparkSession
     picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
     require_ids(_schema(picked), found, "The table")
+    picked = _tidied(picked, rules)
     rows = picked.withColumn("row", f.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
     has_label = _has_value(picked, "label")
     for value in rules.missing:
@@ -68,7 +76,7 @@ def partition(
     _count_rows(cleaning, picked, rows, has_label)
     cleaning.check(rules.strict)
     labelled = rows.filter(has_label)
-    workers = _distinct(labelled, "worker")
+    workers, _ = _distinct(labelled, "worker")
     encoding.require_codes(len(workers), "different values of the worker")
     rows_with_codes = rows.withColumn("has_label", has_label).join(
         f.broadcast(_codes(session, workers, picked, "worker")), "worker", "left"
@@ -78,43 +86,61 @@ def partition(
         refuse_unless_numbers(labelled)
         ordered, code = NO_CLASSES, as_number_column(picked.schema["label"].dataType)
     else:
-        classes = _distinct(labelled, "label")
-        encoding.require_codes(len(classes), "different values of the label")
-        ordered = classes.sort()
-        ranks = encoding.rank(ordered)  # the codes of the classes are in the order of their values already
-        of_classes = f.broadcast(_codes(session, ordered, picked, "label"))
+        labels, counts = _distinct(labelled, "label")
+        encoding.require_codes(len(labels), "different values of the label")
+        whole = labels.dtype == pl.Int64
+        ordered, ranks = classes_of(labels, rules, found["label"], int(counts.sum()), counts, integers_in_text=whole)
+        of_classes = f.broadcast(_codes(session, labels, picked, "label"))
         rows_with_codes, code = rows_with_codes.join(of_classes, "label", "left"), f.col("label_code")
     coded = rows_with_codes.select(
         "item",
         "row",
         f.when(f.col("has_label"), f.col("worker_code")).otherwise(-1).cast("int").alias("worker"),
         f.when(f.col("has_label"), code).otherwise(-1).cast("double" if rules.numeric else "int").alias("label"),
+        *(["time"] if "time" in found else []),
     )
     count = partitions or max(math.ceil(cleaning.rows / _ROWS_PER_PART), session.sparkContext.defaultParallelism)
     if cleaning.rows > count * _MOST_ROWS_PER_PART:
         raise CallError(f"{count:,} partitions are too few for {cleaning.rows:,} rows: leave partitions out.")
-    worker_places = numbers(workers)
+    samples = Samples.of(workers, _most_answers(labelled, workers)) if rules.duplicates == "samples" else None
+    all_workers = workers if samples is None else samples.names
+    worker_places = numbers(all_workers)
     folder = f"crowdwise-{uuid.uuid4().hex}"
-    sort = partial(sort_part, worker_places=worker_places, ranks=ranks, duplicates=rules.duplicates, folder=folder)
+    how = {"ranks": ranks, "duplicates": rules.duplicates, "samples": samples}
+    sort = partial(sort_part, worker_places=worker_places, **how, folder=folder)
     parts = StoredParts(coded.repartition(count, "item").mapInArrow(sort, PART_SCHEMA), folder)
     summary = parts.small.collect()
     rows.unpersist()
-    total = {name: sum(one[name] for one in summary) for name in ("items", "labels", "repeated", "conflicts")}
-    if total["conflicts"] and rules.duplicates == "error":
+    problems = sorted(one["problem"] for one in summary if one["problem"] is not None)
+    if problems:
+        raise DataError(problems[0])
+    counted_here = "items", "labels", "repeated", "conflicts", "unresolved"
+    total = {name: sum(one[name] for one in summary) for name in counted_here}
+    if total["unresolved"]:
         first_conflicts = [pickle.loads(one["conflict"]) for one in summary if one["conflict"] is not None]
         _, item, worker, said = min(first_conflicts, key=lambda first: int(first[0]))
-        encoding.refuse_conflicts(total["conflicts"], item, workers[worker], encoding.said_in(said, ordered))
+        names = encoding.said_in(said, ordered)
+        encoding.refuse_conflicts(total["unresolved"], item, workers[worker], names, rules.duplicates)
     if rules.strict:
         encoding.refuse_repeats(total["repeated"])
     if not total["items"]:
         raise DataError(NOTHING_LEFT)
     set_valued = rules.duplicates == "set" and total["conflicts"] > 0
     dtype = np.dtype(np.float64) if rules.numeric else ranks.dtype
-    about = About(workers.alias("worker"), worker_places, ordered.alias("label"), dtype, folder, set_valued)
+    known = Names(pl.Series("item", [], pl.Int64), all_workers.alias("worker"), ordered.alias("label"))
+    known = replace(known, sample_of=None if samples is None else samples.sample_of, folded=rules.fold_case)
+    about = About(known, worker_places, dtype, folder, set_valued)
     unlabelled = sum(one["unlabelled"] for one in summary)
     counted = (cleaning.rows, cleaning.unlabelled, total["repeated"], total["conflicts"], rules.duplicates, unlabelled)
     sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]
     return picked, parts, about, ReadingReport(*counted, found), sizes
+
+
+def first_rows_of(table: DataFrame, names: list[str]) -> pl.DataFrame:
+    """Return some columns of a few rows, on the driver."""
+    found = pl.from_arrow(table.select(*(f.col(f"`{name}`") for name in names)).limit(_FEW_ROWS).toArrow())
+    assert isinstance(found, pl.DataFrame)
+    return found
 
 
 def _schema(table: DataFrame) -> pl.Schema:
@@ -174,12 +200,33 @@ def _count_rows(cleaning: Cleaning, table: DataFrame, rows: DataFrame, has_label
     cleaning.set_counts(counts["rows"], counts["without_value"] or 0, counts["unlabelled"] or 0, absent)
 
 
-def _distinct(labelled: DataFrame, role: str) -> pl.Series:
-    """Return the distinct values of a column in the order of their first appearance, on the driver."""
-    distinct = labelled.groupBy(role).agg(f.min("row").alias("first")).orderBy("first").select(role)
-    names = pl.from_arrow(distinct.toArrow())
+def _tidied(table: DataFrame, rules: Rules) -> DataFrame:
+    """Return a table whose labels are stripped, and written as in `missing` where they mean "no label"; see `Rules`."""
+    if not (rules.strip or rules.fold_case) or not isinstance(table.schema["label"].dataType, t.StringType):
+        return table
+    label = f.regexp_replace("label", r"(?U)^\s+|\s+$", "") if rules.strip else f.col("label")
+    if rules.fold_case and rules.missing:
+        is_missing = f.lower(label).isin([str(value) for value in rules.missing])
+        label = f.when(is_missing, f.lower(label)).otherwise(label)
+    return table.withColumn("label", label)
+
+
+def _most_answers(labelled: DataFrame, workers: pl.Series) -> Array:
+    """Return (workers), the largest number of answers of each worker to one item."""
+    answers = labelled.groupBy("item", "worker").count().groupBy("worker").agg(f.max("count").alias("most"))
+    found = pl.from_arrow(answers.toArrow())
+    assert isinstance(found, pl.DataFrame)
+    most = np.zeros(len(workers), np.int64)
+    most[codes_of(found["worker"], workers)] = found["most"].to_numpy()
+    return most
+
+
+def _distinct(labelled: DataFrame, role: str) -> tuple[pl.Series, Array]:
+    """Return the distinct values of a column in the order of their first appearance, and how many rows have each."""
+    numbered = labelled.groupBy(role).agg(f.min("row").alias("first"), f.count("*").alias("rows")).orderBy("first")
+    names = pl.from_arrow(numbered.select(role, "rows").toArrow())
     assert isinstance(names, pl.DataFrame)
-    return names.to_series()
+    return names[role], names["rows"].to_numpy()
 
 
 def _codes(session: SparkSession, names: pl.Series, table: DataFrame, role: str) -> DataFrame:

@@ -10,25 +10,28 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
+from ...errors import DataError
 from ...kernels import Array
+from ..disk.arranging import arrange
 from ..disk.part_files import complete
-from ..disk.partitioning import arrange
 from ..encoding import Duplicates
 from ..item_sketch import sketch
 from ..knowledge import gold_codes
 from ..labels import Labels
 from ..reading_report import ReadingReport
+from ..samples import Samples
 from . import kept
 from .about import About
 
-# The columns of a part that are small, with their types for Spark: its number, counts, and the first conflict if any.
-_COUNTS: Final = dict.fromkeys(("items", "labels", "repeated", "conflicts", "unlabelled"), "int")
-SMALL_COLUMNS: Final = {"part": "long", **_COUNTS, "conflict": "binary"}
+# The columns of a part that are small, with their types for Spark: its number, counts, the first conflict if any, and
+# why its rows cannot be used if that is so.
+_COUNTS: Final = dict.fromkeys(("items", "labels", "repeated", "conflicts", "unresolved", "unlabelled"), "int")
+SMALL_COLUMNS: Final = {"part": "long", **_COUNTS, "conflict": "binary", "problem": "string"}
 # The other columns: the arrays of `Labels` as bytes, and the names of the items as an Arrow file.
 _LARGE_COLUMNS: Final = dict.fromkeys(("starts", "workers", "classes", "continued", "names"), "binary")
 # All columns, for Spark and for Arrow.
 PART_SCHEMA: Final = ", ".join(f"{name} {kind}" for name, kind in (SMALL_COLUMNS | _LARGE_COLUMNS).items())
-_ARROW_TYPES: Final = {"long": pa.int64(), "int": pa.int32(), "binary": pa.binary()}
+_ARROW_TYPES: Final = {"long": pa.int64(), "int": pa.int32(), "binary": pa.binary(), "string": pa.string()}
 _ARROW_SCHEMA: Final = pa.schema({name: _ARROW_TYPES[kind] for name, kind in (SMALL_COLUMNS | _LARGE_COLUMNS).items()})
 
 _SKETCHES: Final = pa.schema({"sketch": pa.binary()})
@@ -46,26 +49,40 @@ def sketch_items(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def sort_part(
-    batches: Iterator[pa.RecordBatch], worker_places: Array, ranks: Array | None, duplicates: Duplicates, folder: str
+    batches: Iterator[pa.RecordBatch],
+    worker_places: Array,
+    ranks: Array | None,
+    duplicates: Duplicates,
+    samples: Samples | None,
+    folder: str,
 ) -> Iterator[pa.RecordBatch]:
     """Sort the rows of one Spark partition into the arrays of `Labels`, and keep them in files.
 
     Args:
-        batches: The rows: names of items, codes of workers (-1 for no label), codes of labels, and row numbers.
+        batches: The rows: names of items, codes of workers (-1 for no label), codes of labels, row numbers, and times
+            for "latest".
         worker_places: The number that each code of a worker stands for; see `Numbering`.
         ranks: The number of the class that each code of a label stands for; None if labels are numbers.
         duplicates: What to do where one worker gave one item several different labels.
+        samples: What the samples of every worker are, for "samples".
         folder: The name of the folder in which executors keep the parts of this crowd.
 
     Yields:
-        One row with the columns of `PART_SCHEMA`; none if the partition is empty.
+        One row with the columns of `PART_SCHEMA`; none if the partition is empty. If the rows cannot be used, it has
+        nothing but the reason, because Spark would hide an error in its own.
     """
     given = [pl.from_arrow(batch) for batch in batches if batch.num_rows]
     if not given:
         return
     # Spark has changed the order of the rows while it distributed them.
     table = pl.concat([part for part in given if isinstance(part, pl.DataFrame)]).sort("row")
-    found = arrange(table, ranks, worker_places, duplicates)
+    try:
+        found = arrange(table, ranks, worker_places, duplicates, samples)
+    except DataError as problem:
+        yield pa.RecordBatch.from_pylist(
+            [dict.fromkeys(_COUNTS, 0) | {"part": 0, "problem": str(problem)}], _ARROW_SCHEMA
+        )
+        return
     grouped, first = found.grouped, found.grouped.conflict
     conflict = None
     if first is not None:
@@ -85,8 +102,10 @@ def sort_part(
                 "labels": len(grouped.workers),
                 "repeated": grouped.repeated,
                 "conflicts": grouped.conflicts,
+                "unresolved": grouped.unresolved,
                 "unlabelled": found.unlabelled,
                 "conflict": conflict,
+                "problem": None,
                 "starts": grouped.item_starts.tobytes(),
                 "workers": grouped.workers.tobytes(),
                 "classes": grouped.labels.tobytes(),
