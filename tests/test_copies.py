@@ -148,3 +148,39 @@ def test_probabilities_of_all_that_a_follower_may_say_add_up_to_one() -> None:
         np.add.at(said, (leader, np.array(follower)), 1)
         total += np.exp(log_followed(said))
     assert total == pytest.approx(1.0)
+
+
+def test_it_is_said_who_follows_whom_and_what_would_settle_it() -> None:
+    rows, truth = panel(0, [0.8] * 7, copied=(0,))
+    labels = cw.Labels.from_frame(rows)
+    result = cw.aggregate(labels, warn=False)
+    (caution,) = result.cautions
+    plain = cw.Adjudicator(copies="separate").fit(labels, warn=False)
+    changed = int((plain.answers != result.answers).sum())
+    assert caution.kind == "copies"
+    assert "w7 follows w0 (387 of 400 votes on the same items are equal, 21 nats)" in caution.sentence
+    assert f"that changes {changed} answers of 400" in caution.sentence
+    assert caution.workers == ("w7", "w0")
+    # The truth of the items that are named settles it: the two readings differ on all of them, and it decides.
+    assert len(caution.items) == 10
+    codes = [labels.names.items.index_of(item) for item in caution.items]
+    assert (plain.answers[codes] != result.answers[codes]).all()
+    assert sum(result.labels[code] == truth[item] for code, item in zip(codes, caution.items, strict=True)) > 7
+    table = result.workers_frame()
+    assert table.columns[:3] == ["worker", "follows", "labels"]
+    assert dict(table.select("worker", "follows").drop_nulls().iter_rows()) == {"w7": "w0"}
+    # It has a quality of its own, although its votes say nothing about the answers.
+    assert table["quality"].to_list()[7] == pytest.approx(table["quality"].to_list()[0], abs=0.05)
+
+
+def test_gold_that_speaks_for_the_votes_brings_them_back() -> None:
+    """Where the two who agree are right against all others, ten items show it."""
+    rows, _ = panel(0, [0.8] * 7, copied=(0,))
+    labels = cw.Labels.from_frame(rows)
+    result = cw.Adjudicator().fit(labels, warn=False)
+    plain = cw.Adjudicator(copies="separate").fit(labels, warn=False)
+    codes = [labels.names.items.index_of(item) for item in result.cautions[0].items]
+    gold = {labels.names.items[code]: plain.labels[code] for code in codes}
+    told = cw.Adjudicator().fit(labels, gold=gold, warn=False)
+    assert not followers(told)
+    assert (told.answers == plain.answers).mean() > 0.95

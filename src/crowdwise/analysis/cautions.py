@@ -6,10 +6,12 @@ from ..caution import Caution, in_order, listed
 from ..data.crowd import Crowd, require_crowd
 from ..data.reading_report import several
 from ..inference import dependence
+from ..methods.adjudicator import AS_THEY_ARE
 from ..results.calibration import is_calibrated
 from ..results.inferred import Inferred
 from .findings import Findings
 from .pairing import require_result
+from .rivals import Rivals
 
 # With fewer items, too little is known of the workers, and the share of right labels is a matter of chance.
 _FEWEST_ITEMS: Final = 50
@@ -42,7 +44,7 @@ def cautions_in(found: Findings) -> tuple[Caution, ...]:
     """Return what `cautions` does, given what was found about a result already."""
     result, labels = found.result, found.labels
     some: list[Caution] = [*result.cautions, *found.deciders, *_dependent(found), *_overlap(labels)]
-    if found.rivals is not None:
+    if found.rivals is not None and not _is_said(found.rivals, result):
         some.append(found.rivals.caution)
     if labels.n_items < _FEWEST_ITEMS:
         items = "is 1 item" if labels.n_items == 1 else f"are {labels.n_items} items"
@@ -62,6 +64,12 @@ def cautions_in(found: Findings) -> tuple[Caution, ...]:
             )
         )
     return in_order(some)
+
+
+def _is_said(rivals: Rivals, result: Inferred) -> bool:
+    """Whether the only other reading is the one with all votes, which the caution about followers is about already."""
+    leaders = result.workers.leaders
+    return rivals.how == [AS_THEY_ARE] and leaders is not None and bool((leaders >= 0).any())
 
 
 def _overlap(labels: Crowd) -> list[Caution]:

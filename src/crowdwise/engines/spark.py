@@ -221,11 +221,10 @@ class ResultOnSpark(ResultInParts):
     def workers_table(self) -> DataFrame:
         """Return one row per worker as a Spark DataFrame; see `Result.workers_frame` for the columns."""
         kinds = dict.fromkeys(("quality", "quality_low", "quality_high", "agreement"), t.DoubleType())
-        fields = {"worker": self._labels.types["worker"], "labels": t.LongType(), **kinds}
-        schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
         workers = self.workers_frame()
-        if "sample_of" in workers.columns:
-            schema = schema.add("sample_of", t.StringType())
+        name = self._labels.types["worker"]
+        known = {"worker": name, "follows": name, "labels": t.LongType(), **kinds, "sample_of": t.StringType()}
+        schema = t.StructType([t.StructField(column, known[column]) for column in workers.columns])
         table = workers.to_arrow().cast(to_arrow_schema(schema))
         return self._labels.session.createDataFrame(table, schema)
 

@@ -27,4 +27,4 @@ def cautions_of_fit(result: Any, labels: Crowd) -> list[Caution]:
                 "If there are other classes, say which.",
             )
         )
-    return [*found, *result.workers.cautions(labels.names.workers)]
+    return [*found, *result.method.cautions(result, labels)]

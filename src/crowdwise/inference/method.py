@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, get_arg
 
 import numpy as np
 
-from ..caution import in_order, raise_once
+from ..caution import Caution, in_order, raise_once
 from ..data.crowd import Crowd, Place, require_crowd, require_single_votes
 from ..data.knowledge import Known
 from ..data.labels import Labels
@@ -270,6 +270,10 @@ class Method(ABC):
         Most methods have one reading: [].
         """
         return []
+
+    def cautions(self, result: Any, labels: Crowd) -> list[Caution]:
+        """Return what this method found out about the workers that its user should know."""
+        return list(result.workers.cautions(labels.names.workers))
 
     def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
         """What each vote on one item adds to the score of every class.

@@ -70,12 +70,17 @@ class Learned:
         """(workers), how many workers each one counts as: less than 1 if others say the same; None if unknown."""
         return None
 
+    @property
+    def leaders(self) -> Array | None:
+        """(workers), the code of the worker whom each one follows, whose votes count instead; -1 for none."""
+        return None
+
     def cautions(self, workers: pl.Series) -> list[Caution]:
         """Return what the method found out about workers that its user should know, given their names in order."""
         counted = self.counted_as
-        if counted is None or not (counted < 1).any():
+        if counted is None or not ((counted > 0) & (counted < 1)).any():
             return []
-        less = tuple(workers.filter(counted < 1))
+        less = tuple(workers.filter((counted > 0) & (counted < 1)))
         sentence = f"These workers say the same as others, so they count for less than one each: {listed(less)}."
         advice = "Find out whether they copy: crowdwise blocks (cw.blocks) says who agrees with whom."
         return [Caution("copies", sentence, advice, workers=less)]

@@ -325,13 +325,19 @@ class Result(ResultTables):
         """Return one row per worker, in order of first appearance.
 
         Its columns are worker, labels (the number of votes), quality, quality_low, quality_high and agreement. The ends
-        of the interval are null if the method has no interval, and the agreement is null without votes. If workers have
-        several samples (`duplicates="samples"`), the column sample_of has the worker that each belongs to.
+        of the interval are null if the method has no interval, and the agreement is null without votes. If some workers
+        follow others, whose votes count instead of theirs, the column follows has the worker whom each follows. If
+        workers have several samples (`duplicates="samples"`), the column sample_of has the worker that each belongs to.
         """
         absent = pl.Series([None] * len(self.agreement), dtype=pl.Float64)
+        leaders = self.workers.leaders
+        followers: dict[str, pl.Series] = {}
+        if leaders is not None and (leaders >= 0).any():
+            followers["follows"] = self.names.workers.gather(pl.Series(leaders).replace(-1, None))
         table = pl.DataFrame(
             {
                 "worker": self.names.workers,
+                **followers,
                 "labels": self.worker_votes,
                 "quality": self.quality.value,
                 "quality_low": absent if self.quality.low is None else self.quality.low,

@@ -222,7 +222,7 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
         exponents=copies.exponents,
         block_of=copies.block_of,
         follows=copies.follows,
-        followed=np.zeros((n_workers, 3)),
+        copying=None,
         kept=1.0,
         objective=np.zeros(0),
         density=density,

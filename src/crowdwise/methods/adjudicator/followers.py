@@ -6,10 +6,12 @@ know what the others do not know are better explained by the truth than by each 
 """
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
+from ...data.labels import Labels
 from ...engines.base import Engine
 from ...inference.copying import JointCounts, Suspects, find_suspects, log_followed
 from ...inference.dependence import PairCounts
@@ -17,9 +19,9 @@ from ...inference.method import Progress
 from ...kernels import Array
 from ...results.result import Ending
 from .copies import Copies
-from .readings import Reading, is_doubtful, read_from
+from .readings import Reading, is_doubtful, read_from, read_items
 from .starts import Start
-from .structure import ITEMS, KEPT
+from .structure import ITEMS, KEPT, Copying
 
 # It was confirmed on panels of so many workers. With more, one copy costs little, and experts are taken for copies.
 _FEWEST_WORKERS, MOST_WORKERS = 4, 30
@@ -90,9 +92,7 @@ def leave_out_followers(
         if following is None:
             break
         found = following
-    if found.blocks:
-        return _described(found, said)
-    return plain
+    return _described(search, found, plain) if found.blocks else plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,14 +182,23 @@ class _Search:
         return max(now, again, key=lambda one: one.evidence)
 
 
-def _described(found: _Explanation, said: JointCounts) -> Reading:
-    """Return the reading, with how sure it is about each follower."""
+def _described(search: _Search, found: _Explanation, plain: Reading) -> Reading:
+    """Return the reading, with what is known about the followers."""
     follows = found.copies.follows
-    followed = np.zeros((len(follows), 3))
-    for members, nats in zip(found.blocks, found.nats, strict=True):
+    agreed, compared, nats = np.zeros((3, len(follows)))
+    for members, of_block in zip(found.blocks, found.nats, strict=True):
         for one in members:
             if follows[one] >= 0:
-                both = said.between(int(follows[one]), one)
-                followed[one] = np.trace(both), both.sum(), nats
+                both = search.said.between(int(follows[one]), one)
+                agreed[one], compared[one], nats[one] = np.trace(both), both.sum(), of_block
     ending: Ending = found.reading.ending
-    return replace(found.reading, ending=replace(ending, workers=replace(ending.workers, followed=followed)))
+    differ = partial(_count_different, search.method, ending.workers, plain.workers)
+    (changed,) = search.engine.add_labels(differ, "comparing readings")
+    copying = Copying(agreed, compared, nats, int(changed[0]), plain.workers)
+    return replace(found.reading, ending=replace(ending, workers=replace(ending.workers, copying=copying)))
+
+
+def _count_different(method: Any, one: Any, other: Any, labels: Labels) -> tuple[Array]:
+    """Count the items of a part whose answers differ between two readings."""
+    (ours, _), (theirs, _) = (read_items(method, workers, labels) for workers in (one, other))
+    return (np.array([(ours != theirs).sum()]),)

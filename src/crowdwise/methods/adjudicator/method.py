@@ -16,10 +16,11 @@ follows from it, the votes and the class that made them together; see results/po
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
 import numpy as np
 
+from ...caution import Caution
 from ...data.crowd import Crowd
 from ...data.labels import Labels, shares, votes_by_class
 from ...engines.base import Engine, Finished, Lasting, open_engine
@@ -38,6 +39,7 @@ from ...results.quality import count_right_by
 from ...results.result import Ending
 from ...results.tempering import tempered
 from . import few_classes, many_classes
+from .about_followers import caution_about
 from .copies import Copies, count_blocks_once, count_exact_copies_once
 from .explaining import explain_latent, explain_pool
 from .few_classes import FewClasses, PullCounts
@@ -286,6 +288,10 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         if labels.gold is not None:
             scores = clamped_scores(labels.gold, scores)
         return count_right_by(labels, scores)
+
+    def cautions(self, result: Any, labels: Crowd) -> list[Caution]:
+        """Say who follows whom, besides what else was found out about the workers."""
+        return [*caution_about(result, labels), *super().cautions(result, labels)]
 
     def contributions(self, one: Labels, item: int, workers: StructuredWorkers) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of every class; see explaining.py."""

@@ -11,12 +11,15 @@ from typing import Any, Final
 
 import numpy as np
 
+from ... import kernels
 from ...data.crowd import Crowd
+from ...data.labels import Labels
 from ...engines.base import Engine
 from ...inference.dependence import PairCounts, correlations, count_pairs, pairs_refusal
 from ...inference.method import Progress
 from ...kernels import Array
-from ...results.result import Ending
+from ...results.gold import clamped_scores
+from ...results.result import TIE, Ending
 from .copies import Copies, count_blocks_once
 from .few_classes import FewClasses
 from .starts import Start
@@ -34,6 +37,8 @@ _CLEARLY_CLOSER: Final = 0.02
 _ABOUT_AS_GOOD: Final = 3.0
 # Its workers are at least this much as informed as those of the first: none in which all workers lie is meant.
 _LEAST_INFORMED: Final = 0.5
+# How the reading is found that leaves out nobody.
+AS_THEY_ARE: Final = "read from the votes as they are, with every worker counted for itself"
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +125,15 @@ def _plurality(votes: Any) -> float:
     return float(votes.totals[LARGEST] / votes.totals[ITEMS])
 
 
+def read_items(method: Any, workers: Any, labels: Labels) -> tuple[Array, Array]:
+    """Return two arrays (items): the answers that follow from what is believed of the workers, and their scores."""
+    scores = method.finish(labels, method.rescore(labels, workers), workers).scores
+    if labels.gold is not None:
+        scores = clamped_scores(labels.gold, scores)
+    answers = kernels.best_two(scores, TIE)[0]
+    return answers, np.take_along_axis(scores, answers[:, None].astype(np.int64), axis=1)[:, 0]
+
+
 def has_readings(labels: Crowd) -> bool:
     """Whether other readings of these labels can be looked for."""
     return 2 <= labels.n_classes <= FEW_CLASSES and not pairs_refusal(labels.n_workers, labels.n_classes)
@@ -149,7 +163,7 @@ def plausible_readings(method: Any, engine: Engine) -> Iterator[tuple[str, Readi
     """
     votes, _ = engine.sweep(None)
     plain = read_votes(method, engine, votes, method.count_copies(engine, votes), None)
-    yield "read from the votes as they are, with every worker counted for itself", plain
+    yield AS_THEY_ARE, plain
     once = count_blocks_once(engine, len(votes.given))
     everybody = Copies.none(len(votes.given))
     ways = (

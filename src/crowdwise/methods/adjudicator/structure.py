@@ -60,8 +60,7 @@ class StructuredWorkers(Learned):
         exponents: (workers), how many workers each one counts as where all of its block labelled an item; see `Copies`.
         block_of: (workers), the number of the block of workers who say the same that the worker is in; -1 for none.
         follows: (workers), the code of the worker whom it follows, whose votes count instead of its own; -1 for none.
-        followed: (workers, 3), how often it says the same as this worker, about how many items, and how much more
-            probable all labels are because it follows, as a natural logarithm; zeros for none.
+        copying: What is known about the workers who follow others; None if nobody does.
         kept: The share of the votes that the scores of the iteration before keep, as the mean of the items.
         objective: The negative log likelihood of the labels under the parameters of the iteration before.
         density: How many labels an item of the crowd has, and at least 2; n in results/pooling.py.
@@ -76,7 +75,7 @@ class StructuredWorkers(Learned):
     exponents: PerWorker
     block_of: PerWorker
     follows: PerWorker
-    followed: PerWorker
+    copying: "Copying | None"
     kept: float
     objective: Array
     density: float
@@ -85,7 +84,12 @@ class StructuredWorkers(Learned):
     @property
     def counted_as(self) -> Array:
         """(workers), how many workers each one counts as, where all who say the same labelled an item."""
-        return self.exponents
+        return np.where(self.follows >= 0, 0.0, self.exponents)
+
+    @property
+    def leaders(self) -> Array:
+        """(workers), the code of the worker whom it follows; -1 for none."""
+        return self.follows
 
     @property
     def copies(self) -> Copies:
@@ -96,7 +100,8 @@ class StructuredWorkers(Learned):
         """Return a copy with workers in the order of their first appearance; they are named by their codes there."""
         found = super().arranged(numbering)
         places = np.append(inverse(numbering.worker_places), -1)
-        return replace(found, follows=places[found.follows])
+        copying = None if found.copying is None else found.copying.arranged(numbering)
+        return replace(found, follows=places[found.follows], copying=copying)
 
     @property
     def class_prior(self) -> Array:
@@ -137,6 +142,31 @@ class StructuredWorkers(Learned):
     @abstractmethod
     def types(self, one: Labels) -> "ItemTypes":
         """Return what is known of the types of an item, given the labels of that item alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class Copying:
+    """What is known about the workers who follow others.
+
+    Attributes:
+        agreed: (workers), in how many comparisons a follower says the same as its leader.
+        compared: (workers), the number of these comparisons.
+        nats: (workers), how much more probable all labels are if the block of the worker is a leader and followers than
+            if all are independent, as a natural logarithm.
+        changed: How many answers are different because of that.
+        instead: What is believed of the workers if nobody follows.
+    """
+
+    agreed: Array
+    compared: Array
+    nats: Array
+    changed: int
+    instead: StructuredWorkers
+
+    def arranged(self, numbering: Numbering) -> "Copying":
+        """Return a copy with workers in the order of their first appearance."""
+        parts = (one[numbering.worker_places] for one in (self.agreed, self.compared, self.nats))
+        return Copying(*parts, self.changed, self.instead.arranged(numbering))
 
 
 class ItemTypes(NamedTuple):
