@@ -142,14 +142,15 @@ def test_gold_settles_which_reading_is_right(place: Any, tmp_path: Path) -> None
     """Ten items on which readings differ, which is not at random, tell that two judges of eight are one."""
     labels, truth = panel(7, copied=True, seed=1, n_items=300)
     rows = pl.DataFrame({"item": labels.item_of, "worker": labels.workers, "label": labels.labels})
-    plain = cw.Adjudicator().fit(labels)
+    method = cw.Adjudicator(copies="separate")
+    plain = method.fit(labels)
     rivals = cw.rivals(plain, labels)
     assert rivals is not None
     gold = {item: truth[item] for item in rivals.settling.to_list()}
     rows.write_parquet(tmp_path / "votes.parquet")
     there = cw.read_labels(tmp_path / "votes.parquet", engine=place, memory="200KB" if place == "disk" else None)
     with pytest.warns(UserWarning, match="of 10 gold items right, where the usual reading has"):
-        found = cw.Adjudicator().fit(there, gold=gold)
+        found = method.fit(there, gold=gold)
     votes = cw.accuracy(cw.MajorityVote().fit(labels), truth)
     assert cw.accuracy(plain, truth) < votes - 0.1
     assert cw.accuracy(found, truth) > votes

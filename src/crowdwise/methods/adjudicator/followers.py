@@ -92,7 +92,9 @@ def leave_out_followers(
         if following is None:
             break
         found = following
-    return _described(search, found, plain) if found.blocks else plain
+    best = _described(search, found, plain) if found.blocks else plain
+    engine.sweep(best.workers)  # the engine has the scores of the reading that was tried last
+    return best
 
 
 @dataclass(frozen=True, eq=False)

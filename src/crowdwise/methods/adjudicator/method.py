@@ -239,21 +239,16 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
 
     def read(self, engine: Engine, votes: Counts, progress: Progress | None) -> Reading:
         """Read the labels as this method does; `votes` are the counts of the shares of the votes."""
-        n_workers = len(votes.given)
         pairs: PairCounts | None = None
-        if self.copies == "evidence" and can_follow(n_workers, engine.n_classes):
+        if self.copies == "evidence" and can_follow(len(votes.given), engine.n_classes) and not engine.remembers:
             pairs = engine.add_labels(count_pairs, "comparing workers")
         plain = read_votes(self, engine, votes, self.count_copies(engine, votes, pairs), progress)
         if engine.remembers:  # the evidence is about these labels, not earlier ones
             return plain
-        last = plain
         if plain.can_be_compared and is_doubtful(plain):
-            last = best_reading(plain, list(other_readings(self, engine, plain, progress)))
-        if pairs is not None:
-            last = leave_out_followers(self, engine, last, pairs, progress)
-        if last is not plain or pairs is not None:
-            engine.sweep(last.workers)  # the engine has the scores of the reading that was tried last
-        return last
+            plain = best_reading(plain, list(other_readings(self, engine, plain, progress)))
+            engine.sweep(plain.workers)  # the engine has the scores of the reading that was tried last
+        return plain if pairs is None else leave_out_followers(self, engine, plain, pairs, progress)
 
     def count_copies(self, engine: Engine, votes: Counts, pairs: PairCounts | None = None) -> Copies:
         """Which workers count as less than one, before any reading.
