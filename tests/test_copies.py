@@ -155,6 +155,12 @@ def test_probabilities_of_all_that_a_follower_may_say_add_up_to_one() -> None:
     assert total == pytest.approx(1.0)
 
 
+def numbers_of(items: Any, labels: cw.Labels) -> list[int]:
+    """The codes of these items."""
+    code = {name: number for number, name in enumerate(labels.names.items)}
+    return [code[item] for item in items]
+
+
 def test_it_is_said_who_follows_whom_and_what_would_settle_it() -> None:
     rows, truth = panel(0, [0.8] * 7, copied=(0,))
     labels = cw.Labels.from_frame(rows)
@@ -168,7 +174,7 @@ def test_it_is_said_who_follows_whom_and_what_would_settle_it() -> None:
     assert caution.workers == ("w7", "w0")
     # The truth of the items that are named settles it: the two readings differ on all of them, and it decides.
     assert len(caution.items) == 10
-    codes = [labels.names.items.index_of(item) for item in caution.items]
+    codes = numbers_of(caution.items, labels)
     assert (plain.answers[codes] != result.answers[codes]).all()
     assert sum(result.labels[code] == truth[item] for code, item in zip(codes, caution.items, strict=True)) > 7
     table = result.workers_frame()
@@ -184,7 +190,7 @@ def test_gold_that_speaks_for_the_votes_brings_them_back() -> None:
     labels = cw.Labels.from_frame(rows)
     result = cw.Adjudicator().fit(labels, warn=False)
     plain = cw.Adjudicator(copies="separate").fit(labels, warn=False)
-    codes = [labels.names.items.index_of(item) for item in result.cautions[0].items]
+    codes = numbers_of(result.cautions[0].items, labels)
     gold = {labels.names.items[code]: plain.labels[code] for code in codes}
     told = cw.Adjudicator().fit(labels, gold=gold, warn=False)
     assert not followers(told)

@@ -165,8 +165,9 @@ class Copying:
 
     def arranged(self, numbering: Numbering) -> "Copying":
         """Return a copy with workers in the order of their first appearance."""
-        parts = (one[numbering.worker_places] for one in (self.agreed, self.compared, self.nats))
-        return Copying(*parts, self.changed, self.instead.arranged(numbering))
+        places = numbering.worker_places
+        agreed, compared, nats = self.agreed[places], self.compared[places], self.nats[places]
+        return Copying(agreed, compared, nats, self.changed, self.instead.arranged(numbering))
 
 
 class ItemTypes(NamedTuple):
