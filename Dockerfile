@@ -3,9 +3,8 @@
 FROM python:3.13-slim
 COPY pyproject.toml README.md LICENSE /crowdwise/
 COPY src /crowdwise/src
-RUN pip install --no-cache-dir '/crowdwise[report]' && useradd --create-home crowd
-# As the user who runs it: machine code is kept in a folder that no other user can write to.
+# Machine code is kept beside the installed package: every user reads it, also where nothing can be written to.
+RUN pip install --no-cache-dir '/crowdwise[report]' && crowdwise warm-up && useradd --create-home crowd
 USER crowd
 WORKDIR /home/crowd
-RUN crowdwise warm-up
 ENTRYPOINT ["crowdwise"]

@@ -82,6 +82,7 @@ def test_after_a_warm_up_nothing_is_compiled(labels: Path, tmp_path: Path) -> No
     assert "Compiling" in cold.stderr
     warming = crowdwise("warm-up", "--methods", "mv", cache=tmp_path / "warm")
     assert warming.returncode == 0, warming.stderr
+    assert "Compiling for 2 classes (1 of 8)." in warming.stderr
     assert f"Compiled for mv, and kept in {tmp_path / 'warm'}" in warming.stderr
     for command in (
         ("aggregate", labels, "-m", "mv"),
@@ -91,6 +92,26 @@ def test_after_a_warm_up_nothing_is_compiled(labels: Path, tmp_path: Path) -> No
         done = crowdwise(*command, cache=tmp_path / "warm")
         assert done.returncode == 0, done.stderr
         assert "Compiling" not in done.stderr
+
+
+@pytest.mark.slow
+def test_a_warm_up_covers_numbers(tmp_path: Path) -> None:
+    warming = crowdwise("warm-up", "--methods", "median", cache=tmp_path / "warm")
+    assert "Compiling for numbers (1 of 1)." in warming.stderr
+    cw.simulate_numbers(60, 8, seed=2).rows.write_csv(tmp_path / "numbers.csv")
+    done = crowdwise("aggregate", tmp_path / "numbers.csv", "--numeric", "-m", "median", cache=tmp_path / "warm")
+    assert done.returncode == 0, done.stderr
+    assert "Compiling" not in done.stderr
+
+
+@pytest.mark.slow
+def test_python_warms_up_too() -> None:
+    steps: list[tuple[int, int, str]] = []
+    folder = cw.warm_up(["mv", "mean"], progress=lambda *step: steps.append(step))
+    assert list(Path(folder).glob("*.nbi"))
+    assert [what for *_, what in steps[-2:]] == ["40 classes", "numbers"]
+    with pytest.raises(cw.CallError, match="There is no method 'x'"):
+        cw.warm_up(["x"])
 
 
 def test_a_warm_up_refuses_what_is_no_method(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ _HOMES = {
     "simulate": "data.simulation",
     "simulate_numbers": "data.numeric_simulation",
     "unusual_workers": "analysis.unusual_workers",
+    "warm_up": "reporting.warming",
     "write": "data.writing",
     "write_predictions": "data.importers.label_studio_predictions",
 }

@@ -70,6 +70,7 @@ from .methods.wawa import Wawa as Wawa
 from .methods.zc import ZenCrowd as ZenCrowd
 from .methods.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill
 from .reporting import report as report
+from .reporting.warming import warm_up as warm_up
 from .results.history import History as History
 from .results.numeric_result import NumericResult as NumericResult
 from .results.result import Result as Result

@@ -1,16 +1,10 @@
 """`crowdwise warm-up`: compile the kernels that other commands need, so that their first run need not wait for that."""
 
-from contextlib import suppress
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from . import options
-
-# Some kernels are compiled for each small number of classes, others for few and for many.
-_CLASSES: Final = (*range(2, 9), 40)
 
 
 def warm_up(
@@ -18,33 +12,14 @@ def warm_up(
     quiet: options.Quiet = False,
 ) -> None:
     """Compile what aggregate, report and compare need, once for this machine: for images and clusters."""
-    from ..analysis import cautions, compare
-    from ..data.reading import read_labels
-    from ..data.simulation import simulate
-    from ..data.writing import write
-    from ..errors import CallError, DataError
-    from ..kernels import machine_code_folder
-    from ..methods import METHODS, choose
-    from ..methods.mv import MajorityVote
-    from ..reporting import report
+    from ..reporting.warming import warm_up as compile_all
     from .terminal import Terminal
 
-    keys = list(METHODS) if methods is None else [key.strip() for key in methods.split(",")]
-    chosen = {key: choose(key) for key in keys}
     terminal = Terminal(quiet)
-    with TemporaryDirectory() as folder, terminal.steps(len(_CLASSES)) as begin:
-        for classes in _CLASSES:
-            begin(f"{classes} classes")
-            crowd = simulate(60, 8, classes, seed=1)
-            files = [Path(folder) / f"labels.{extension}" for extension in ("csv", "jsonl", "parquet")]
-            write(dict.fromkeys(files, crowd.rows))
-            *_, labels = (read_labels(file, warn=False) for file in files)  # each format has kernels of its own
-            compare(labels, chosen, crowd.truth)
-            for method in chosen.values():
-                with suppress(DataError):  # some methods refuse so many classes
-                    result = method.fit(labels, warn=False)
-                    result.workers_frame()
-                    cautions(result, labels)
-        with suppress(CallError):  # the extra for reports is not installed
-            report(MajorityVote().fit(labels, warn=False), labels, crowd.truth, Path(folder) / "report.html")
-    terminal.remark(f"Compiled for {', '.join(keys)}, and kept in {machine_code_folder()}.")
+    keys = None if methods is None else [key.strip() for key in methods.split(",")]
+
+    def say(number: int, count: int, what: str) -> None:
+        terminal.remark(f"Compiling for {what} ({number + 1} of {count}).")
+
+    folder = compile_all(keys, progress=say)
+    terminal.remark(f"Compiled for {'all methods' if keys is None else ', '.join(keys)}, and kept in {folder}.")
