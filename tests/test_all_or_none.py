@@ -71,7 +71,7 @@ def test_a_state_that_cannot_be_written_leaves_all_as_it_was(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(History, "write", full)
+    monkeypatch.setattr("crowdwise.results.history_file.packed", full)
     ended = run(*arguments())
     assert ended.returncode == 1
     assert "day.state could not be written: [Errno 28] No space left on device" in ended.stderr

@@ -1,5 +1,6 @@
 """Labels from a cloud storage and back, against a server on this machine that speaks as S3 does."""
 
+import json
 import logging
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -13,6 +14,9 @@ from typer.testing import CliRunner
 
 import crowdwise as cw
 from crowdwise.cli.app import app
+
+from .commands import Command
+from .exports import label_studio
 
 # boto3, which moto and this test use, warns of Pythons that it will leave behind.
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -80,6 +84,62 @@ def test_the_command_line_takes_the_storage_from_the_environment(storage: dict[s
     done = CliRunner().invoke(app, ["aggregate", "s3://crowd/v/*.parquet", "-o", "s3://crowd/v/3.parquet"])
     assert isinstance(done.exception, cw.CallError)
     assert "is an input" in str(done.exception)
+
+
+def test_every_file_of_a_command_may_be_in_a_bucket(storage: dict[str, str], run: Command, tmp_path: Path) -> None:
+    items = ROWS["item"].unique().sort()
+    truth = pl.DataFrame({"item": items, "truth": ["c1"] * len(items)})
+    costs = pl.DataFrame({"truth": ["c1", "c2", "c3"] * 2, "label": ["c2", "c3", "c1", "c3", "c1", "c2"], "cost": 1})
+    tables: dict[str, Any] = {"s3://crowd/gold.csv": truth[:9], "s3://crowd/truth.csv.gz": truth[9:]}
+    cw.write({**tables, "s3://crowd/costs.csv": costs}, storage=storage)
+    words = [word for name, value in storage.items() for word in ("--storage", f"{name}={value}")]
+    inputs = "--gold s3://crowd/gold.csv --truth s3://crowd/truth.csv.gz --costs s3://crowd/costs.csv"
+    outputs = (
+        "-o s3://crowd/o.csv --workers s3://crowd/w.csv --review s3://crowd/r.csv --save-state s3://crowd/day.state"
+    )
+    command = f"aggregate s3://crowd/c/*.csv* -m one_coin {inputs} {outputs}"
+    ended = run(*command.split(), *words)
+    assert ended.returncode == 0, ended.stderr
+    assert pl.read_csv("s3://crowd/o.csv", storage_options=storage).height == 60
+    assert pl.read_csv("s3://crowd/r.csv", storage_options=storage).height
+    state = cw.History.read("s3://crowd/day.state", storage=storage)
+    assert len(state.workers) == 8
+    copy = tmp_path / "copy.state"
+    pl.read_parquet("s3://crowd/day.state", storage_options=storage).write_parquet(copy)
+    assert cw.History.read(copy).workers.equals(state.workers)
+    again = run(*"aggregate s3://crowd/j.jsonl -m one_coin --history s3://crowd/day.state --json".split(), *words)
+    assert again.returncode == 0, again.stdout
+    asked = run(*"next s3://crowd/j.jsonl -m one_coin --budget 3 -o s3://crowd/next.csv".split(), *words)
+    assert asked.returncode == 0, asked.stderr
+    assert pl.read_csv("s3://crowd/next.csv", storage_options=storage).height == 3
+    assert "hush" not in ended.stderr + again.stderr + asked.stderr
+
+
+def test_an_export_in_a_bucket_is_recognised(storage: dict[str, str], run: Command, tmp_path: Path) -> None:
+    import boto3
+
+    address = storage["aws_endpoint_url"]
+    keys = {name: storage[name] for name in ("aws_access_key_id", "aws_secret_access_key")}
+    client = boto3.client("s3", endpoint_url=address, region_name="us-east-1", **keys)
+    export = label_studio().write(tmp_path)
+    client.put_object(Bucket="crowd", Key="export.json", Body=export.read_bytes())
+    words = [word for name, value in storage.items() for word in ("--storage", f"{name}={value}")]
+    there = run("aggregate", "s3://crowd/export.json", "--question", "mood", "-m", "mv", "--json", *words)
+    here = run("aggregate", export, "--question", "mood", "-m", "mv", "--json")
+    assert json.loads(there.stdout)["labels"] == json.loads(here.stdout)["labels"]
+    assert run("questions", "s3://crowd/export.json", *words).returncode == 0
+
+
+def test_files_are_put_in_place_after_the_cloud(storage: dict[str, str], run: Command, tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text(ROWS.write_csv())
+    (tmp_path / "truth.csv").write_text("before")
+    words = [word for name, value in storage.items() for word in ("--storage", f"{name}={value}")]
+    targets = ["-o", tmp_path / "truth.csv", "--workers", "s3://crowd/w2.csv", "--review", "s3://nobody/r.csv"]
+    ended = run("aggregate", tmp_path / "labels.csv", "-m", "mv", *targets, *words)
+    assert ended.returncode == 1
+    assert "there is no such bucket" in ended.stderr
+    assert "Written before that: s3://crowd/w2.csv." in ended.stderr
+    assert (tmp_path / "truth.csv").read_text() == "before"
 
 
 @pytest.mark.parametrize(

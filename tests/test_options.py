@@ -1,12 +1,16 @@
 """What commands say about their options: errors in JSON, options that do nothing, and exports whatever is given."""
 
 import json
+import re
+import shutil
 from pathlib import Path
 
 import polars as pl
 import pytest
+from typer.main import get_command
 
 import crowdwise as cw
+from crowdwise.cli.app import app
 
 from .commands import Command
 from .exports import label_studio
@@ -22,6 +26,173 @@ def votes(tmp_path: Path) -> Path:
         item=pl.col("item").str.slice(1).cast(int), worker="worker", label=pl.col("label").str.slice(1)
     ).write_csv(path)
     return path
+
+
+# Options that do nothing beside the others, by command; and what the refusal says.
+USELESS = [
+    ("aggregate {votes} --scores", "--scores does nothing without --output or --json."),
+    ("aggregate {votes} --probabilities", "--probabilities does nothing without --output or --json."),
+    ("aggregate {votes} --columns cleanlab", "--columns does nothing without --output or --workers."),
+    ("aggregate {votes} --decay 0.5", "--decay does nothing without --history."),
+    ("aggregate {votes} --gold-weight 5", "--gold-weight does nothing without --gold."),
+    ("aggregate {votes} --truth-item x", "--truth-item does nothing without --truth or --gold."),
+    ("plan {votes} --target 0.9 --truth-label x", "--truth-label does nothing without --gold."),
+    ("aggregate {votes} --review-top 3", "--review-top does nothing without --review."),
+    ("aggregate {votes} --storage a=b", "--storage does nothing here"),
+    ("aggregate {votes} --sheet x", "--sheet) is for a workbook of Excel"),
+    ("aggregate {votes} --query x", "--query) is for a database"),
+    ("aggregate {votes} --table x", "--table) is for a database"),
+    ("aggregate {votes} --transposed", "--transposed) is for a JSON object of objects, or a matrix"),
+    ("aggregate {votes} --question x", "question does nothing"),
+    ("aggregate {votes} --models", "models does nothing"),
+    ("aggregate {votes} --multi each", "multi does nothing"),
+    ("aggregate {votes} --status x", "status does nothing"),
+    ("aggregate {votes} --pairs x", "pairs does nothing"),
+    ("aggregate {votes} --distance squared", "is for ordered classes"),
+    ("aggregate {votes} --bom", "--bom) does nothing here"),
+    ("aggregate {binary} --encoding cp1252", "--encoding) is for text, which this is not"),
+    ("aggregate {wide} --wide --worker nope", "worker= (--worker) does nothing in a wide table"),
+    ("aggregate {wide} --wide-columns ann --label nope", "label= (--label) does nothing in a wide table"),
+    ("aggregate {votes} --numeric --scores -o x.csv", "--scores is for classes"),
+    ("aggregate {votes} --numeric --columns cleanlab -o x.csv", "--columns is for classes"),
+    ("aggregate {votes} --numeric --fold-case", "--fold-case is for classes"),
+    ("compare {votes} --numeric --gold x.csv", "--gold is for classes"),
+    ("report {votes} --numeric --costs x.csv -o x.html", "--costs is for classes"),
+    ("questions {export} --duplicates foo", "No such option: --duplicates"),
+    ("questions {export} --question nope", "question= (--question) does nothing here"),
+    ("convert {export} --question nope -o x.csv", "question= (--question) does nothing here"),
+    ("convert {export} --missing NA -o x.csv", "No such option: --missing"),
+    ("convert {export} --verdict x -o x.csv", "verdict= (--verdict) does nothing for a Label Studio export"),
+    ("blocks {votes} --truth-item x", "No such option: --truth-item"),
+    ("next {votes} --budget 1 --seed 3", "--seed does nothing without --strategy random or --random."),
+    ("simulate -o x --spread 3", "--spread does nothing without --numeric."),
+    ("simulate -o x --numeric --traps 0.1", "--traps is for classes"),
+    ("datasets --json show web", "--json does nothing before show"),
+]
+
+
+@pytest.mark.parametrize(("command", "message"), USELESS)
+def test_an_option_that_does_nothing_is_refused(
+    command: str, message: str, votes: Path, run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(votes.parent)
+    Path("wide.csv").write_text(WIDE)
+    pl.read_csv(votes).write_parquet("votes.parquet")
+    export = label_studio().write(votes.parent)
+    files = {"votes": votes, "wide": "wide.csv", "binary": "votes.parquet", "export": export}
+    before = sorted(votes.parent.iterdir())
+    ended = run(*(word.format(**files) for word in command.split()))
+    assert message in ended.stderr + ended.stdout
+    assert ended.returncode == 2, ended.stderr
+    assert sorted(votes.parent.iterdir()) == before
+
+
+MESSY = """item,worker,label
+1,ann,yes
+1,bob,Yes
+1,cem, no
+2,ann,NA
+2,bob,yes
+2,bob,yes
+3,ann,no
+3,bob,no
+3,cem,yes
+4,ann,yes
+4,cem,no
+"""
+# The arguments of every command that the test below tries, without the option.
+BASES = {
+    "aggregate": "messy.csv -m mv --json",
+    "compare": "messy.csv --methods mv,ds --json",
+    "explain": "messy.csv --item 1 -m mv --json",
+    "blocks": "messy.csv --json",
+    "plan": "messy.csv --target 0.9 -m mv --json",
+    "next": "messy.csv --budget 2 -m mv --json",
+    "questions": "export.json --json",
+    "convert": "export.json -o out.csv",
+    "simulate": "-o folder --items 8",
+    "methods": "ds --json",
+}
+# Values of options that take text; others take "x".
+VALUES = {
+    "method": "ds",
+    "methods": "mv",
+    "duplicates": "last",
+    "missing": "NA",
+    "format": "table",
+    "engine": "disk",
+    "memory": "1GB",
+    "workdir": ".",
+    "columns": "cleanlab",
+    "strategy": "fewest",
+    "ask": "expert",
+    "set_": "seed=1",
+    "output": "other.csv",
+    "workload": "0.9",
+    "workers": "workers.csv",
+    "review": "review.csv",
+    "truth": "truth.csv",
+    "gold": "truth.csv",
+    "costs": "costs.csv",
+    "order": "NA, no,Yes,no,yes",
+    "extension": "parquet",
+    "wide_columns": "worker",
+    "save_state": "day.state",
+    "price": "0.1",
+    "review_top": "2",
+    "review_below": "0.9",
+}
+# Options that may change nothing although they are used.
+MAY_CHANGE_NOTHING = {
+    "duplicates": "nobody gave an item two labels",
+    "samples": "nobody gave an item two labels",
+    "format": "it is a table anyway",
+    "memory": "a limit that is not reached",
+    "workdir": "temporary files are removed again",
+    "engine": "every engine gives the same",
+    "as_json": "it is given already",
+    "force": "no file is there",
+    "numeric": "labels may be the same",
+    "per_item_max": "a limit that is not reached",
+    "item": "the column that is recognised",
+    "encoding": "every encoding of the file gives the same",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", BASES)
+def test_every_option_changes_something_or_is_refused(
+    command: str, tmp_path: Path, run: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tries every option that there is, so that an option that is added later is tried too."""
+
+    def outcome(*option: str) -> tuple[int, str, str]:
+        folder = tmp_path / "again"
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        Path("messy.csv").write_text(MESSY)
+        Path("truth.csv").write_text("item,truth\n1,yes\n3,no\n")
+        Path("costs.csv").write_text("truth,label,cost\nyes,no,1\n")
+        label_studio().write(folder).rename("export.json")
+        ended = run(command, *BASES[command].split(), *option)
+        made = {path.name: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+        shutil.rmtree(folder)
+        seconds = re.sub(r'"seconds": [^,}]*', "", ended.stdout)
+        return ended.returncode, f"{seconds}{ended.stderr}{made}", ended.stderr + ended.stdout
+
+    code, base, said = outcome()
+    assert code == 0, said
+    silent = []
+    for parameter in get_command(app).commands[command].params:  # type: ignore[attr-defined]  # it is a group
+        if parameter.param_type_name != "option" or parameter.name in ("help", *MAY_CHANGE_NOTHING):
+            continue
+        name = max(parameter.opts, key=len)
+        usual = {int: "3", float: "0.5"}.get(type(parameter.default), "x")
+        code, result, said = outcome(name, *([] if parameter.is_flag else [VALUES.get(parameter.name, usual)]))
+        if code == 0 and result == base:
+            silent.append(name)
+        assert code in (0, 1, 2), (name, said)
+    assert not silent
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from . import options
+from .groups import FOR_CLASSES, Needs
 from .streams import say
 
 
@@ -17,20 +18,36 @@ def aggregate(
     set_: options.Settings = None,
     output: Annotated[str | None, typer.Option("--output", "-o", help="Write the inferred labels here.")] = None,
     workers: Annotated[str | None, typer.Option(help="Write the workers' quality here.")] = None,
-    scores: Annotated[bool, typer.Option("--scores", help="Write a column of scores for every class.")] = False,
+    scores: Annotated[
+        bool,
+        typer.Option("--scores", help="Write a column of scores for every class."),
+        Needs("output", "as_json"),
+        FOR_CLASSES,
+    ] = False,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Write a column of calibrated probabilities for every class.")
+        bool,
+        typer.Option("--probabilities", help="Write a column of calibrated probabilities for every class."),
+        Needs("output", "as_json"),
+        FOR_CLASSES,
     ] = False,
     columns: Annotated[
-        str, typer.Option(help="The names of columns to write: crowdwise, or cleanlab for those of cleanlab.")
+        str,
+        typer.Option(help="The names of columns to write: crowdwise, or cleanlab for those of cleanlab."),
+        Needs("output", "workers"),
+        FOR_CLASSES,
     ] = "crowdwise",
     review: Annotated[
         str | None,
         typer.Option(help="Write the items worth a person's time here, the least sure first: at most a tenth of all."),
+        FOR_CLASSES,
     ] = None,
-    review_top: Annotated[int | None, typer.Option(help="With --review: list so many of the least sure items.")] = None,
+    review_top: Annotated[
+        int | None, typer.Option(help="With --review: list so many of the least sure items."), Needs("review")
+    ] = None,
     review_below: Annotated[
-        float | None, typer.Option(help="With --review: list all items whose confidence is below this.")
+        float | None,
+        typer.Option(help="With --review: list all items whose confidence is below this."),
+        Needs("review"),
     ] = None,
     bom: options.Bom = False,
     numeric: options.Numeric = False,
@@ -40,7 +57,7 @@ def aggregate(
     history: options.History = None,
     decay: options.Decay = 1.0,
     save_state: Annotated[
-        str | None, typer.Option("--save-state", help="Write what was learned about the workers here.")
+        str | None, typer.Option("--save-state", help="Write what was learned about the workers here."), FOR_CLASSES
     ] = None,
     costs: options.Costs = None,
     ordinal: options.Ordinal = False,
@@ -67,6 +84,7 @@ def aggregate(
     from ..data.writing import has_sheets
     from ..errors import CallError
     from ..methods import METHODS
+    from ..results.history_file import file_of
     from . import numbers, predictions, session, summary
     from .terminal import Terminal
 
@@ -74,21 +92,18 @@ def aggregate(
     where.check()
     looks = as_json or not quiet  # otherwise nobody would see what is found
     if numeric:
-        numbers.refuse_options({"--gold": gold, "--history": history, "--save-state": save_state, "--costs": costs})
-        numbers.refuse_options({"--scores": scores, "--probabilities": probabilities, "--review": review})
-        numbers.refuse_options({"--ordinal": ordinal, "--order": order, "--distance": distance})
         chosen_one = numbers.choose(context, method, set_)
         numbers.aggregate(reading, where, chosen_one, (output, workers, truth), quiet, as_json, bom)
         return
     chosen = session.choose_method(method, set_)
     back = predictions.goes_back(output, reading, engine)
+    if back and (scores or probabilities or (columns != "crowdwise" and workers is None)):
+        raise CallError("--scores, --probabilities and --columns are for tables, and -o is a file of predictions.")
     targets = [path for path in (None if back else output, workers, review) if path is not None]
     check_targets(targets, [*reading.files, truth, gold, history, costs], folders=engine == "spark", bom=bom)
     check_review(review_top, review_below)
-    if review is None and (review_top is not None or review_below is not None):
-        raise CallError("--review-top and --review-below do nothing without --review.")
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay)
+    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay, reading)
     if save_state is not None:
         chosen.require_history()
         check_state(save_state, [*reading.files, truth, gold, costs, *targets], cloud=True)
@@ -138,7 +153,7 @@ def aggregate(
                 make = predictions.file_of(found, labels, method, reading)
                 files[output] = lambda path: predicted.append(make(path))
             if save_state is not None:
-                files[save_state] = session.state_of(result).write
+                files[save_state] = file_of(session.state_of(result))
             # Everything is made before anything is put in place, so that a failure changes no file.
             found.write(
                 None if back else output,

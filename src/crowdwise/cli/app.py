@@ -53,7 +53,7 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
 for command in (aggregate, compare, report, explain, blocks, plan, questions, convert, simulate, methods):
     app.command()(with_groups(command))
 app.command("next")(with_groups(next_))
-app.command("warm-up")(warm_up)
+app.command("warm-up")(with_groups(warm_up))
 
 
 def run() -> None:

@@ -39,7 +39,6 @@ def compare(
     from .terminal import Terminal
 
     if numeric:
-        numbers.refuse_options({"--gold": gold, "--ordinal": ordinal, "--order": order, "--distance": distance})
         numbers.compare(reading, methods, truth, output, quiet, as_json)
         return
     if output is not None:

@@ -8,7 +8,7 @@ from . import options
 
 
 def convert(
-    reading: options.Reading,
+    reading: options.ExportReading,
     output: Annotated[str, typer.Option("--output", "-o", help="Where to write the table.")],
     bom: options.Bom = False,
     quiet: options.Quiet = False,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ..errors import CallError
 from .options import Json, Quiet
 from .streams import say
 
@@ -18,6 +19,8 @@ app = typer.Typer(help="Real crowds by name: the catalog, and their files.", add
 def catalog(context: typer.Context, as_json: Json = False) -> None:
     """List the datasets there are; `fetch` and `show` do more."""
     if context.invoked_subcommand is not None:
+        if as_json:
+            raise CallError(f"--json does nothing before {context.invoked_subcommand}: put it at the end.")
         return
     from dataclasses import asdict
 

@@ -28,7 +28,7 @@ def explain(
 
     chosen = session.choose_method(method, set_)
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay)
+    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay, reading)
     with terminal.compiling():
         labels = session.read(terminal, reading)
         result = session.fit(terminal, chosen, labels, given, strict=reading.strict)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from . import options
+from .groups import Needs
 from .streams import say
 
 
@@ -29,7 +30,9 @@ def next_(
     per_item_max: Annotated[
         int | None, typer.Option(help="How many labels to ask for at most of one item; 3 if left out.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="The seed of what is drawn at random.")] = 0,
+    seed: Annotated[
+        int, typer.Option(help="The seed of what is drawn at random."), Needs("strategy=random", "random")
+    ] = 0,
     method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
     gold: options.Gold = None,
@@ -63,7 +66,7 @@ def next_(
     check_targets(targets, [*reading.files, gold, history, costs], bom=bom)
     known_costs = session.read_given_costs(costs, reading)
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay)
+    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay, reading)
     with terminal.compiling():
         labels = session.read(terminal, reading)
         result = session.fit(terminal, chosen, labels, given, strict=reading.strict)

@@ -25,15 +25,6 @@ _SHOWN: Final = ("worker", "labels", "bias", "spread", "error", "quality", "qual
 _SPARE: Final = ("wild", "spread", "bias")
 
 
-def refuse_options(given: Mapping[str, object]) -> None:
-    """Raise `CallError` if an option is given that is for classes alone."""
-    from ..errors import CallError
-
-    for option, value in given.items():
-        if value:
-            raise CallError(f"{option} is for classes, and with --numeric labels are numbers: leave one of them out.")
-
-
 def choose(context: typer.Context, key: str, settings: list[str] | None) -> tuple[str, "Method"]:
     """Return the key of the numeric method and the method; without --method, the default for numbers."""
     source = context.get_parameter_source("method")

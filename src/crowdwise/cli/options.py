@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from ..errors import CallError
+from .groups import FOR_CLASSES, Needs, Only
 
 if TYPE_CHECKING:
     from ..data.opening import Opening
@@ -52,28 +53,40 @@ Truth = Annotated[str | None, typer.Option(help="A file with the true label of s
 Gold = Annotated[
     str | None,
     typer.Option(help="A file with the true label of some items, which then are known: columns item and truth."),
+    FOR_CLASSES,
 ]
 GoldWeight = Annotated[
-    float, typer.Option("--gold-weight", help="How many items each gold item counts as where workers are judged.")
+    float,
+    typer.Option("--gold-weight", help="How many items each gold item counts as where workers are judged."),
+    Needs("gold"),
 ]
 History = Annotated[
-    str | None, typer.Option(help="A state that `aggregate --save-state` wrote: the fit starts from its counts.")
+    str | None,
+    typer.Option(help="A state that `aggregate --save-state` wrote: the fit starts from its counts."),
+    FOR_CLASSES,
 ]
-Decay = Annotated[float, typer.Option(help="What the counts of --history are multiplied by.")]
+Decay = Annotated[float, typer.Option(help="What the counts of --history are multiplied by."), Needs("history")]
 Costs = Annotated[
-    str | None, typer.Option(help="Go by least expected cost, not by errors: a file with columns truth, label, cost.")
+    str | None,
+    typer.Option(help="Go by least expected cost, not by errors: a file with columns truth, label, cost."),
+    FOR_CLASSES,
 ]
 Ordinal = Annotated[
-    bool, typer.Option("--ordinal", help="Classes are numbers in order: decide the label of least expected distance.")
+    bool,
+    typer.Option("--ordinal", help="Classes are numbers in order: decide the label of least expected distance."),
+    FOR_CLASSES,
 ]
 Order = Annotated[
     str | None,
     typer.Option(
         help="The same for other classes: all of them, from low to high, separated by commas.", callback=in_utf8
     ),
+    FOR_CLASSES,
 ]
 Distance = Annotated[
-    str | None, typer.Option(help="For ordered classes, what is to be small: absolute (the default) or squared.")
+    str | None,
+    typer.Option(help="For ordered classes, what is to be small: absolute (the default) or squared."),
+    FOR_CLASSES,
 ]
 Engine = Annotated[
     str, typer.Option(help="Where the labels are worked on: memory, disk, spark, or auto: disk if they do not fit.")
@@ -148,20 +161,24 @@ class Reading(NamedTuple):
     fold_case: Annotated[
         bool,
         typer.Option("--fold-case", help="Yes and yes are one class, which is written in its commonest spelling."),
+        FOR_CLASSES,
     ] = False
     classes: Annotated[
         str | None,
         typer.Option(
             help="All classes that a label may name, separated by commas, or a file with one a line.", callback=in_utf8
         ),
+        FOR_CLASSES,
     ] = None
     truth_item: Annotated[
         str | None,
         typer.Option(help="The column of items in the files of --truth and --gold.", callback=in_utf8),
+        Needs("truth", "gold"),
     ] = None
     truth_label: Annotated[
         str | None,
         typer.Option(help="The column of true labels in the files of --truth and --gold.", callback=in_utf8),
+        Needs("truth", "gold"),
     ] = None
     format: Annotated[
         str, typer.Option(help="What the files are: auto, table, or a platform such as label-studio.")
@@ -183,6 +200,7 @@ class Reading(NamedTuple):
     label_names: Annotated[
         str | None,
         typer.Option(help="A file with the names of the classes 0, 1, 2, ..., one a line.", rich_help_panel=_TABLES),
+        FOR_CLASSES,
     ] = None
     sheet: Annotated[
         str | None, typer.Option(help="The sheet of a workbook of Excel; else the first.", rich_help_panel=_TABLES)
@@ -304,9 +322,19 @@ class Reading(NamedTuple):
         from ..data.opening import Opening
 
         how = Opening(encoding=self.encoding, storage=self.storage_options())
-        return {"item": self.item, "worker": self.worker, **self.imports()}, how
+        return {"item": self.item, "worker": self.worker, "question": self.question, **self.imports()}, how
 
     def imports(self) -> dict[str, Any]:
         """Return what is asked of an export besides the question, as `read_labels` takes it."""
         names = ("multi", "models", "worker_from", "verdict", "verdict_field", "id", "items", "pairs")
         return {**{name: getattr(self, name) for name in names}, "status": tuple(self.status or ())}
+
+
+# What commands take that list or write all answers of an export.
+ExportReading = Annotated[
+    Reading,
+    Only(
+        *("files", "item", "worker", "format", "encoding", "storage", "question", "worker_from"),
+        *("verdict", "verdict_field", "id", "items", "pairs"),
+    ),
+]

@@ -32,7 +32,7 @@ def plan(
     chosen = session.choose_method(method, set_)
     check_target(target, price)
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay)
+    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay, reading)
     with terminal.compiling():
         labels = session.read(terminal, reading, cautions=False)
         result = session.fit(terminal, chosen, labels, given, cautions=False, strict=reading.strict)

@@ -4,7 +4,7 @@ from . import options
 from .streams import say
 
 
-def questions(reading: options.Reading, as_json: options.Json = False) -> None:
+def questions(reading: options.ExportReading, as_json: options.Json = False) -> None:
     """List the questions in an export: their types, and how many items, workers and answers they have."""
     import json
 

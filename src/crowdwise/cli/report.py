@@ -33,14 +33,12 @@ def report(
     from .terminal import Terminal
 
     if numeric:
-        numbers.refuse_options({"--gold": gold, "--history": history, "--costs": costs})
-        numbers.refuse_options({"--ordinal": ordinal, "--order": order, "--distance": distance})
         numbers.report(reading, numbers.choose(context, method, set_), truth, output, quiet)
         return
     chosen = session.choose_method(method, set_)
     check_targets([output], [*reading.files, truth, gold, history, costs], page=True)
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay)
+    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay, reading)
     known = given.held_out(terminal, session.read_known(truth, reading))
     known_costs = session.read_given_costs(costs, reading)
     asked = session.read_order(ordinal, order, distance, costs)

@@ -204,24 +204,23 @@ class Given(NamedTuple):
     Attributes:
         gold: The known classes of items (columns item and truth); None if there are none.
         gold_weight: How many items each of these counts as.
-        history: The file with what was counted in earlier labels; None if there is none.
+        history: What was counted in earlier labels; None if there is nothing.
         decay: What these counts are multiplied by.
     """
 
     gold: "pl.DataFrame | None" = None
     gold_weight: float = DEFAULT_GOLD_WEIGHT
-    history: str | None = None
+    history: "History | None" = None
     decay: float = 1.0
 
-    def with_history(self, method: "Method", history: str | None, decay: float) -> "Given":
-        """Return the same with a state; raise `CallError` if the method takes none, or if nothing is to fade."""
-        from ..errors import CallError
+    def with_history(self, method: "Method", history: str | None, decay: float, reading: Reading) -> "Given":
+        """Return the same with a state; raise `CallError` if the method takes none."""
+        if history is None:
+            return self
+        from ..results.history import History
 
-        if history is None and decay != 1:
-            raise CallError("--decay does nothing without --history.")
-        if history is not None:
-            method.require_history()
-        return self._replace(history=history, decay=decay)
+        method.require_history()
+        return self._replace(history=History.read(history, reading.storage_options()), decay=decay)
 
     def held_out(self, terminal: "Terminal", known: "pl.DataFrame | None") -> "pl.DataFrame | None":
         """Return the truths of items that are not gold; the user is told how many are left out."""
@@ -241,17 +240,13 @@ class Given(NamedTuple):
 def read_gold(gold: str | None, gold_weight: float, reading: Reading) -> Given:
     """Read the known classes of items, if the user gave a file with them.
 
-    Raises `CallError` if it is a table that is also read as labels, or if there is a weight for no file. An export may
-    have both in it.
+    Raises `CallError` if it is a table that is also read as labels; an export may have both in it.
     """
     from ..data.exports import is_export
     from ..data.opening import Opening
     from ..data.targets import check_other_file
-    from ..errors import CallError
 
     if gold is None:
-        if gold_weight != DEFAULT_GOLD_WEIGHT:
-            raise CallError("--gold-weight does nothing without --gold.")
         return Given(None, gold_weight)
     if not is_export(gold, Opening(storage=reading.storage_options())):
         check_other_file("--gold", gold, reading.files)

@@ -6,22 +6,27 @@ from typing import Annotated, Any
 import typer
 
 from . import options
+from .groups import FOR_CLASSES, Needs
 
 
 def simulate(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to; made if missing.")],
     items: Annotated[int, typer.Option(help="How many items.")] = 1000,
     workers: Annotated[int, typer.Option(help="How many workers.")] = 50,
-    classes: Annotated[int, typer.Option(help="How many classes.")] = 2,
+    classes: Annotated[int, typer.Option(help="How many classes."), FOR_CLASSES] = 2,
     labels_per_item: Annotated[float, typer.Option(help="Labels per item, on average.")] = 5.0,
-    accuracy: Annotated[float, typer.Option(help="The mean accuracy of the workers.")] = 0.7,
-    concentration: Annotated[float, typer.Option(help="The larger, the more alike the workers.")] = 10.0,
-    traps: Annotated[float, typer.Option(help="The share of items that mislead workers to the same error.")] = 0.0,
+    accuracy: Annotated[float, typer.Option(help="The mean accuracy of the workers."), FOR_CLASSES] = 0.7,
+    concentration: Annotated[float, typer.Option(help="The larger, the more alike the workers."), FOR_CLASSES] = 10.0,
+    traps: Annotated[
+        float, typer.Option(help="The share of items that mislead workers to the same error."), FOR_CLASSES
+    ] = 0.0,
     numeric: Annotated[bool, typer.Option("--numeric", help="Labels are numbers; for this are the next four.")] = False,
-    deviation: Annotated[float, typer.Option(help="The standard deviation of the true values.")] = 10.0,
-    spread: Annotated[float, typer.Option(help="The spread of a typical worker's errors.")] = 5.0,
-    bias: Annotated[float, typer.Option(help="The standard deviation of the workers' biases.")] = 2.0,
-    wild: Annotated[float, typer.Option(help="The share of answers that are wild.")] = 0.0,
+    deviation: Annotated[
+        float, typer.Option(help="The standard deviation of the true values."), Needs("numeric")
+    ] = 10.0,
+    spread: Annotated[float, typer.Option(help="The spread of a typical worker's errors."), Needs("numeric")] = 5.0,
+    bias: Annotated[float, typer.Option(help="The standard deviation of the workers' biases."), Needs("numeric")] = 2.0,
+    wild: Annotated[float, typer.Option(help="The share of answers that are wild."), Needs("numeric")] = 0.0,
     workload: Annotated[float, typer.Option(help="0: all work the same; 1: a few do most of it.")] = 0.5,
     seed: Annotated[int, typer.Option(help="The same seed gives the same crowd.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,

@@ -27,7 +27,7 @@ def merge(
     from ..results.history import merge as merge_all
     from .terminal import Terminal
 
-    check_state(output, list(files))
+    check_state(output, list(files), cloud=True)
     terminal = Terminal(quiet)
     states = [History.read(path) for path in files]
     total = merge_all(states)

@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from ..errors import DataError
+from ..errors import CallError, DataError
 from .addresses import scheme_of
 from .importers.export import Export
 from .importers.gathering import Gathered
-from .importers.importer import import_options
+from .importers.importer import NO_OPTIONS, import_options
 from .importers.recognition import AUTO, check_format, read_export
 from .importers.votes import long_table, questions_frame
 from .inputs import input_name, inputs_of, recognised
@@ -95,4 +95,7 @@ def gathered_in(
         raise DataError(
             f"{input_name(inputs[0])} is no export of a platform that is known: it is a table, or something else."
         )
+    for name in ("question", "models", "multi", "status"):
+        if getattr(options, name) != getattr(NO_OPTIONS, name) and name not in found[0].uses:
+            raise CallError(f"{name}= (--{name}) does nothing here, where all answers to all questions are read.")
     return read_export(*found, options)

@@ -107,7 +107,7 @@ class Format:
 
     def open(self, content: Content, how: Opening = PLAIN) -> Table:
         """Return a file as a table. Raises `UnsoundError` if it cannot be read, or as polars does."""
-        opened = self.read(content, **how.options(self.options))
+        opened = self.read(content, **how.options(self.options, text=self.compressible))
         if isinstance(opened, Table):
             return replace(opened, has_empty_rows=self.is_text)
         lazy = opened
@@ -399,6 +399,15 @@ def format_of(content: Content, name: str = "The input") -> Format:
     if said is not None:
         return _OFTEN_ALSO[said] if _OFTEN_ALSO[said].recognises_text(start) else said
     return next((one for one in FORMATS if one.recognises_text(start)), _OTHER_TEXT)
+
+
+def is_binary(content: Content) -> bool:
+    """Return whether a file is of a known binary format, by its extension or its first bytes, and no text."""
+    said = split_extension(Path(content))[0] if isinstance(content, str) else None
+    if said is not None:
+        return not said.compressible
+    head = head_of(content, _HEAD)
+    return any(one.recognises(head) for one in FORMATS if not one.compressible)
 
 
 def is_other_text(content: Content) -> bool:

@@ -10,6 +10,7 @@ from ..errors import DataError
 from . import cloud, postgres
 from .addresses import scheme_of
 from .disk.workspace import Workspace
+from .formats import is_binary
 from .frames import is_frame
 from .importers.export import Export
 from .importers.importer import Importer
@@ -47,8 +48,11 @@ def inputs_of(source: Any, how: Opening = PLAIN, place: Workspace | None = None)
 
 
 def decoded(content: Content, encoding: str | None, name: str) -> Content:
-    """Return the content of a file; as bytes in UTF-8 if it is text in another encoding."""
-    if encoding is None:
+    """Return the content of a file; as bytes in UTF-8 if it is text in another encoding.
+
+    A binary file stays as it is: that it has no encoding is said where it is opened.
+    """
+    if encoding is None or is_binary(content):
         return content
     try:
         return in_utf_8(content, encoding)

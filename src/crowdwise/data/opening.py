@@ -12,6 +12,7 @@ _FOR: Final = {
     "table": "a database",
     "sheet": "a workbook of Excel",
     "transposed": "a JSON object of objects, or a matrix",
+    "encoding": "text",
 }
 
 
@@ -72,13 +73,15 @@ class Opening:
             if getattr(self, option) not in (None, False):
                 raise CallError(f"{option}= (--{option.replace('_', '-')}) does nothing for {name}: it is for tables.")
 
-    def options(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the options of these names, for the function that opens a format.
+    def options(self, names: Sequence[str], *, text: bool = False) -> dict[str, Any]:
+        """Return the options of these names, for the function that opens a format; `text` if it is stored as text.
 
         Raises:
             CallError: Another option was given, which this source does not take.
         """
         for one in fields(self):
+            if one.name == "encoding" and text:
+                continue
             if one.name in _FOR and one.name not in names and getattr(self, one.name) != one.default:
                 option = one.name.replace("_", "-")
                 raise CallError(f"{one.name} (--{option}) is for {_FOR[one.name]}, which this is not.")

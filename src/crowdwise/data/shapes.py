@@ -60,6 +60,12 @@ def _shaped(table: Table, given: Mapping[str, str | None], how: Opening, where: 
     if "worker" in given and how.wide not in (None, False):
         if "time" in given:
             raise CallError('duplicates="latest" (--duplicates latest) needs a table with a row for each label.')
+        for role in ("worker", "label"):
+            if given.get(role) is not None:
+                raise CallError(
+                    f"{role}= (--{role}) does nothing in a wide table, whose columns are the workers and whose cells "
+                    "are the labels: leave it out, or leave out wide (--wide)."
+                )
         chosen = wide.choose(table.names, given["item"], how.wide, where)
         sample = _sample(table, chosen.workers) if how.wide is True else None
         if sample is not None:

@@ -8,11 +8,10 @@ from typing import NoReturn
 
 from ..errors import CallError, DataError
 from .addresses import CLOUD, require_no_address, scheme_of
-from .cloud import require_writable
 from .formats import spark_format_of
 from .paths import expand
-from .replacing import check_distinct, check_replaceable, identity, target_path
-from .writing import check_outputs, check_page
+from .replacing import check_distinct, identity
+from .writing import check_file, check_outputs, check_page
 
 # Spark writes this file into a folder when all other files of the folder are complete.
 SUCCESS_FILE = "_SUCCESS"
@@ -71,10 +70,7 @@ def check_state(path: str, others: Sequence[str | None], what: str = "a state", 
     taken = {identity(place) for other in others if other is not None for place in _places(other)}
     if identity(_resolved(path)) in taken:
         raise CallError(f"{path} is given twice: {what} needs a file of its own.")
-    if scheme_of(path):
-        require_writable(path)
-    else:
-        check_replaceable(target_path(path))
+    check_file(path)
 
 
 def check_other_file(option: str, path: str, files: Sequence[str]) -> None:

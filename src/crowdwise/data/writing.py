@@ -11,7 +11,7 @@ import polars as pl
 
 from ..errors import CallError, DataError, require_kind
 from . import cloud
-from .addresses import require_no_address, scheme_of
+from .addresses import CLOUD, require_no_address, scheme_of
 from .formats import Compression, Format, extensions, split_extension
 from .frames import first_line
 from .paths import name_of
@@ -36,6 +36,15 @@ def check_outputs(paths: Sequence[str | os.PathLike[str]], *, bom: bool = False)
         else:
             check_replaceable(target_path(path))
     check_distinct(paths)
+
+
+def check_file(path: str | os.PathLike[str]) -> None:
+    """Raise `CallError` if a file that is no table, such as a state, cannot be written to a path or an address."""
+    if scheme_of(path) in CLOUD:
+        cloud.require_writable(str(path))
+    else:
+        require_no_address(path, "The file")
+        check_replaceable(target_path(path))
 
 
 def check_page(path: str | os.PathLike[str]) -> None:
@@ -97,6 +106,9 @@ def written_at_end(
     for content in contents.values():
         if not callable(content):
             require_kind("A table to write", content, pl.DataFrame | pl.LazyFrame | Mapping, "a polars table")
+    for path, content in contents.items():
+        if callable(content):
+            check_file(path)
     check_outputs([path for path, content in contents.items() if not callable(content)])
     check_distinct(list(contents))
     files = {path: content for path, content in contents.items() if not scheme_of(path)}

@@ -130,22 +130,31 @@ class History:
         if method != self.method:
             raise DataError(f"The state is of {self.method}, and cannot be used with {method}.")
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """Write the counts to a file, which is replaced when it is complete."""
+    def write(self, path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> None:
+        """Write the counts to a file, which is replaced when it is complete, or to an address in a cloud storage.
+
+        Args:
+            path: The file or the address.
+            storage: Options of the cloud storage, as in `read_labels`.
+        """
         from .history_file import write  # which imports this module
 
-        write(self, path)
+        write(self, path, storage)
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> "History":
-        """Read counts from a file.
+    def read(cls, path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> "History":
+        """Read counts from a file, or from an address in a cloud storage.
+
+        Args:
+            path: The file or the address.
+            storage: Options of the cloud storage, as in `read_labels`.
 
         Raises:
             DataError: The file is no state, is damaged, or of a version that cannot be read.
         """
         from .history_file import read  # which imports this module
 
-        return read(path)
+        return read(path, storage)
 
     def _places(self, workers: pl.Series) -> Array:
         return codes_of(workers, self.workers)

@@ -12,17 +12,19 @@ A file of a later version is refused in a sentence that names the version of cro
 import hashlib
 import os
 import stat
+from collections.abc import Callable, Mapping
 import sys
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
-from ..data.addresses import require_no_address
+from ..data.addresses import CLOUD, require_no_address, scheme_of
+from ..data.cloud import fetched_bytes, unwrapped
 from ..data.frames import first_line
-from ..data.replacing import temporary_files
+from ..data.writing import write as write_files
 from ..errors import DataError
 from ..kernels import Array
 from .history import CONFIDENCE, EVIDENCE, History, no_items
@@ -47,35 +49,30 @@ _COUNTS: Final = pl.List(
 )
 # Sums of fractions may be below zero by rounding.
 _ROUNDING: Final = 1e-6
+# The first bytes of a Parquet file, as which a state is in a cloud storage.
+_IN_PARQUET: Final = b"PAR1"
 
 
-def write(history: History, path: str | os.PathLike[str]) -> None:
-    """Write a history to a file, which is replaced when it is complete."""
-    require_no_address(path, "The file of a state")
-    target = Path(path)
-    with temporary_files([target]) as (temporary,):
-        try:
-            temporary.write_bytes(packed(history))
-        except OSError as problem:
-            raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem
+def write(history: History, path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> None:
+    """Write a history to a file, which is replaced when it is complete, or to an address in a cloud storage."""
+    write_files({os.fspath(path): file_of(history)}, storage)
 
 
-def read(path: str | os.PathLike[str]) -> History:
-    """Read a history from a file.
+def file_of(history: History) -> Callable[[Path], object]:
+    """Return the function that writes the file of a history to a path."""
+    return lambda path: path.write_bytes(packed(history))
+
+
+def read(path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> History:
+    """Read a history from a file, or from an address in a cloud storage.
 
     Raises:
         DataError: The file is no state, is damaged, or of a version that cannot be read.
     """
-    require_no_address(path, "A state")
+    content = fetched_bytes(str(path), storage or {}) if scheme_of(path) in CLOUD else _local_bytes(path)
     try:
-        if not stat.S_ISREG(Path(path).stat().st_mode):
-            raise DataError(f"The state {path} is no file, but a folder, a pipe or a device.")
-        content = Path(path).read_bytes()
-    except FileNotFoundError as problem:
-        raise DataError(f"There is no state {path}.") from problem
-    except (OSError, ValueError) as problem:
-        raise DataError(f"The state {path} cannot be read: {first_line(problem)}.") from problem
-    try:
+        if content.startswith(_IN_PARQUET):  # a copy of a file in a cloud storage
+            content = unwrapped(pl.read_parquet(BytesIO(content)), str(path))
         _check_digest(content)
         # Not from the file itself: polars would map it into memory, and somebody may write to it.
         row = pl.read_ipc(BytesIO(content))
@@ -86,6 +83,21 @@ def read(path: str | os.PathLike[str]) -> History:
         raise DataError(
             f"{path} is no state that `crowdwise aggregate --save-state` wrote, or it is damaged."
         ) from problem
+
+
+def _local_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file. Raises `DataError` if it cannot be read."""
+    require_no_address(path, "A state")
+    try:
+        if not stat.S_ISREG(Path(path).stat().st_mode):
+            raise DataError(f"The state {path} is no file, but a folder, a pipe or a device.")
+        return Path(path).read_bytes()
+    except FileNotFoundError as problem:
+        raise DataError(f"There is no state {path}.") from problem
+    except (OSError, ValueError) as problem:
+        if isinstance(problem, DataError):
+            raise
+        raise DataError(f"The state {path} cannot be read: {first_line(problem)}.") from problem
 
 
 def packed(history: History) -> bytes:

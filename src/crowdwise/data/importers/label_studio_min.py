@@ -93,5 +93,9 @@ def _answer(export: Export, value: Any, where: str) -> tuple[str, tuple[Any, ...
 
 
 LABEL_STUDIO_MIN: Final = Importer(
-    "label-studio-min", "a small Label Studio export (JSON-MIN, CSV or TSV)", _recognises, _read, uses=("item",)
+    "label-studio-min",
+    "a small Label Studio export (JSON-MIN, CSV or TSV)",
+    _recognises,
+    _read,
+    uses=("item", "question"),
 )
