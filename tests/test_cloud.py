@@ -107,9 +107,10 @@ def test_every_file_of_a_command_may_be_in_a_bucket(storage: dict[str, str], run
     copy = tmp_path / "copy.state"
     pl.read_parquet("s3://crowd/day.state", storage_options=storage).write_parquet(copy)
     assert cw.History.read(copy).workers.equals(state.workers)
-    again = run(*"aggregate s3://crowd/j.jsonl -m one_coin --history s3://crowd/day.state --json".split(), *words)
+    words += ["-m", "one_coin"]
+    again = run("aggregate", "s3://crowd/j.jsonl", "--history", "s3://crowd/day.state", "--json", *words)
     assert again.returncode == 0, again.stdout
-    asked = run(*"next s3://crowd/j.jsonl -m one_coin --budget 3 -o s3://crowd/next.csv".split(), *words)
+    asked = run("next", "s3://crowd/j.jsonl", "--budget", "3", "-o", "s3://crowd/next.csv", *words)
     assert asked.returncode == 0, asked.stderr
     assert pl.read_csv("s3://crowd/next.csv", storage_options=storage).height == 3
     assert "hush" not in ended.stderr + again.stderr + asked.stderr

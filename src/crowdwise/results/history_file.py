@@ -12,8 +12,8 @@ A file of a later version is refused in a sentence that names the version of cro
 import hashlib
 import os
 import stat
-from collections.abc import Callable, Mapping
 import sys
+from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Final
