@@ -421,6 +421,14 @@ def test_lm_eval_has_a_question_for_each_task_and_filter(tmp_path: Path) -> None
     assert cw.questions(tmp_path)["question"].to_list() == ["chess", "math / strict", "math / loose"]
 
 
+def test_lm_eval_has_every_repeat_of_a_request(tmp_path: Path) -> None:
+    sample = {"doc_id": 1, "doc_hash": "h", "target": "x", "filter": "none", "filtered_resps": [["x", " y", "x"]]}
+    (path,) = write({"samples_chess_2026-01-01T00-00-00.5.jsonl": [sample]}, tmp_path / "gpt")
+    labels = cw.read_labels(path)
+    assert sorted(worker for _, worker, _ in votes_in(labels)) == ["gpt", "gpt#2", "gpt#3"]
+    assert sorted(label for _, _, label in votes_in(labels)) == ["x", "x", "y"]
+
+
 @examples(100)
 @given(data=st.data())
 def test_nan_outside_of_strings_becomes_null_however_the_text_is_cut(data: st.DataObject) -> None:

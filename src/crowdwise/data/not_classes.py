@@ -35,7 +35,7 @@ def refuse_unless_classes(names: pl.Series, labels: int, column: str) -> None:
             f"Column {column!r} has {len(names):,} different numbers, such as {shown(names[0])}, which look like "
             f"measurements and not like classes: numeric=True (--numeric) takes them as numbers. {_SURE}"
         )
-    if len(names) >= _LEAST_TEXTS and names.dtype == pl.String and len(names) > _TEXT_SHARE * labels:
+    if len(names) >= _LEAST_TEXTS and len(names) > _TEXT_SHARE * labels and _are_texts(names):
         raise DataError(
             f"Column {column!r} has {len(names):,} different values in {labels:,} labels, such as {shown(names[0])}, "
             "which look like free text and not like classes: nothing can be counted where nobody says the same. Sort "
@@ -48,6 +48,11 @@ def refuse_unless_classes(names: pl.Series, labels: int, column: str) -> None:
             "class, with the labels yes and no, and aggregate each by itself; or write a row for each class and say "
             f'duplicates="set" (--duplicates set) to count them as one vote for all of them. {_SURE}'
         )
+
+
+def _are_texts(names: pl.Series) -> bool:
+    """Return whether names are text, and not all of them whole numbers, which may be ids of classes."""
+    return names.dtype == pl.String and names.cast(pl.Int64, strict=False).null_count() > 0
 
 
 def _are_fractions(names: pl.Series) -> bool:

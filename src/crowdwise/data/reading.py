@@ -326,8 +326,9 @@ def _read_votes(
 
     With `may_sample`, several answers of a model that judges are samples of it.
     """
-    timed = rules.duplicates == "latest"
-    votes = votes_of(read_export(importer, exports, options), options, exports[0].name, timed=timed)
+    found = read_export(importer, exports, options)
+    timed, declared = rules.duplicates == "latest", rules.classes is not None
+    votes = votes_of(found, options, exports[0].name, timed=timed, declared=declared)
     remarks = votes.remarks
     if votes.are_sets:
         rules = replace(rules, duplicates="set")

@@ -63,18 +63,19 @@ def _sample(
     if said and isinstance(said[0], list) and len(said) > 1 and all(map(_likelihood, said)):
         likelihoods = [_likelihood(one) for one in said]
         best = max(one[0] for one in likelihoods if one)
-        answer: Any = next(n for n, one in enumerate(likelihoods) if one and one[0] == best)
+        answers: list[Any] = [next(n for n, one in enumerate(likelihoods) if one and one[0] == best)]
         truth = _position(sample, truth, len(said))
     else:
-        answer = said[0] if said else None
-        while isinstance(answer, list):  # the same request several times, without a filter that takes one of them
-            answer = answer[0] if len(answer) == 1 else None
-        answer = answer.strip() if isinstance(answer, str) else answer
-    if not is_scalar(answer) or answer == "":
-        yield Answer(item, worker, question, (), model=True)
-    else:
-        status = "invalid" if answer == _NOTHING else ""
-        yield Answer(item, worker, question, (answer,), status=status, model=True)
+        answers = said[:1] or [None]
+        while len(answers) == 1 and isinstance(answers[0], list) and answers[0]:
+            answers = answers[0]  # several answers if the same request was repeated, and no filter takes one of them
+    for one in answers:
+        answer = one.strip() if isinstance(one, str) else one
+        if not is_scalar(answer) or answer == "":
+            yield Answer(item, worker, question, (), model=True)
+        else:
+            status = "invalid" if answer == _NOTHING else ""
+            yield Answer(item, worker, question, (answer,), status=status, model=True)
     if is_scalar(truth) and truth != "":
         yield Answer(item, "target", question, (truth,), gold=True)
 

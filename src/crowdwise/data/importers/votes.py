@@ -48,7 +48,9 @@ class Votes:
     pace: pl.DataFrame | None
 
 
-def votes_of(gathered: Gathered, options: ImportOptions, name: str, *, timed: bool = False) -> Votes:
+def votes_of(
+    gathered: Gathered, options: ImportOptions, name: str, *, timed: bool = False, declared: bool = False
+) -> Votes:
     """Return the votes of the question that the user names, or of the only one.
 
     Args:
@@ -56,6 +58,7 @@ def votes_of(gathered: Gathered, options: ImportOptions, name: str, *, timed: bo
         options: What the user asks for.
         name: The name of the export in messages.
         timed: Whether the table of votes has a column of times.
+        declared: Whether the user declared all classes, so that none of them is free text.
 
     Raises:
         CallError: There are several questions and the user names none, or one that is not there; or several classes
@@ -90,7 +93,8 @@ def votes_of(gathered: Gathered, options: ImportOptions, name: str, *, timed: bo
         said = "; ".join(f"{count:,} {what}" for what, count in left_out.items())
         raise DataError(" ".join([f"{name}, {gathered.importer.name}, has no vote in it: {said}.", *gathered.remarks]))
     table = table.select("item", "worker", "label", *(["time"] if timed else []))
-    _refuse_free_text(table["label"], question)
+    if not declared:
+        _refuse_free_text(table["label"], question)
     asked = f"; labels are the answers{_named(question)}" if question.name else ""
     remarks = (f"{name} is {gathered.importer.name}{asked}.", *gathered.remarks)
     columns = {"item": "item", "worker": "worker", "label": question.name or "label"} | (
@@ -249,7 +253,8 @@ def _refuse_free_text(labels: pl.Series, question: Question) -> None:
     if classes > _MOST_CLASSES or (classes > _MANY_CLASSES and classes * _ROWS_PER_CLASS > len(labels)):
         raise DataError(
             f"The {len(labels):,} answers{_named(question)} have {classes:,} different values; this looks like free "
-            f"text, such as {labels[0]!r}, and not like classes."
+            f"text, such as {labels[0]!r}, and not like classes. If each different value is a class, declare all "
+            "classes with classes= (--classes)."
         )
 
 
