@@ -181,6 +181,20 @@ def test_files_that_were_put_into_the_cache_by_hand_must_be_the_published_ones(
         datasets.load("tiny")
 
 
+def test_labels_whose_git_blob_is_known_are_checked_by_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    blob = subprocess.run(["git", "hash-object", "--stdin"], input=LABELS, capture_output=True, check=True).stdout
+    row = replace(tiny(), label_sha256="", label_git_blob=blob.decode().strip())
+    monkeypatch.setitem(datasets.CATALOG, "tiny", row)
+    server.mishaps = [wrong]
+    with pytest.raises(cw.DataError, match="is another file than the catalog's: its git blob is"):
+        datasets.fetch("tiny")
+    file = datasets.fetch("tiny") / "label.csv"
+    file.write_bytes(LABELS.replace(b"0,0,0", b"0,0,1"))
+    with pytest.raises(cw.DataError, match=r"label\.csv was changed .*: its git blob is not"):
+        datasets.load("tiny")
+    assert datasets.CATALOG["senti"].files["label.csv"] == "7398ef02356888562b9e612149059a2e5d121ee1"
+
+
 @pytest.mark.parametrize("continued", [whole, without_parts])
 def test_a_truncated_answer_is_continued_or_started_again(server: Server, continued: Answer) -> None:
     server.mishaps = [truncated, continued]

@@ -34,6 +34,7 @@ class Dataset:
         label_sha256: The SHA-256 of label.csv; empty if it is not known.
         truth_sha256: The SHA-256 of truth.csv; empty if it is not known.
         path: The folder under the public address; None if the user must provide the files.
+        label_git_blob: What `git hash-object` prints for label.csv, where its SHA-256 is not known.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Dataset:
     label_sha256: str
     truth_sha256: str
     path: str | None = None
+    label_git_blob: str = ""
 
     @property
     def folder(self) -> str:
@@ -60,8 +62,8 @@ class Dataset:
 
     @property
     def files(self) -> dict[str, str]:
-        """The names of the files, and the SHA-256 that each must have."""
-        return {"label.csv": self.label_sha256, "truth.csv": self.truth_sha256}
+        """The names of the files, and the checksum that each must have: a SHA-256, a git blob, or none (empty)."""
+        return {"label.csv": self.label_sha256 or self.label_git_blob, "truth.csv": self.truth_sha256}
 
 
 def _read_catalog() -> dict[str, Dataset]:

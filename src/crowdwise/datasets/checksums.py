@@ -1,4 +1,4 @@
-"""SHA-256 of the files of a dataset: recorded when they are downloaded, and checked whenever they are read again."""
+"""Checksums of the files of a dataset: checked when they are downloaded, and whenever they are read again."""
 
 import hashlib
 import re
@@ -10,12 +10,26 @@ from .catalog import Dataset
 
 # The file beside downloaded files with their SHA-256, one a line, as `sha256sum --check` reads it.
 RECORD: Final = "SHA256SUMS"
+_GIT_BLOB_DIGITS: Final = 40
 
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file, which is not read into memory at once."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def git_blob_of(path: Path) -> str:
+    """Return the id that git gives to a file, as `git hash-object` prints it."""
+    content = path.read_bytes()
+    return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()
+
+
+def checksum_like(path: Path, expected: str) -> tuple[str, str]:
+    """Return the checksum of a file, of the same kind as the expected one, and what that kind is called."""
+    if len(expected) == _GIT_BLOB_DIGITS:
+        return git_blob_of(path), "git blob"
+    return sha256_of(path), "SHA-256"
 
 
 def record(folder: Path, files: list[str]) -> None:
@@ -27,7 +41,7 @@ def record(folder: Path, files: list[str]) -> None:
 def verify(dataset: Dataset, folder: Path) -> None:
     """Raise `DataError` if a file in a folder of the cache is not the one that was downloaded.
 
-    Its SHA-256 must be that of the catalog or, where the catalog has none, the recorded one. A file for which neither
+    Its checksum must be that of the catalog or, where the catalog has none, the recorded one. A file for which neither
     is known was put there by hand, and is not checked.
     """
     recorded = _recorded(folder)
@@ -36,14 +50,14 @@ def verify(dataset: Dataset, folder: Path) -> None:
     else:
         remedy = f"`crowdwise datasets fetch {dataset.name} --again` downloads it again"
     for file, known in dataset.files.items():
-        expected = known or recorded.get(file)
+        expected = known or recorded.get(file, "")
         try:
-            changed = bool(expected) and sha256_of(folder / file) != expected
+            found, kind = checksum_like(folder / file, expected)
         except OSError as problem:
             raise DataError(f"{folder / file} could not be read: {problem.strerror}; {remedy}.") from problem
-        if changed:
+        if expected and found != expected:
             raise DataError(
-                f"{folder / file} was changed since it was published: its SHA-256 is not {expected}; {remedy}."
+                f"{folder / file} was changed since it was published: its {kind} is not {expected}; {remedy}."
             )
 
 

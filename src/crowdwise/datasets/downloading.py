@@ -19,7 +19,7 @@ from ..errors import CallError, DataError
 from .bounded import LimitError, Limits, open_bounded
 from .cache import address, cache_folder, complete_folder, how_to_provide
 from .catalog import find
-from .checksums import RECORD, record, sha256_of, verify
+from .checksums import RECORD, checksum_like, record, verify
 from .files import read
 
 # Called with the name of a file, the bytes received so far, and the size of the file in bytes (0 if not known).
@@ -93,8 +93,8 @@ def fetch(
         with closing(Workspace(target.parent)) as place:
             for left in place.abandoned():  # by downloads that were killed
                 shutil.rmtree(left, ignore_errors=True)
-            for file, sha256 in dataset.files.items():
-                _download(addresses[file], f"{name}/{file}", sha256, place.path / file, progress, timeout)
+            for file, checksum in dataset.files.items():
+                _download(addresses[file], f"{name}/{file}", checksum, place.path / file, progress, timeout)
             read(dataset, place.path)
             record(place.path, list(dataset.files))
             target.mkdir(exist_ok=True)
@@ -124,14 +124,14 @@ class _FetchError(Exception):
 
 
 def _download(
-    url: str, label: str, sha256: str, target: Path, progress: DownloadProgress | None, timeout: float
+    url: str, label: str, checksum: str, target: Path, progress: DownloadProgress | None, timeout: float
 ) -> None:
-    """Download one file in up to three attempts, each continuing where the last one stopped, and check its SHA-256.
+    """Download one file in up to three attempts, each continuing where the last one stopped, and check it.
 
     Args:
         url: The address of the file.
         label: The name of the file for `progress`.
-        sha256: The SHA-256 that it must have; empty if that is not known.
+        checksum: The SHA-256 or git blob that it must have; empty if neither is known.
         target: Where to write it.
         progress: Called with `label`, the bytes received so far and the size of the file (0 if not known).
         timeout: How many seconds to wait for an answer.
@@ -144,9 +144,9 @@ def _download(
         except _FetchError as problem:
             if not problem.passing or attempt == _ATTEMPTS:
                 raise
-    found = sha256_of(target)
-    if sha256 and found != sha256:
-        raise _FetchError(f"{url} is another file than the catalog's: its SHA-256 is {found}")
+    found, kind = checksum_like(target, checksum)
+    if checksum and found != checksum:
+        raise _FetchError(f"{url} is another file than the catalog's: its {kind} is {found}")
 
 
 def _receive(url: str, target: Path, timeout: float, limits: Limits, progress: Callable[[int, int], None]) -> None:
