@@ -1,5 +1,7 @@
 """Threads: outcomes are used in order, and after an error no thread starts another part."""
 
+import subprocess
+import sys
 import threading
 import time
 
@@ -66,3 +68,33 @@ def test_a_number_of_threads_that_is_none_is_refused(given: str, monkeypatch: py
 def test_no_number_of_threads_means_all_cores(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROWDWISE_THREADS", given)
     assert thread_count() >= 1
+
+
+_FORKED = """
+import multiprocessing as mp, os, sys
+import crowdwise as cw
+crowd = cw.simulate(20, 5, 3, seed=1)
+cw.read_labels(crowd.rows)  # polars starts its threads
+def refused(work):
+    try: work()
+    except cw.CallError as problem: return "spawn" in str(problem)
+works = [lambda: cw.BWA().fit(crowd.labels), lambda: cw.read_labels(crowd.rows), lambda: cw.read_truth(crowd.truth)]
+child = os.fork()
+if child == 0:
+    os._exit(0 if all(map(refused, works)) else 1)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux names the threads of a process")
+def test_a_forked_process_is_refused_in_a_sentence_and_does_not_hang() -> None:
+    done = subprocess.run([sys.executable, "-c", _FORKED], capture_output=True, text=True, timeout=600, check=False)
+    assert (done.stdout, done.returncode) == ("0\n", 0), done.stderr
+
+
+def test_a_process_forked_before_polars_was_used_works() -> None:
+    code = "import os, crowdwise as cw\nchild = os.fork()\nif child == 0: cw.simulate(20, 5, 3, seed=1); os._exit(0)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code + "print(os.waitpid(child, 0)[1])"], capture_output=True, text=True
+    )
+    assert done.stdout == "0\n", done.stderr

@@ -264,8 +264,11 @@ def test_a_marker_that_cannot_be_removed_while_it_is_open_is_removed_after_that(
 
 
 def test_available_memory_is_asked_of_whatever_the_system_has(monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {"/proc/meminfo": "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n"}
-    monkeypatch.setattr(workspace, "_text_of", lambda path: files.get(path, ""))
+    files = {
+        "/proc/meminfo": "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n",
+        "/proc/self/cgroup": "4:cpu,memory:/\n1:name=systemd:/\n0::/\n",
+    }
+    monkeypatch.setattr(workspace, "_text_of", lambda path: files.get(str(path), ""))
     assert workspace.available_memory() == 5_120_000
     for folder, limit, used in (("", "max", "current"), ("memory/", "limit_in_bytes", "usage_in_bytes")):
         container = {f"/sys/fs/cgroup/{folder}memory.{limit}": "3000\n", f"/sys/fs/cgroup/{folder}memory.{used}": "1\n"}
@@ -273,6 +276,13 @@ def test_available_memory_is_asked_of_whatever_the_system_has(monkeypatch: pytes
         assert workspace.available_memory() == 2999
         files.update(dict.fromkeys(container, "max\n"))
         assert workspace.available_memory() == 5_120_000
+    # A service of systemd is no container: its group has a path, and the groups above it have limits too.
+    files["/proc/self/cgroup"] = "0::/system.slice/crowd:1.service\n"
+    slice_ = "/sys/fs/cgroup/system.slice"
+    files.update({f"{slice_}/memory.max": "9000\n", f"{slice_}/memory.current": "2000\n"})
+    assert workspace.available_memory() == 7000
+    files.update({f"{slice_}/crowd:1.service/memory.max": "400\n", f"{slice_}/crowd:1.service/memory.current": "1\n"})
+    assert workspace.available_memory() == 399
     files.clear()
     monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 100}.__getitem__)
     assert workspace.available_memory() == 409_600

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from pathlib import Path
 from threading import Lock
 from typing import Any, Final, TypeVar
 
@@ -79,6 +80,46 @@ class Sum:
             return
         for total, part in zip(self.value, counts, strict=True):
             np.add(total, part, out=total)
+
+
+# Whether this process was forked from one in which polars had its threads, which a child does not have.
+_lacks_threads = False
+
+
+def require_threads() -> None:
+    """Raise `CallError` in a forked process in which polars would wait forever for threads that are not there."""
+    if _lacks_threads:
+        raise CallError(
+            "This process was forked from one that had used polars, whose threads a fork does not copy, so that "
+            'crowdwise would hang. Start processes by spawn: multiprocessing.get_context("spawn").'
+        )
+
+
+def _watch_forks() -> None:
+    """Find out before every fork whether polars has threads. Linux says so; elsewhere, fork is not the usual way."""
+    had_threads = False
+
+    def before() -> None:
+        nonlocal had_threads
+        had_threads = any(re.match(r"polars-\d", _text_of(name)) for name in Path("/proc/self/task").glob("*/comm"))
+
+    def in_child() -> None:
+        global _lacks_threads
+        _lacks_threads = _lacks_threads or had_threads
+
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=before, after_in_child=in_child)
+
+
+def _text_of(path: Path) -> str:
+    """Return the text of a small file; empty if it is gone."""
+    try:
+        return path.read_text()
+    except OSError:
+        return ""
+
+
+_watch_forks()
 
 
 def thread_count() -> int:

@@ -13,7 +13,7 @@ from .. import kernels, parallel
 from ..caution import Caution
 from ..errors import CallError, DataError
 from ..kernels import Array
-from ..parallel import Sum, Threads
+from ..parallel import Sum, Threads, require_threads
 from . import encoding, matrices
 from .classes import classes_of
 from .cleaning import Cleaning, Rules
@@ -124,6 +124,7 @@ class Labels:
         ReadingReport(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
                       columns={'item': 'task', 'worker': 'rater', 'label': 'vote'}, left_out={})
         """
+        require_threads()
         given = {"item": item, "worker": worker, "label": label}
         given |= {"time": time} if duplicates == "latest" else {}
         picked, found = pick(frame, given, "The table")
@@ -186,6 +187,7 @@ class Labels:
         >>> Labels.from_wide(pl.DataFrame({"id": [7, 8], "ann": ["cat", "dog"], "bob": ["dog", None]}))
         Labels(3 labels of 2 items by 2 workers in 2 classes)
         """
+        require_threads()
         table = frame_table(frame)
         given = {"item": item, "worker": None, "label": None}
         long = long_form(table, given, Opening(wide=True if workers is None else workers), "The table")
@@ -232,6 +234,7 @@ class Labels:
             integers_in_text: Whether a column of text that holds only integers becomes integers. This is for formats
                 that store everything as text, such as CSV.
         """
+        require_threads()
         encoding.check_policy(rules.duplicates)
         encoding.require_codes(table.height, "rows")
         cleaning = Cleaning(found, rules.missing, rules.numeric)

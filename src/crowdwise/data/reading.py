@@ -11,6 +11,7 @@ import polars as pl
 
 from ..caution import raise_once
 from ..errors import CallError, DataError, require_extra
+from ..parallel import require_threads
 from .class_names import read_label_names
 from .cleaning import Rules
 from .crowd import check_engine
@@ -199,6 +200,7 @@ def read_labels(
     >>> read_labels(path).names.items.to_list()
     ['007']
     """
+    require_threads()
     given: dict[str, str | None] = {"item": item, "worker": worker, "label": label}
     check_engine(engine)
     if duplicates is not None:

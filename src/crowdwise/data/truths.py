@@ -9,6 +9,7 @@ from typing import Any, Final
 import polars as pl
 
 from ..errors import DataError, quoted
+from ..parallel import require_threads
 from .cleaning import Rules
 from .formats import format_of, is_other_text
 from .frames import as_series, as_table, pick
@@ -74,6 +75,7 @@ def read_truth(
     >>> read_truth({"i1": "cat", "i2": "dog"}).rows()
     [('i1', 'cat'), ('i2', 'dog')]
     """
+    require_threads()
     given = {"item": item, "truth": truth}
     if isinstance(source, Mapping):
         table = pl.DataFrame([as_series("item", list(source.keys())), as_series("truth", list(source.values()))])

@@ -19,6 +19,7 @@ from ..data.knowledge import Known
 from ..data.labels import Labels
 from ..errors import CallError, DataError
 from ..kernels import Array
+from ..parallel import require_threads
 from ..results.contributions import Contributions
 from ..results.finite import out_of_range
 from ..results.inferred import Inferred
@@ -149,6 +150,7 @@ class Method(ABC):
             CallError: The method cannot run where the labels are, or its parameters lead out of the range of numbers.
             DataError: The method cannot be used with such labels, or would need too much memory for them.
         """
+        require_threads()
         require_crowd(labels, method=type(self).__name__, numeric=self.numeric)
         self.require_place(labels.place)
         check_weight(gold_weight)

@@ -23,11 +23,9 @@ _PREFIX: Final = "crowdwise-"
 # A file that marks a folder as created by crowdwise. The process that uses the folder keeps this file locked.
 _MARKER: Final = ".crowdwise-workspace"
 _MARKER_TEXT: Final = b"crowdwise works in this folder. When no crowdwise runs, the folder can be removed.\n"
-# The files with the memory limit and the memory use of a container in bytes: for cgroups version 2 and version 1.
-_CONTAINER_FILES: Final = (
-    ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", "/sys/fs/cgroup/memory/memory.usage_in_bytes"),
-)
+# Which control groups this process is in, and where Linux shows them.
+_OWN_GROUPS: Final = "/proc/self/cgroup"
+_GROUPS: Final = "/sys/fs/cgroup"
 # The free memory in bytes to assume if the system does not report it. Most machines have more.
 _FALLBACK_MEMORY: Final = 1 << 30
 # The structure that Windows fills in when it is asked for its memory: two numbers of 4 bytes (the length of the
@@ -68,24 +66,44 @@ def available_memory() -> int:
     Where the system does not say how much is free, such as on macOS, this is all memory of the machine.
     """
     free = _free_in_linux() or _total_by_sysconf() or _free_in_windows() or _FALLBACK_MEMORY
-    for limit, used in _CONTAINER_FILES:
+    for limit, used in _limits():
         allowed, taken = _text_of(limit).strip(), _text_of(used).strip()
         if allowed.isdigit() and taken.isdigit():
             free = min(free, max(int(allowed) - int(taken), 0))
     return free
 
 
-def _text_of(path: str) -> str:
+def _limits() -> Iterator[tuple[Path, Path]]:
+    """Yield the files with the limit and the use of memory, in bytes, of every control group that this process is in.
+
+    A container sees its own group as the root. Elsewhere, as in a service of systemd or a job of a cluster, the group
+    has a path, and the limits of the groups above it hold too.
+    """
+    for line in _text_of(Path(_OWN_GROUPS)).splitlines():
+        _, kinds, path = line.split(":", 2)
+        if kinds == "":  # version 2
+            root, limit, used = Path(_GROUPS), "memory.max", "memory.current"
+        elif "memory" in kinds.split(","):
+            root, limit, used = Path(_GROUPS, "memory"), "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        group = root / path.strip("/")
+        for folder in (group, *group.parents):
+            if folder.is_relative_to(root):
+                yield folder / limit, folder / used
+
+
+def _text_of(path: Path) -> str:
     """Return the text of a system file; empty if there is no such file."""
     try:
-        return Path(path).read_text()
+        return path.read_text()
     except OSError:
         return ""
 
 
 def _free_in_linux() -> int:
     """Return the free memory in bytes as reported by Linux; 0 on other systems."""
-    match = re.search(r"MemAvailable:\s+(\d+) kB", _text_of("/proc/meminfo"))
+    match = re.search(r"MemAvailable:\s+(\d+) kB", _text_of(Path("/proc/meminfo")))
     return int(match[1]) * 1024 if match else 0
 
 
