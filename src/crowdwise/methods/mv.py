@@ -11,10 +11,13 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..data.crowd import Crowd
 from ..data.labels import Labels
-from ..inference.method import Reference
+from ..inference.method import Progress, Reference
 from ..inference.vote_shares import VoteShares
 from ..results.contributions import Contributions
+from ..results.counted_votes import CountedVotes, is_large
+from ..results.inferred import Inferred
 from ..results.learned import Learned
 
 
@@ -45,6 +48,12 @@ class MajorityVote(VoteShares):
     def takes_sets(self) -> bool:
         """Whether a vote may name several classes: that is no majority vote any more."""
         return False
+
+    def infer(self, labels: Crowd, progress: Progress | None) -> Inferred:
+        """Count the votes; if there are very many classes, without a table of items by classes."""
+        if isinstance(labels, Labels) and labels.gold is None and is_large(labels):
+            return CountedVotes.of(self, labels)
+        return super().infer(labels, progress)
 
     def contributions(self, one: Labels, item: int, workers: Learned) -> Contributions:
         """Every vote on one item adds the same to the score of the class that it names."""

@@ -106,6 +106,15 @@ def transform(form: Form, value: float, scores: Array, votes: Array) -> Array:
     return chances(value * unit * scores / counts)
 
 
+def of_shares(calibrated_as: str, shares: Array, votes: Array, classes: int) -> Array:
+    """Return (items): the calibrated probability of one class of each item, whose share of the votes is known.
+
+    It is what `probabilities` returns for the scores of all classes, if these are the shares of votes.
+    """
+    value = constant(calibrated_as).value
+    return np.asarray((votes * shares + value / classes) / (votes + value))
+
+
 def constant(calibrated_as: str) -> Constant:
     """Return the constant of this name.
 

@@ -78,6 +78,17 @@ class Quality:
         return Quality(self.value[workers], *(None if part is None else part[..., workers] for part in parts))
 
 
+def about_votes(labels: Labels, answers: Array) -> dict[str, Any]:
+    """Return the attributes votes, worker_votes and agreement of a `Result` with these answers."""
+    agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers)
+    worker_votes = kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
+    return {
+        "votes": kernels.votes_per_item(labels.item_starts, labels.continued),
+        "worker_votes": worker_votes,
+        "agreement": np.divide(agreed, worker_votes, out=np.full(len(agreed), np.nan), where=worker_votes > 0),
+    }
+
+
 @dataclass(frozen=True, eq=False)
 class Result(ResultTables):
     """The truth that a method inferred from labels in memory.
@@ -169,9 +180,6 @@ class Result(ResultTables):
         learned: Any = Learned() if workers is None else workers
         ranking = kernels.best_two(scores, TIE)
         answers = ranking[0]
-        agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers)
-        worker_votes = kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
-        agreement = np.divide(agreed, worker_votes, out=np.full(len(agreed), np.nan), where=worker_votes > 0)
         return cls(
             method=method,
             names=labels.names,
@@ -180,15 +188,13 @@ class Result(ResultTables):
             workers=learned,
             convergence=convergence,
             ranking=ranking,
-            votes=kernels.votes_per_item(labels.item_starts, labels.continued),
-            worker_votes=worker_votes,
-            agreement=agreement,
             measure_quality=None if quality is None else partial(quality, labels, answers),
             measure_variance=variance,
             difficulty=learned.difficulty if difficulty is None else difficulty,
             gold=labels.gold,
             counted=counted,
             known=labels.known,
+            **about_votes(labels, answers),
         )
 
     @cached_property
@@ -224,6 +230,11 @@ class Result(ResultTables):
     def best_scores(self) -> Array:
         """(items), the score of the inferred label."""
         return self._of_answers(self.scores)
+
+    @property
+    def second_scores(self) -> Array:
+        """(items), the score of the second best class; of the only one, if there is no other."""
+        return np.take_along_axis(self.scores, np.maximum(self.ranking[1], 0)[:, None], axis=1)[:, 0]
 
     @cached_property
     def probabilities(self) -> Array:
@@ -295,7 +306,6 @@ class Result(ResultTables):
         answers, second, _ = self.ranking
         # If there is only one class, there is no second best: its code, name and score are null.
         runner_up = pl.Series(second).cast(pl.Int64).replace(-1, None)
-        second_score = np.take_along_axis(self.scores, np.maximum(second, 0)[:, None], axis=1)[:, 0]
         frame = pl.DataFrame(
             {
                 "item": self.names.items,
@@ -303,7 +313,7 @@ class Result(ResultTables):
                 "confidence": self.confidence,
                 "score": self.best_scores,
                 "runner_up": self.names.classes.gather(runner_up),
-                "runner_up_score": second_score,
+                "runner_up_score": self.second_scores,
                 "votes": self.votes,
             }
         ).with_columns(pl.when(pl.col("runner_up").is_not_null()).then("runner_up_score"))

@@ -70,7 +70,7 @@ def _disputed(result: Result) -> Array:
     second = result.ranking[1]
     if (second < 0).all():
         return np.zeros(0, np.int64)
-    lead = result.best_scores - np.take_along_axis(result.scores, second[:, None], axis=1)[:, 0]
+    lead = result.best_scores - result.second_scores
     lead[result.ties] = 0.0
     count = min(_MAX_ROWS, len(lead))
     among = np.flatnonzero(lead <= np.partition(lead, count - 1)[count - 1])
