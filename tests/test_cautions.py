@@ -1,16 +1,22 @@
 """Tests that Python says what the command line says: `result.cautions`, the warnings, `--json` and the screen."""
 
 import json
+import logging
 import pickle
 import warnings
+from dataclasses import fields
+from inspect import signature
 from pathlib import Path
+from typing import get_type_hints
 
 import numpy as np
 import polars as pl
 import pytest
 
 import crowdwise as cw
+from crowdwise.analysis import aggregation
 from crowdwise.caution import in_order, raise_once
+from crowdwise.data.importers.importer import ImportOptions
 
 from .commands import run
 from .test_deciders import panel
@@ -102,3 +108,42 @@ def test_numbers_have_cautions_too() -> None:
     numbers = cw.Numbers.from_arrays([1, 1, 2, 2], ["ann", "Ann", "ann", "Ann"], [1.0, np.nan, 5.0, 5.0])
     found = cw.aggregate(numbers, warn=False).cautions
     assert [one.kind for one in found] == ["dropped", "spelling"]
+
+
+def test_aggregate_takes_every_argument_of_read_labels(tmp_path: Path) -> None:
+    taken = set(get_type_hints(aggregation._Options)) | {"numeric"}
+    known = set(signature(cw.read_labels).parameters) - {"source", "imports"}
+    known |= {one.name for one in fields(ImportOptions)}
+    assert known <= taken
+    (tmp_path / "votes.csv").write_text("item,worker,label\n1,ann,Yes\n1,bob,yes\n2,ann,no\n")
+    result = cw.aggregate(tmp_path / "votes.csv", fold_case=True, method="mv", warn=False)
+    assert len(result.names.classes) == 2
+    on_disk = cw.aggregate(tmp_path / "votes.csv", engine="disk", workdir=tmp_path, method="mv", warn=False)
+    assert on_disk.to_frame().height == 2
+    with pytest.raises(cw.CallError, match=r"aggregate has no argument 'fold_cse'.*'fold_case'"):
+        cw.aggregate(tmp_path / "votes.csv", fold_cse=True)  # type: ignore[call-overload]
+    with pytest.raises(cw.CallError, match="fold_case is for a path or a table, and these labels are read already"):
+        cw.aggregate(cw.simulate(10, 5, seed=1).labels, fold_case=True)
+
+
+def test_fit_and_alpha_take_a_table() -> None:
+    crowd = cw.simulate(40, 5, 3, seed=1)
+    for rows in (crowd.rows, crowd.rows.to_pandas(), crowd.rows.to_arrow()):
+        assert cw.MajorityVote().fit(rows).to_frame().equals(cw.MajorityVote().fit(crowd.labels).to_frame())
+        assert cw.alpha(rows) == cw.alpha(crowd.labels)
+    numbers = pl.DataFrame({"item": [1, 1], "worker": ["a", "b"], "label": [1.0, 3.0]})
+    assert cw.NumericMean().fit(numbers).to_frame()["value"].to_list() == [2.0]
+    with pytest.raises(cw.CallError, match="takes labels, and this is a list"):
+        cw.MajorityVote().fit([1, 2])  # type: ignore[call-overload]
+
+
+def test_the_logger_tells_what_is_read_and_fitted_and_numba_is_quiet(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.DEBUG):
+        cw.aggregate(cw.simulate(40, 5, 3, seed=1).rows, method="bwa", warn=False)
+    told = [record.getMessage() for record in caplog.records if record.name == "crowdwise"]
+    assert any(line.startswith("Read Labels(200 labels of 40 items") for line in told)
+    assert any(line.startswith("Fitting BWA(") for line in told)
+    assert any(line.startswith("Iteration 1 changed") for line in told)
+    assert any(line.startswith("BWA converged after") for line in told)
+    assert not [record for record in caplog.records if record.name.startswith("numba")]
+    assert logging.getLogger("numba").level == logging.WARNING

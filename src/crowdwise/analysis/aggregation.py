@@ -1,21 +1,26 @@
 """`aggregate`: the truth from labels in one call, by the method that nobody has to choose."""
 
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal, TypedDict, Unpack, get_type_hints, overload
 
 from ..caution import Caution, raise_once
 from ..data.crowd import Crowd, is_crowd
+from ..data.disk.partitioning import Phases
 from ..data.encoding import Duplicates
+from ..data.importers.importer import Multi
 from ..data.labels import Labels
 from ..data.numbers import Numbers
 from ..data.reading import read_labels
-from ..errors import CallError
+from ..errors import CallError, did_you_mean
 from ..inference.gold import GOLD_WEIGHT
 from ..inference.method import Method, Progress
 from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
+from ..results.inferred import Inferred
+from ..results.inferred_numbers import InferredNumbers
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
 from .cautions import cautions
@@ -24,10 +29,9 @@ from .decisions import Decisions, decide, one_of
 from .ordinal import ordinal as ordinal_of
 
 
-class _Options(TypedDict, total=False):
-    """The arguments of `aggregate` that do not change what it returns, for those who check types."""
+class _Reading(TypedDict, total=False):
+    """The arguments of `read_labels` besides the source and those that `aggregate` has itself, for type checkers."""
 
-    method: str | Method | None
     item: str | None
     worker: str | None
     label: str | None
@@ -36,6 +40,38 @@ class _Options(TypedDict, total=False):
     missing: Sequence[Any]
     strict: bool
     classes: Sequence[Any] | None
+    strip: bool
+    fold_case: bool
+    format: str
+    question: str | None
+    wide: bool | str | Sequence[str] | None
+    transposed: bool
+    label_names: Sequence[str] | str | os.PathLike[str] | None
+    query: str | None
+    table: str | None
+    sheet: str | None
+    storage: Mapping[str, Any] | None
+    encoding: str | None
+    engine: str
+    memory: str | int | None
+    workdir: str | os.PathLike[str] | None
+    master: str | None
+    phases: Phases
+    models: bool
+    multi: Multi
+    status: str | Sequence[str]
+    worker_from: Literal["file", "folder"] | None
+    verdict: str | None
+    verdict_field: str | None
+    id: str | None
+    items: str | None
+    pairs: str | None
+
+
+class _Options(_Reading, total=False):
+    """The arguments of `aggregate` that do not change what it returns, for type checkers."""
+
+    method: str | Method | None
     gold: Any
     gold_weight: float
     history: Any
@@ -63,7 +99,7 @@ def aggregate(labels: Labels, **options: Unpack[_NoCosts]) -> Result: ...
 
 # On disk or in a cluster, the type does not say whether labels are numbers.
 @overload
-def aggregate(labels: Crowd, **options: Unpack[_NoCosts]) -> Any: ...
+def aggregate(labels: Crowd, **options: Unpack[_NoCosts]) -> Inferred | InferredNumbers: ...
 
 
 @overload
@@ -100,21 +136,13 @@ def aggregate(
     order: Sequence[Any] | None = ...,
     distance: str | None = ...,
     **options: Unpack[_Options],
-) -> Any: ...
+) -> Result | NumericResult | Decisions | Inferred | InferredNumbers: ...
 
 
 def aggregate(
     labels: Any,
     *,
     method: str | Method | None = None,
-    item: str | None = None,
-    worker: str | None = None,
-    label: str | None = None,
-    time: str | None = None,
-    duplicates: Duplicates | None = None,
-    missing: Sequence[Any] = (),
-    strict: bool = False,
-    classes: Sequence[Any] | None = None,
     numeric: bool = False,
     gold: Any = None,
     gold_weight: float = GOLD_WEIGHT,
@@ -126,7 +154,8 @@ def aggregate(
     distance: str | None = None,
     progress: Progress | None = None,
     warn: bool = True,
-) -> Any:
+    **reading: Any,
+) -> Result | NumericResult | Decisions | Inferred | InferredNumbers:
     """Infer the true label of every item, how sure that is, and how good every worker is.
 
     This is `Adjudicator().fit(labels)`, and for numbers `NumericRobust().fit(numbers)`, or `fit` of another method; it
@@ -135,15 +164,6 @@ def aggregate(
     Args:
         labels: What the workers said: labels, a path, or a table with a row for each label.
         method: Another method than the default: its key, as in `METHODS`, or the method itself, such as `cw.BWA()`.
-        item: The column of items, if its name does not say so.
-        worker: The column of workers.
-        label: The column of labels.
-        time: For `duplicates="latest"`, the column of times.
-        duplicates: What to do where one worker gave one item several labels: "error", "first", "last", "latest", "all",
-            "samples", "set" or "drop"; see `Labels.from_frame`. None as in `read_labels`.
-        missing: Values that mean "no label".
-        strict: Whether to refuse rows that would otherwise be dropped.
-        classes: All classes that a label may name, whether or not one does.
         numeric: Whether the labels of a path or a table are numbers; every item then gets a value with an interval.
         gold: The true labels of some items, which then are known: a path, a table, or a mapping from item to class.
         gold_weight: How many items each of these counts as in what is learned about the workers.
@@ -158,6 +178,8 @@ def aggregate(
         progress: Called after each iteration with its number and the largest change in it.
         warn: Whether to raise what `result.cautions` says as warnings, a `Caution` each. If not, cautions that take
             time are looked for when `result.cautions` is first used.
+        reading: For a path or a table: all arguments of `read_labels`, such as item, worker and label (the columns),
+            duplicates, missing, strict, classes, fold_case, question or engine.
 
     Returns:
         A `Result`, or a `NumericResult` of numbers; for labels on disk or in a cluster, an object with the same tables.
@@ -175,25 +197,23 @@ def aggregate(
     known: Any = {"gold": gold, "gold_weight": gold_weight, "history": history, "decay": decay}
     known_costs = None if costs is None else read_costs(costs)  # bad ones are refused before any work
     asked = one_of(costs, ordinal_of(ordinal, order, distance))
-    reading = {"item": item, "worker": worker, "label": label, "time": time, "classes": classes}
+    _check_reading(reading)
+    reading = {name: value for name, value in reading.items() if value is not None}  # the default of all that take it
     if is_crowd(labels):
-        given = [name for name, value in reading.items() if value is not None]
-        given += [name for name, value in (("duplicates", duplicates), ("missing", missing or None)) if value]
-        given += [name for name, value in (("strict", strict), ("numeric", numeric)) if value]
+        given = [name for name, value in {**reading, "numeric": numeric}.items() if value is not False and value != ()]
         if given:
             raise CallError(f"{given[0]} is for a path or a table, and these labels are read already.")
         crowd: Crowd = labels
+        chosen = _method(method, crowd.numeric)
     else:
-        rules: Any = {"duplicates": duplicates, "missing": missing, "strict": strict, "numeric": numeric}
-        crowd = read_labels(labels, **reading, **rules, warn=warn)
+        chosen = _method(method, numeric)
+        crowd = read_labels(labels, numeric=numeric, method=chosen, warn=warn, **reading)
     if crowd.numeric and (costs is not None or asked is not None):
         raise CallError("costs and an order are for classes, and these labels are numbers.")
     if asked is not None:
         asked.positions(crowd.names.classes)  # what cannot be ordered is refused before any work
-    default = NumericRobust() if crowd.numeric else Adjudicator()
-    chosen = default if method is None else as_method(method, numbers=crowd.numeric)
-    fitted: Any = chosen.fit(crowd, **known, progress=progress, warn=False)
-    result: Any = fitted.with_cautions(partial(_all_cautions, fitted, crowd, asked is not None))
+    fitted = chosen.fit(crowd, **known, progress=progress, warn=False)
+    result = fitted.with_cautions(partial(_all_cautions, fitted, crowd, asked is not None))
     if warn:
         raise_once(result.cautions)
     if known_costs is None and asked is None:
@@ -201,7 +221,21 @@ def aggregate(
     return decide(result, known_costs, ordinal=asked or False)
 
 
-def _all_cautions(fitted: Any, crowd: Crowd, ordered: bool) -> tuple[Caution, ...]:
+def _method(method: str | Method | None, numeric: bool) -> Method:
+    """Return the method that was asked for, or the default."""
+    default = NumericRobust() if numeric else Adjudicator()
+    return default if method is None else as_method(method, numbers=numeric)
+
+
+def _check_reading(reading: Mapping[str, Any]) -> None:
+    """Raise `CallError` if `aggregate` has no such arguments."""
+    known = get_type_hints(_Options)
+    for name in reading:
+        if name not in known:
+            raise CallError(f"aggregate has no argument {name!r}.{did_you_mean(name, list(known))}")
+
+
+def _all_cautions(fitted: Inferred, crowd: Crowd, ordered: bool) -> tuple[Caution, ...]:
     """Return what is known and found about a result; that classes are numbers is no news where they are ordered."""
     found = fitted.cautions if crowd.numeric else cautions(fitted, crowd)
     return tuple(one for one in found if not (ordered and one.kind == "numbers"))

@@ -20,7 +20,9 @@ import numpy as np
 
 from .. import kernels
 from ..data.crowd import require_crowd
+from ..data.frames import Tabular
 from ..data.labels import Labels
+from ..data.reading import as_crowd
 from ..errors import CallError, shown
 from ..kernels import Array
 from .ordinal import ordinal
@@ -48,13 +50,15 @@ class Agreement:
     high: float
 
 
-def alpha(labels: Labels, level: Level = "nominal", *, order: Sequence[Any] | None = None, seed: int = 0) -> Agreement:
+def alpha(
+    labels: Labels | Tabular, level: Level = "nominal", *, order: Sequence[Any] | None = None, seed: int = 0
+) -> Agreement:
     """Return Krippendorff's alpha, which says how much workers agree, with an interval from a bootstrap over the items.
 
     A vote that names several classes counts as several labels.
 
     Args:
-        labels: The labels, in memory.
+        labels: The labels, in memory, or a table as in `Labels.from_frame`.
         level: What classes are. "nominal": two labels agree or do not. "ordinal": classes are in an order, and it
             counts how many labels lie between two. "interval": it counts how far apart two labels are.
         order: The classes from the lowest to the highest, which are one step apart; None if they are numbers.
@@ -68,6 +72,7 @@ def alpha(labels: Labels, level: Level = "nominal", *, order: Sequence[Any] | No
     >>> [round(alpha(labels, level).value, 3) for level in ("nominal", "ordinal", "interval")]
     [0.545, 0.778, 0.957]
     """
+    labels = as_crowd(labels)
     require_crowd(labels, "alpha")
     if not isinstance(labels, Labels):
         raise CallError('alpha takes labels in memory: read them with engine="memory".')

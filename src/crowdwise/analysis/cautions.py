@@ -4,14 +4,17 @@ from typing import Final
 
 from ..caution import Caution, in_order, listed
 from ..data.crowd import Crowd, require_crowd
+from ..data.labels import Labels
 from ..data.reading_report import several
 from ..inference import dependence
 from ..methods.adjudicator import AS_THEY_ARE
 from ..results.calibration import is_calibrated
 from ..results.inferred import Inferred
+from ..results.result import Result
 from .findings import Findings
-from .pairing import require_result
+from .pairing import require_result, same_labels
 from .rivals import Rivals
+from .unnamed import caution_of_unnamed
 
 # With fewer items, too little is known of the workers, and the share of right labels is a matter of chance.
 _FEWEST_ITEMS: Final = 50
@@ -46,6 +49,8 @@ def cautions_in(found: Findings) -> tuple[Caution, ...]:
     some: list[Caution] = [*result.cautions, *found.deciders, *_dependent(found), *_overlap(labels)]
     if found.rivals is not None and not _is_said(found.rivals, result):
         some.append(found.rivals.caution)
+    if isinstance(result, Result) and isinstance(labels, Labels):
+        some += caution_of_unnamed(result, same_labels(result, labels))
     if labels.n_items < _FEWEST_ITEMS:
         items = "is 1 item" if labels.n_items == 1 else f"are {labels.n_items} items"
         some.append(

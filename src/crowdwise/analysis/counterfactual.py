@@ -1,8 +1,8 @@
-"""`smallest_flip`: the fewest votes that would have to change so that an item gets another answer."""
+"""`smallest_flip`: the fewest votes that would have to name another class so that this class is the answer."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from itertools import combinations, islice
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -11,13 +11,16 @@ from ..kernels import Array
 from ..results.contributions import Contributions
 from ..results.result import TIE
 
+# The most changes of as many votes that are tried for each rival; where scores take long to compute, one.
+_MOST_TRIED: Final = 100
+
 
 @dataclass(frozen=True, eq=False)
 class Flip:
     """The smallest change of votes that would change the answer, if the workers' parameters stay the same.
 
     Attributes:
-        changes: One row per vote to change, with the columns worker, said and instead.
+        changes: One row per vote to change, with the columns worker, said and instead, which is the new answer.
         label: The answer after these changes.
     """
 
@@ -33,12 +36,14 @@ def smallest_flip(
     classes: pl.Series,
     votes: pl.DataFrame,
 ) -> Flip | None:
-    """Find the fewest votes to change so that another class has the best score and is not tied.
+    """Find the fewest votes to change so that they name another class, and this class has the best score and no tie.
 
-    The votes add up independently. Therefore, for each rival, the votes whose change helps it most are changed first,
-    until it leads. The rival that needs the fewest changes is chosen; if several need as few, the runner-up. Where what
-    a vote adds depends on the other votes, the scores are computed again for every change; the order in which votes
-    are changed is the same, so fewer changes might do in rare cases.
+    Votes are changed to the new answer only. A vote for a third class may help a rival more, where a worker has a
+    strange confusion matrix, but nobody would expect that, and the matrix would not stay as it is.
+
+    Fewer changes come first, then the runner-up, then the larger lead. For each rival, the votes whose change helps it
+    most against the answer are tried first. The scores are computed again for every change that is tried; of many
+    possible changes only the first are tried, so fewer changes might do in rare cases.
 
     Args:
         added: The contributions of prior and votes to the scores of the item.
@@ -50,60 +55,54 @@ def smallest_flip(
         votes: One row per vote, with the columns worker and said.
 
     Returns:
-        The change, or None if no change of these votes changes the answer.
+        The change, or None if no class would be the answer if these votes named it.
     """
     winner, runner_up = best_two
+    rivals = range(len(added.prior)) if added.rescore is None else np.union1d(said, [runner_up]).tolist()
+    orders = {
+        rival: _most_helpful_first(added, said, vote_of, winner, rival)
+        for rival in rivals
+        if rival != winner and added.prior[rival] > -np.inf
+    }
+    for count in range(1, len(votes) + 1):
+        # Whether the rival is not the runner-up, the negative of its lead, the rival, and the votes to change.
+        found: list[tuple[bool, float, int, Array]] = []
+        for rival, order in orders.items():
+            for some in islice(combinations(order, count), _MOST_TRIED if added.rescore is None else 1):
+                changed = np.array(some)
+                scores = _scores_after(added, said, vote_of, changed, rival)
+                ahead = float(scores[rival] - np.delete(scores, rival).max())
+                if ahead > TIE * float(np.abs(scores).max()):
+                    found.append((rival != runner_up, -ahead, rival, changed))
+                    break
+        if found:
+            *_, rival, changed = min(found, key=lambda one: one[:3])
+            instead = classes.gather(np.full(count, rival)).alias("instead")
+            return Flip(votes[changed].select("worker", "said").with_columns(instead), classes[rival])
+    return None
+
+
+def _most_helpful_first(added: Contributions, said: Array, vote_of: Array, winner: int, rival: int) -> list[int]:
+    """Return the votes that could change to the rival; those whose change helps it most against the winner first."""
     first_rows = np.flatnonzero(np.diff(vote_of, prepend=-1))
-    # The best change so far: the number of votes to change, whether the rival is not the runner-up, the winner's lead
-    # after it, the numbers of these votes, and the classes that they would say instead.
-    best: tuple[int, bool, float, Array, Array] | None = None
-    for rival in range(len(added.prior)) if added.rescore is None else np.union1d(said, [runner_up]).tolist():
-        prior = added.prior[winner] - added.prior[rival]
-        if rival == winner or prior == np.inf:
-            continue
-        lead = added.lead(winner, rival)
-        now = np.bincount(vote_of, weights=lead[np.arange(len(said)), said])
-        options = np.where(np.isnan(lead[first_rows]), np.inf, lead[first_rows])
-        instead = options.argmin(axis=1)
-        then = options[np.arange(len(now)), instead]
-        # A vote that makes the rival impossible must change, so it comes first. Next comes a vote that makes the winner
-        # impossible if it changes, because then no other vote needs to change.
-        with np.errstate(invalid="ignore"):
-            gain = np.nan_to_num(now - then, nan=0.0, posinf=np.inf)
-        order = np.lexsort((np.arange(len(now)), -gain, then != -np.inf, now != np.inf))
-        tie = TIE if added.logarithmic else TIE * float(np.abs(added.scores(said)).max())
-        for count in range(1, len(now) + 1):
-            changed, kept = order[:count], order[count:]
-            if not (gain[changed] > 0).all() or (best is not None and count > best[0]):
-                break
-            if np.inf in now[kept]:
-                continue
-            if added.rescore is None:
-                total = prior + then[changed].sum() + now[kept].sum()
-            else:
-                total = _lead_after(added.rescore, said, changed, instead, winner)
-            if total < -tie:
-                if best is None or (count, rival != runner_up, total) < best[:3]:
-                    best = (count, rival != runner_up, float(total), changed, instead[changed])
-                break
-    if best is None:
-        return None
-    *_, changed, instead = best
-    changes = votes[changed].select("worker", "said").with_columns(classes.gather(instead).alias("instead"))
-    if added.rescore is not None:
-        said = said.copy()
-        said[changed] = instead
-        return Flip(changes, classes[int(added.rescore(said).argmax())])
-    after = np.delete(np.arange(len(said)), np.flatnonzero(np.isin(vote_of, changed)))
-    final = Contributions(added.prior, added.evidence[np.concatenate([after, first_rows[changed]])], added.logarithmic)
-    answer = int(final.scores(np.concatenate([said[after], instead])).argmax())
-    return Flip(changes, classes[answer])
+    lead = added.lead(winner, rival)
+    now = np.bincount(vote_of, weights=lead[np.arange(len(said)), said])
+    with np.errstate(invalid="ignore"):
+        gain = np.nan_to_num(now - lead[first_rows, rival], nan=-np.inf)
+    # A vote that makes the rival impossible must change, so it comes first.
+    order = np.lexsort((np.arange(len(now)), -gain, now != np.inf))
+    can_change = (said[first_rows] != rival) | (np.bincount(vote_of) > 1)
+    votes: list[int] = order[can_change[order]].tolist()
+    return votes
 
 
-def _lead_after(rescore: Callable[[Array], Array], said: Array, changed: Array, instead: Array, winner: int) -> float:
-    """By how much the winner leads all others after votes were changed, relative to the best score."""
-    after = said.copy()
-    after[changed] = instead[changed]
-    scores = rescore(after)
-    others = np.delete(scores, winner).max()
-    return float((scores[winner] - others) / max(scores[winner], others))
+def _scores_after(added: Contributions, said: Array, vote_of: Array, changed: Array, rival: int) -> Array:
+    """Return (classes), the scores if these votes named the rival and nothing else."""
+    if added.rescore is not None:  # then every vote is one row
+        after = said.copy()
+        after[changed] = rival
+        return added.rescore(after)
+    kept = np.flatnonzero(~np.isin(vote_of, changed))
+    rows = np.concatenate([kept, np.searchsorted(vote_of, changed)])
+    final = Contributions(added.prior, added.evidence[rows], added.logarithmic)
+    return final.scores(np.concatenate([said[kept], np.full(len(changed), rival)]))

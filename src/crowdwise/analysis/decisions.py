@@ -73,7 +73,7 @@ class Decisions(ResultTables):
     measure: Literal["cost"] | Measure = "cost"
 
     @property
-    def cautions(self) -> tuple[Caution, ...]:  # type: ignore[override]  # cached there
+    def cautions(self) -> tuple[Caution, ...]:
         """What to know before relying on the result that the decisions are from."""
         return self.result.cautions
 

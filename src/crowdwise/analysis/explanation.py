@@ -40,9 +40,11 @@ class Explanation:
             is first.
         prior: The contribution of what is known before any vote.
         difference: The lead of the answer over the runner-up.
-        flip: The smallest change of votes that would change the answer; None if no change of these votes does.
+        flip: The fewest votes that would have to name another class to make it the answer; None if no class would be
+            the answer if these votes named it.
         gold: Whether the answer was given as gold; then the votes only say what they would have made of it.
         limit: What the limits of confidence add at last, mostly below 0: no number of votes makes an answer certain.
+        named: Whether any vote names the answer; a method with confusion matrices may infer a class that nobody named.
     """
 
     item: Any
@@ -59,6 +61,7 @@ class Explanation:
     flip: Flip | None
     gold: bool = False
     limit: float = 0.0
+    named: bool = True
 
     def chart(self) -> Any:
         """Return `steps` as an Altair chart; needs the extra `report`."""
@@ -135,8 +138,9 @@ class Explanation:
         """A sentence that says which change of votes would change the answer."""
         if self.gold:
             return "The answer was given as gold, so no votes would change it."
+        nobody = "" if self.named else f"No worker named {_name(self.label)}. "
         if self.flip is None:
-            return "No change of these votes alone would change the answer."
+            return f"{nobody}No other class would be the answer if these votes named it."
         changes = [
             f"{_name(worker)} had said {_name(other)} instead of {_name(said)}"
             for worker, said, other in self.flip.changes.rows()
@@ -144,7 +148,7 @@ class Explanation:
         if len(changes) > 5:
             changes[5:] = [f"{len(changes) - 5:,} more likewise"]
         conditions = " and ".join(filter(None, (", ".join(changes[:-1]), changes[-1])))
-        return f"The answer would be {_name(self.flip.label)} if {conditions}."
+        return f"{nobody}The answer would be {_name(self.flip.label)} if {conditions}."
 
 
 def explain(result: Result, labels: Labels, item: Any) -> Explanation:
@@ -232,6 +236,7 @@ def explain_code(result: Result, labels: Labels, i: int) -> Explanation:
         flip=None if gold else smallest_flip(added, said, vote_of, (winner, rival), names.classes, votes),
         gold=gold,
         limit=limit,
+        named=bool((said == winner).any()),
     )
 
 

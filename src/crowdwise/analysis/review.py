@@ -15,6 +15,7 @@ from ..results.result import Result
 from .pairing import require_order, same_labels
 from .planning.needs import require_in_memory, require_whole
 from .planning.reasons import reasons
+from .unnamed import unnamed_answers
 
 # Without other wishes, an item is listed only if its answer is less sure than this, tied, or not what most workers say.
 _SURE: Final = 0.8
@@ -26,7 +27,8 @@ def review(result: Result, labels: Labels, *, top: int | None = None, below: flo
     """Return the items that are worth a person's time, the least sure first.
 
     These are at most a tenth of the items: the least sure of those whose answer is less than 80 % sure, whose best two
-    classes are tied, or whose answer is not what most workers say. Items that were given as gold are left out.
+    classes are tied, or whose answer is not what most workers say, or what none of them says. Items that were given as
+    gold are left out.
 
     Args:
         result: The result of a method.
@@ -49,13 +51,14 @@ def review(result: Result, labels: Labels, *, top: int | None = None, below: flo
     labels = same_labels(result, labels)
     votes = MajorityVote().fit(labels, warn=False)
     outvoted = (votes.labels != result.labels).to_numpy() & ~votes.ties
+    unnamed = unnamed_answers(result, labels)
     is_open = np.ones(labels.n_items, bool) if result.gold is None else result.gold < 0
     if below is not None:
         doubtful = is_open & (result.confidence < below)
     elif top is not None:
         doubtful = is_open
     else:
-        doubtful = is_open & ((result.confidence < _SURE) | result.ties | outvoted)
+        doubtful = is_open & ((result.confidence < _SURE) | result.ties | outvoted | unnamed)
         top = math.ceil(_SHARE * is_open.sum())
     # Items with the same confidence are in the order of their numbers, so that the order of rows changes nothing.
     codes = np.flatnonzero(doubtful)
@@ -65,6 +68,7 @@ def review(result: Result, labels: Labels, *, top: int | None = None, below: flo
     )["majority"]
     why = [
         _in_words(said, bool(result.ties[code]), bool(outvoted[code]), majority[int(code)])
+        + (f"; nobody says {shown(result.labels[int(code)])}" if unnamed[code] else "")
         for said, code in zip(reasons(result, labels, codes.tolist()), codes, strict=True)
     ]
     return pl.DataFrame(

@@ -1,7 +1,7 @@
 """Convert tables and sequences of other libraries to polars."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import polars as pl
 
@@ -13,6 +13,14 @@ from .table import Table
 
 # So many rows are looked at to find out what a table holds.
 _FEW_ROWS: Final = 1_000
+
+
+class Tabular(Protocol):
+    """A table of polars, pandas, pyarrow or another library with the Arrow C stream interface."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Give the rows as a capsule of Arrow."""
+        ...
 
 
 def as_table(frame: Any) -> pl.DataFrame:

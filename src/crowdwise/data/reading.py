@@ -1,5 +1,6 @@
 """`read_labels`: read labels from files, databases, clouds and tables in memory."""
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -14,11 +15,12 @@ from ..errors import CallError, DataError, require_extra
 from ..parallel import require_threads
 from .class_names import read_label_names
 from .cleaning import Rules
-from .crowd import check_engine
+from .crowd import check_engine, is_crowd
 from .disk.labels import LabelsOnDisk, fits
 from .disk.partitioning import Phases
 from .disk.workspace import Workspace
 from .encoding import Duplicates, check_policy, require_codes
+from .frames import is_frame
 from .importers.export import Export, worker_name
 from .importers.importer import NO_OPTIONS, Importer, ImportOptions, import_options
 from .importers.recognition import AUTO, TABLE, check_format, read_export
@@ -32,6 +34,7 @@ from .paths import Source
 from .sources import Scan, same_types, scan_content
 from .wide import ROW_NUMBERS
 
+_LOG = logging.getLogger("crowdwise")
 _SAMPLED: Final = (
     "Judges answered several times about the same items: each answer is a vote, as with --duplicates samples; "
     "--duplicates drop, first, last or error do otherwise."
@@ -243,9 +246,21 @@ def read_labels(
         if place is not None:
             place.close()
         raise
+    _LOG.info("Read %s", labels)
+    for sentence in (*labels.report.understood, *labels.report.repairs):
+        _LOG.info(sentence)
     if warn and place is None:
         raise_once(labels.slips)
     return labels
+
+
+def as_crowd(given: Any, *, numeric: bool = False) -> Any:
+    """Return labels as they are, and those of a table in memory; anything else is returned as it is.
+
+    >>> as_crowd(pl.DataFrame({"item": [1, 1], "worker": ["ann", "bob"], "label": ["x", "y"]}))
+    Labels(2 labels of 1 items by 2 workers in 2 classes)
+    """
+    return read_labels(given, numeric=numeric, warn=False) if is_frame(given) and not is_crowd(given) else given
 
 
 def _check_options_of_tables(options: ImportOptions, worker: str | None, first: Input) -> None:

@@ -5,6 +5,7 @@ line, a summary of what it does in one sentence, and the paper that it is from. 
 the report's last section and the docs are made from these.
 """
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass, replace
@@ -15,8 +16,10 @@ import numpy as np
 
 from ..caution import Caution, in_order, raise_once
 from ..data.crowd import Crowd, Place, require_crowd, require_single_votes
+from ..data.frames import Tabular
 from ..data.knowledge import Known
 from ..data.labels import Labels
+from ..data.reading import as_crowd
 from ..errors import CallError, DataError
 from ..kernels import Array
 from ..parallel import require_threads
@@ -35,6 +38,22 @@ Progress: TypeAlias = Callable[[int, float], None]
 
 _SWEEPING: Final = "use adjudicator, bwa, ds or another method that sweeps over the items."
 _ALTERNATIVES: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
+
+
+_LOG: Final = logging.getLogger("crowdwise")
+
+
+def _logged(progress: Progress | None) -> Progress | None:
+    """Return a callback that also writes each iteration to the log, if anybody reads it."""
+    if not _LOG.isEnabledFor(logging.DEBUG):
+        return progress
+
+    def both(number: int, change: float) -> None:
+        _LOG.debug("Iteration %d changed a score by up to %.3g.", number, change)
+        if progress is not None:
+            progress(number, change)
+
+    return both
 
 
 @dataclass(frozen=True)
@@ -96,7 +115,7 @@ class Method(ABC):
     @overload
     def fit(
         self,
-        labels: Labels,
+        labels: Labels | Tabular,
         *,
         gold: Any = None,
         gold_weight: float = GOLD_WEIGHT,
@@ -121,7 +140,7 @@ class Method(ABC):
 
     def fit(
         self,
-        labels: Crowd,
+        labels: Crowd | Tabular,
         *,
         gold: Any = None,
         gold_weight: float = GOLD_WEIGHT,
@@ -133,7 +152,7 @@ class Method(ABC):
         """Infer the true class of every item from the labels.
 
         Args:
-            labels: What the workers said: in memory, on disk or in a cluster.
+            labels: What the workers said: in memory, on disk or in a cluster; or a table, as in `Labels.from_frame`.
             gold: The true classes of some items, which then are known: a path, a table, or a mapping from item to
                 class. Confidence is fitted to them; see docs/gold.md.
             gold_weight: How many items each item of known class counts as in what is learned about the workers.
@@ -151,14 +170,17 @@ class Method(ABC):
             DataError: The method cannot be used with such labels, or would need too much memory for them.
         """
         require_threads()
-        require_crowd(labels, method=type(self).__name__, numeric=self.numeric)
-        self.require_place(labels.place)
+        given: Crowd = as_crowd(labels, numeric=self.numeric)
+        require_crowd(given, method=type(self).__name__, numeric=self.numeric)
+        self.require_place(given.place)
         check_weight(gold_weight)
         check_decay(decay)
-        known, crowd, cautions = Known(), labels, list(labels.cautions)
+        _LOG.info("Fitting %r to %r", self, given)
+        progress = _logged(progress)
+        known, crowd, cautions = Known(), given, list(given.cautions)
         if history is not None:
             self.require_history()
-            crowd, known, unknown = remember(self, labels, history, decay)
+            crowd, known, unknown = remember(self, given, history, decay)
             cautions += unknown
         if gold is None:
             result = self._fit(crowd if history is None else crowd.with_known(None, known), progress)
@@ -168,7 +190,8 @@ class Method(ABC):
             known = replace(known, gold_weight=gold_weight)
             result, about_gold = fit_with_gold(self, self._fit, crowd, gold, known, progress)
             cautions += about_gold
-        found = in_order([*cautions, *cautions_of_fit(result, labels)])
+        _LOG.info("%s %s", type(self).__name__, result.convergence)
+        found = in_order([*cautions, *cautions_of_fit(result, given)])
         if warn:
             raise_once(found)
         return result.with_cautions(partial(tuple, found))

@@ -13,6 +13,7 @@ import numpy as np
 
 from .. import kernels
 from ..data.crowd import Crowd
+from ..data.frames import Tabular
 from ..data.labels import Labels
 from ..data.numbers import Numbers
 from ..errors import CallError
@@ -99,7 +100,7 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
     @overload  # type: ignore[override]  # what it gives are numbers
     def fit(
         self,
-        labels: Numbers,
+        labels: Numbers | Tabular,
         *,
         gold: Any = None,
         gold_weight: float = GOLD_WEIGHT,
@@ -124,7 +125,7 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
 
     def fit(
         self,
-        labels: Crowd,
+        labels: Crowd | Tabular,
         *,
         gold: Any = None,
         gold_weight: float = GOLD_WEIGHT,
@@ -136,7 +137,7 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
         """Infer the true value of every item from numeric labels.
 
         Args:
-            labels: What the workers said: `Numbers`, in memory, on disk or in a cluster.
+            labels: What the workers said: `Numbers`, in memory, on disk or in a cluster; or a table.
             gold: Must be None: numeric methods take no gold.
             gold_weight: Is not used.
             history: Must be None: numeric methods have no history.

@@ -1,5 +1,6 @@
 """`compiled` and `allocating`: the decorators that compile a kernel."""
 
+import logging
 import os
 from collections.abc import Callable
 from contextlib import suppress
@@ -8,6 +9,7 @@ from typing import Any, ParamSpec, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numba import njit
+from numba.core import event
 from numba.core.registry import CPUDispatcher
 
 try:
@@ -15,9 +17,33 @@ try:
 except ImportError:  # another version of Numba: every process compiles for itself
     KernelCache = None  # type: ignore[assignment, misc]
 
+_LOG = logging.getLogger("crowdwise")
+# At the level DEBUG, Numba writes 100,000 lines while it compiles. Nobody wants them who did not ask Numba for them.
+_NUMBA_LOG = logging.getLogger("numba")
+if _NUMBA_LOG.level == logging.NOTSET and not _NUMBA_LOG.handlers:
+    _NUMBA_LOG.setLevel(logging.WARNING)
+
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
+
+
+class _CompilingLogged(event.Listener):
+    """Writes to the log, once, that kernels are compiled."""
+
+    logged = False
+
+    def on_start(self, _: Any) -> None:
+        if not self.logged:
+            _LOG.info("Compiling; this takes some seconds, once for each method and kind of crowd.")
+        _CompilingLogged.logged = True
+
+    def on_end(self, _: Any) -> None:
+        pass
+
+
+_listen: Any = event.register  # which has no types
+_listen("numba:compile", _CompilingLogged())
 
 
 class _Kernel(CPUDispatcher):

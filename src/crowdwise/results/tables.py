@@ -6,7 +6,7 @@ from copy import copy
 from functools import cached_property
 from html import escape
 from os import PathLike, fspath
-from typing import Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 import polars as pl
 
@@ -15,6 +15,9 @@ from ..data.replacing import check_distinct
 from ..data.spreadsheets import MOST_ROWS
 from ..data.writing import Content, has_sheets, write
 from ..errors import CallError, did_you_mean, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # What the same columns are called in the tables of cleanlab's `get_label_quality_multiannotator`.
 CLEANLAB_NAMES: Final = {
@@ -116,7 +119,7 @@ class ResultTables(ABC):
             tables[fspath(workers)] = renamed(_with_reasons(self._workers_to_write(), reasons))
         self._write({**tables, **(also or {})}, storage, bom)
 
-    def to_pandas(self, scores: bool = False, probabilities: bool = False) -> Any:
+    def to_pandas(self, scores: bool = False, probabilities: bool = False) -> "pd.DataFrame":
         """Return the table of the items, as in `to_frame`, as one of pandas."""
         try:
             return self.lazy(scores, probabilities).collect().to_pandas()
