@@ -39,7 +39,7 @@ class _Reading(TypedDict, total=False):
     duplicates: Duplicates | None
     missing: Sequence[Any]
     strict: bool
-    classes: Sequence[Any] | None
+    classes: Sequence[Any] | str | os.PathLike[str] | None
     strip: bool
     fold_case: bool
     format: str

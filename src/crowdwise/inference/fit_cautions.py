@@ -24,7 +24,7 @@ def cautions_of_fit(result: Any, labels: Crowd) -> list[Caution]:
             Caution(
                 "one class",
                 f"All labels name one class, {result.names.classes[0]!r}, so confidence says nothing.",
-                "If there are other classes, say which.",
+                "If there are others, name all of them: classes= (--classes).",
             )
         )
     return [*found, *result.method.cautions(result, labels)]
