@@ -252,3 +252,14 @@ def test_the_command_line_declares_classes_and_takes_samples(run: Command, tmp_p
     done = run("aggregate", str(path), "--classes", "no,maybe")
     assert done.returncode == 1
     assert "'yes', which is none of the declared classes" in done.stderr
+
+
+def test_the_report_says_which_samples_belong_together(tmp_path: Path) -> None:
+    rows, _ = sampled_judges(items=30, samples=2)
+    labels = cw.Labels.from_frame(rows, duplicates="samples")
+    cw.report(cw.MajorityVote().fit(labels), labels, path=tmp_path / "report.html")
+    assert "Sample of" in (tmp_path / "report.html").read_text()
+    numbers = cw.Numbers.from_arrays([1, 1, 1], ["a", "a", "b"], [2.0, 2.0, 3.0], duplicates="samples")
+    workers = cw.aggregate(numbers).workers_frame()
+    assert workers["worker"].to_list() == ["a", "a#2", "b"]
+    assert workers["sample_of"].to_list() == ["a", "a", None]

@@ -71,7 +71,7 @@ def _several_in_a_cell(names: pl.Series) -> str | None:
     """
     if names.dtype != pl.String or not 0 < len(names) <= _MOST_CLASSES:
         return None
-    ordered = names.drop_nulls().sort().to_list()
+    ordered: list[str] = names.drop_nulls().sort().to_list()
     for name in ordered:
         if name.startswith("[") and name.endswith("]") and _is_list(name):
             return name

@@ -38,7 +38,7 @@ class NumericResultOnSpark(NumericResultInParts):
     def workers_table(self) -> DataFrame:
         """Return one row per worker as a Spark DataFrame; see `NumericResult.workers_frame` for the columns."""
         frame = self.workers_frame()
-        kinds = dict.fromkeys(frame.columns[2:], t.DoubleType())
+        kinds = {name: t.StringType() if name == "sample_of" else t.DoubleType() for name in frame.columns[2:]}
         schema = _schema({"worker": self._labels.types["worker"], "labels": t.LongType(), **kinds})
         return self._labels.session.createDataFrame(frame.to_arrow().cast(to_arrow_schema(schema)), schema)
 

@@ -36,7 +36,8 @@ class NumericTables(ResultTables):
         """Return one row per worker, in order of first appearance; `WorkerErrors` says what the columns mean.
 
         All but worker and labels are null if no item has two labels. If the method looks for wild answers, there is a
-        column `wild`: how many of the worker's answers are expected to be so.
+        column `wild`: how many of the worker's answers are expected to be so. If workers have several samples
+        (`duplicates="samples"`), the column sample_of has the worker that each belongs to.
         """
         return self._workers
 
@@ -47,4 +48,5 @@ class NumericTables(ResultTables):
         found = {field.name: pl.Series(getattr(errors, field.name), nan_to_null=True) for field in fields(errors)[1:]}
         if np.isnan(errors.wild).all():
             del found["wild"]
-        return pl.DataFrame({**given, **found})
+        table, sample_of = pl.DataFrame({**given, **found}), self.names.sampled_workers
+        return table if sample_of is None else table.with_columns(sample_of)

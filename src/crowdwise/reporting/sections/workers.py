@@ -78,8 +78,10 @@ def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals:
     marks = dict(in_words(unusual, names_as_text(labels.names.classes), short=True).rows())
     shown = table.sort("labels", "code", descending=[True, False]).head(_MAX_ROWS).sort("quality", "code")
     pictures = _confusions(result, labels, shown["code"].to_numpy())
+    sample_of = labels.names.sampled_workers
     columns = [
         "Worker",
+        *([] if sample_of is None else ["Sample of"]),
         "#Labels",
         "#Quality",
         *(["#95% low", "#95% high"] if intervals else []),
@@ -91,6 +93,7 @@ def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals:
     rows = [
         [
             text(row["worker"]),
+            *([] if sample_of is None else [text(sample_of[row["code"]] or "")]),
             number(row["labels"]),
             number(row["quality"], ".3f"),
             *([number(row["low"], ".3f"), number(row["high"], ".3f")] if intervals else []),
