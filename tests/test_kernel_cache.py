@@ -127,6 +127,9 @@ def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_without_a_home_the_cache_is_private_among_the_temporary_files(tmp_path: Path, temporary: Path) -> None:
+    kernel = doubling(tmp_path)
+    assert kernel._cache.load_overload((), kernel.targetctx) is None
+    assert not list(temporary.iterdir())  # looking makes no folder
     assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
     (folder,) = temporary.iterdir()
     assert stat.S_IMODE(folder.stat().st_mode) == 0o700

@@ -31,17 +31,17 @@ from platformdirs import user_cache_path
 _CHECKSUM_BYTES: Final = hashlib.sha256().digest_size
 
 
-def _named_by_user(source: Path) -> Path | None:
+def _named_by_user(source: Path, _: bool) -> Path | None:
     """Return the folder that NUMBA_CACHE_DIR names."""
     named = config.CACHE_DIR  # type: ignore[attr-defined]  # Numba sets it while it is imported
     return Path(named) / _name_of_folder(source) if named else None
 
 
-def _beside_source(source: Path) -> Path:
+def _beside_source(source: Path, _: bool) -> Path:
     return source.parent / "__pycache__"
 
 
-def _in_home(source: Path) -> Path | None:
+def _in_home(source: Path, _: bool) -> Path | None:
     """Return a folder in the user's home, but never one named ~, which some versions make of a home that is unknown."""
     with suppress(RuntimeError):  # other versions refuse
         folder = user_cache_path("numba", appauthor=False)
@@ -49,30 +49,31 @@ def _in_home(source: Path) -> Path | None:
     return None
 
 
-def _in_temporary(source: Path) -> Path | None:
-    """Return a folder for temporary files that only this user can write to and read; it is made if it is not there.
+def _in_temporary(source: Path, to_save: bool) -> Path | None:
+    """Return a folder for temporary files that only this user can write to and read; it is made where code is saved.
 
     Reading machine code means running it: somebody else may have made this folder, or a link of this name.
     """
     try:
         private = Path(tempfile.gettempdir()) / f"crowdwise-kernels-{_user()}"
-        with suppress(FileExistsError):
-            private.mkdir(mode=0o700)
+        if to_save:
+            with suppress(FileExistsError):
+                private.mkdir(mode=0o700)
         found = private.lstat()
-    except OSError:  # there may be no folder for temporary files, or none that can be written to
+    except OSError:  # there is none, and perhaps no folder for temporary files at all
         return None
     is_private = os.name != "posix" or (found.st_uid, found.st_mode & 0o77) == (_user(), 0)
     return private / _name_of_folder(source) if stat.S_ISDIR(found.st_mode) and is_private else None
 
 
 # The places to look for machine code, the first one first.
-_PLACES: Final[list[Callable[[Path], Path | None]]] = [_named_by_user, _beside_source, _in_home, _in_temporary]
+_PLACES: Final[list[Callable[[Path, bool], Path | None]]] = [_named_by_user, _beside_source, _in_home, _in_temporary]
 
 
-def folders_of(source: Path) -> Iterator[Path]:
-    """Yield the folders that may have the machine code of the kernels in a source file."""
+def folders_of(source: Path, to_save: bool = False) -> Iterator[Path]:
+    """Yield the folders that may have the machine code of the kernels in a source file, or to which it may be saved."""
     for place in _PLACES:
-        folder = place(source)
+        folder = place(source, to_save)
         if folder is not None:
             yield folder
 
@@ -128,7 +129,7 @@ class KernelCache(FunctionCache):
         # Numba's own would look for one folder that can be written to, and read from no other.
         self._py_func, self._name = function, repr(function)
         self._source = Path(inspect.getfile(function))
-        self._cache_path = os.fspath(_beside_source(self._source))  # what Numba shows in its statistics
+        self._cache_path = os.fspath(_beside_source(self._source, False))  # what Numba shows in its statistics
         version = f"{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}"
         where = f"{self._source.stem}.{function.__qualname__}".replace("<", "").replace(">", "")
         self._file_names = f"{where}-{function.__code__.co_firstlineno}.py{version}"
@@ -136,9 +137,9 @@ class KernelCache(FunctionCache):
         are_checked = config.BOUNDSCHECK  # type: ignore[attr-defined]
         self._stamp = hashlib.sha256(self._source.read_bytes()).digest(), _all_kernels(), are_checked
 
-    def _files(self) -> Iterator[_CheckedFiles]:
+    def _files(self, to_save: bool = False) -> Iterator[_CheckedFiles]:
         """Yield the files of this kernel in every folder."""
-        for folder in folders_of(self._source):
+        for folder in folders_of(self._source, to_save):
             yield _CheckedFiles(os.fspath(folder), self._file_names, self._stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -160,7 +161,7 @@ class KernelCache(FunctionCache):
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep a compiled kernel in the first folder that takes it."""
         key, content = self._index_key(sig, data.codegen), data._reduce()
-        for files in self._files():
+        for files in self._files(to_save=True):
             with suppress(OSError):  # a folder that is read-only, or a full disk
                 return files.save(key, content)
         return None
