@@ -309,8 +309,8 @@ def test_strict_ends_with_1_if_a_method_does_not_converge(crowd: Path) -> None:
     told = run("aggregate", crowd / "labels.csv", *few)
     assert (told.returncode, json.loads(told.stdout)["converged"]) == (0, False)
     strict = run("aggregate", crowd / "labels.csv", *few, "--strict")
-    assert (strict.returncode, json.loads(strict.stdout)["converged"]) == (1, False)
-    assert strict.stderr.strip().endswith("--strict takes no such answer.")
+    assert (strict.returncode, json.loads(strict.stdout)["code"]) == (1, 1)
+    assert json.loads(strict.stdout)["error"].endswith("--strict takes no such answer.")
 
 
 def test_simulate_replaces_nothing_unless_told(tmp_path: Path) -> None:

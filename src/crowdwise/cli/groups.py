@@ -127,6 +127,7 @@ def _refuse_useless(context: typer.Context, marked: Mapping[str, Sequence[Any]],
         for mark in marked[name]:
             if isinstance(mark, NotWith) and mark.name in given:
                 raise CallError(f"{spelled[name]} {mark.reason}")
+        for mark in marked[name]:
             if isinstance(mark, Needs):
                 needs = [one for one in mark.names if one.partition("=")[0] in values]
                 if not any(_is_there(one, given, values) for one in needs):
