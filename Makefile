@@ -42,6 +42,10 @@ test-bounds: .venv/tested
 test-longest: .venv/tested
 	$(BIN)/pytest -m longest
 
+# Every extra in a clean environment of its own: what it promises works with what it installs, and nothing else.
+test-extras:
+	$(PYTHON) -m tools.extras
+
 test-spark: .venv/spark
 	$(BIN)/pytest -m spark tests
 
