@@ -200,12 +200,12 @@ def _split_batch(
         for role, known in codes.items():
             codes[role] = np.full(batch.height, -1, known.dtype)
             codes[role][labelled_rows] = known
-    batch = batch.rechunk()  # selecting rows from a column in many pieces takes twenty times as long
-    order, starts = kernels.split_by_hash(encoding.key(batch["item"]), bits)
+    # Selecting rows from a column in many pieces takes twenty times as long.
+    given = {role: batch[role].rechunk() for role in ("item", "time") if role in batch.columns}
+    order, starts = kernels.split_by_hash(encoding.key(given["item"]), bits)
     gathered = {role: known[order] for role, known in codes.items()}
     rows = pl.Series(order.astype(np.uint32))
-    given = {role: batch[role].gather(rows) for role in ("item", "time") if role in batch.columns}
-    return pl.DataFrame({**given, **gathered}), starts
+    return pl.DataFrame({**{role: column.gather(rows) for role, column in given.items()}, **gathered}), starts
 
 
 def _samples(pending: PendingRows, parts: int, workers: pl.Series) -> Samples:
