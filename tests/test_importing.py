@@ -189,6 +189,8 @@ def test_multi_select_is_refused_until_the_user_says_what_it_means(tmp_path: Pat
     ]
     with pytest.raises(cw.CallError, match=r"2 of 4 answers .* chose no class or several; first: '1' on item 1"):
         read_tasks(tmp_path, tasks)
+    with pytest.raises(cw.CallError, match=r"duplicates='last' \(--duplicates\) does nothing here"):
+        read_tasks(tmp_path, tasks, multi="set", duplicates="last")
     as_sets = read_tasks(tmp_path, tasks, multi="set")
     assert as_sets.set_valued
     assert as_sets.report.left_out["empty answer not used"] == 1

@@ -12,6 +12,7 @@ from typer.main import get_command
 import crowdwise as cw
 from crowdwise.cli.app import app
 
+from . import judge_logs
 from .commands import Command
 from .exports import label_studio
 
@@ -263,6 +264,12 @@ def test_an_export_is_recognised_whatever_is_said_of_opening_it(more: list[str],
     if "utf-8" in more or "utf-16" in more:
         assert run("questions", path, *more).returncode == 0
         assert run("convert", path, *more, "-o", tmp_path / "all.csv").returncode == 0
+
+
+def test_every_vote_of_a_judge_is_one_of_a_model(tmp_path: Path) -> None:
+    files = judge_logs.write(judge_logs.deepeval(judge_logs.VOTES), tmp_path)
+    with pytest.raises(cw.CallError, match=r"models= \(--models\) does nothing for a test run of DeepEval"):
+        cw.read_labels(files, models=True)
 
 
 def test_an_export_is_recognised_with_options_of_a_storage(tmp_path: Path) -> None:

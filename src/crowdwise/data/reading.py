@@ -348,6 +348,11 @@ def _read_votes(
     votes = votes_of(found, options, exports[0].name, timed=timed, declared=declared)
     remarks = votes.remarks
     if votes.are_sets:
+        if rules.duplicates not in ("error", "set"):
+            raise CallError(
+                f"duplicates={rules.duplicates!r} (--duplicates) does nothing here, where every answer is a set of "
+                'classes: leave it out, or say multi="each" (--multi each).'
+            )
         rules = replace(rules, duplicates="set")
     elif may_sample and importer.judges and _has_samples(votes.table, exports):
         rules = replace(rules, duplicates="samples")

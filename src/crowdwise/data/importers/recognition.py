@@ -86,6 +86,8 @@ def read_export(importer: Importer, exports: Sequence[Export], options: ImportOp
     for name in ("item", "worker", "verdict", "verdict_field", "id", "items", "pairs"):
         if getattr(options, name) is not None and name not in importer.uses:
             raise CallError(f"{name}= (--{name.replace('_', '-')}) does nothing for {importer.name}.")
+    if options.models and importer.judges:
+        raise CallError(f"models= (--models) does nothing for {importer.name}, where every vote is a model's.")
     try:
         return gather(importer, _found(importer, exports, options), exports[0].name)
     except NotAsExpectedError as problem:
