@@ -283,8 +283,9 @@ def test_columns_of_sqlite_that_are_computed_are_bounded(
 
 def test_tables_may_have_points_in_their_names_and_be_in_other_schemas(tmp_path: Path) -> None:
     files = tmp_path / "crowd.sqlite", tmp_path / "crowd.duckdb"
-    for path, connect in zip(files, (sqlite3.connect, duckdb.connect), strict=True):
-        connection: Any = connect(str(path))
+    libraries: tuple[Any, ...] = sqlite3, duckdb
+    for path, library in zip(files, libraries, strict=True):
+        connection = library.connect(str(path))
         connection.execute('create table "a.b" (item int, worker varchar, label varchar)')
         connection.execute("insert into \"a.b\" values (1, 'w', 'x')")
         if path.suffix == ".duckdb":

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import crowdwise as cw
-from crowdwise.results.counted_votes import CountedVotes
+from crowdwise.methods.mv.counted_votes import CountedVotes
 
 
 @settings(deadline=None, max_examples=30)

@@ -176,7 +176,7 @@ def test_a_matrix_of_text_leaves_out_what_means_no_label(missing: Any) -> None:
 def test_names_of_classes_are_for_whole_numbers(labels: list[Any], expected: Any) -> None:
     table = pl.DataFrame({"item": range(4), "worker": ["a"] * 4, "label": labels})
     if isinstance(expected, list):
-        found = cw.read_labels(table, label_names=["no", "yes"], missing=-1)
+        found = cw.read_labels(table, label_names=["no", "yes"], missing=[-1])
         assert found.names.classes.to_list() == expected
     else:
         with pytest.raises(cw.DataError, match=expected):

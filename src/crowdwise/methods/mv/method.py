@@ -11,14 +11,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data.crowd import Crowd
-from ..data.labels import Labels
-from ..inference.method import Progress, Reference
-from ..inference.vote_shares import VoteShares
-from ..results.contributions import Contributions
-from ..results.counted_votes import CountedVotes, is_large
-from ..results.inferred import Inferred
-from ..results.learned import Learned
+from ...data.crowd import Crowd
+from ...data.labels import Labels
+from ...inference.method import Progress, Reference
+from ...inference.vote_shares import VoteShares
+from ...results.contributions import Contributions
+from ...results.inferred import Inferred
+from ...results.learned import Learned
+from .counted_votes import CountedVotes, is_large
 
 
 @dataclass(frozen=True)

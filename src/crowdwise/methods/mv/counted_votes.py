@@ -6,17 +6,17 @@ instead of a score for every class; the others have a score of 0.
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
-from ..data.labels import Labels, shares
-from ..errors import require_room
-from ..kernels import Array
-from . import calibration
-from .convergence import Convergence
-from .learned import Learned
-from .result import Result, about_votes
+from ...data.labels import Labels, shares
+from ...errors import require_room
+from ...kernels import Array
+from ...results import calibration
+from ...results.convergence import Convergence
+from ...results.learned import Learned
+from ...results.result import Result, about_votes
 
 # From how many bytes on the table of scores is not made. This depends on the crowd alone, not on the machine.
 _LARGE_TABLE: Final = 2**30
@@ -81,14 +81,14 @@ class CountedVotes(Result):
         """Count the votes, each of which names one class; no class may be known beforehand."""
         counts = _Counts.of(labels)
         best, second, best_votes, second_votes = counts.best_two(labels.n_items, labels.n_classes)
-        about = about_votes(labels, best)
+        about, learned = about_votes(labels, best), cast(Any, Learned())
         ranking = best, second, (second_votes == best_votes) & (second >= 0)
         plain = cls(
             method=method,
             names=labels.names,
             scores=np.empty((0, 0)),
             scale=method.scale,
-            workers=Learned(),
+            workers=learned,
             convergence=Convergence(0, True, 0.0),
             ranking=ranking,
             measure_quality=None,
@@ -101,8 +101,8 @@ class CountedVotes(Result):
         del vars(plain)["scores"]  # so that the property below makes them
         return plain
 
-    @cached_property
-    def scores(self) -> Array:  # type: ignore[override]  # a field of `Result`, which is filled at once
+    @cached_property  # type: ignore[misc]  # a field of `Result`, which is filled at once
+    def scores(self) -> Array:
         """(items, classes), the shares of the votes. Raises `DataError` if they would not fit into memory."""
         size = 8 * self.voted.n_items * self.voted.n_classes
         require_room(size, "The scores of all classes", "Use best_scores and confidence, or merge rare classes.")

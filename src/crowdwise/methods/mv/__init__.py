@@ -1,0 +1,5 @@
+"""Majority vote: every worker has one vote, and the class with the most votes wins."""
+
+from .method import MajorityVote
+
+__all__ = ["MajorityVote"]
