@@ -157,7 +157,7 @@ def cells(matrix: Any, absent: Sequence[Any], dtype: pl.DataType) -> Iterator[pl
     for start, block in _blocks(matrix):
         values = _column(block)
         present = is_present(values, absent).to_numpy().reshape(block.shape)
-        labelled = present.any(axis=1)
+        labelled = np.asarray(present.any(axis=1))
         shown = present.copy()
         shown[~labelled, 0] = True
         rows, workers = np.nonzero(shown)
