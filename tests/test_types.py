@@ -58,7 +58,7 @@ reveal_type(cw.BWA().fit(pl.DataFrame()))  # crowdwise.results.result.Result
 reveal_type(cw.aggregate("labels.csv", fold_case=True, warn=False))  # crowdwise.results.result.Result
 cw.report(values, numbers)
 cw.plot(values, "workers")
-"""
+"""  # noqa: E501
 # What mypy has to refuse, and a part of what it says.
 WRONG = """
 import crowdwise as cw
