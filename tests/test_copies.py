@@ -1,6 +1,7 @@
 """Tests of followers: who copies whom is decided by evidence, on every engine, in any order of rows, and it is said."""
 
 from itertools import product
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -92,8 +93,17 @@ def test_two_who_know_are_no_copies() -> None:
 
 
 def test_a_panel_of_more_than_thirty_workers_stays_as_it_is() -> None:
-    rows, _ = panel(1, [0.8] * 30, copied=(0,), n_items=100)
-    assert not followers(cw.Adjudicator().fit(cw.Labels.from_frame(rows)))
+    """There the same test is a diagnosis, which names the two."""
+    labels = cw.Labels.from_frame(panel(1, [0.75] * 30, copied=(0,))[0])
+    result = cw.aggregate(labels, warn=False)
+    assert not followers(result)
+    (caution,) = (one for one in result.cautions if one.kind == "blocks")
+    assert "speak for copying, and all workers count in full: " in caution.sentence
+    assert set(caution.workers) == {"w0", "w30"}
+    found = cw.blocks(labels)
+    assert found.followers is not None
+    assert set(found.followers.table.select("worker", "follows").row(0)) == {"w0", "w30"}
+    assert "Among more than 30 workers nobody is left out because of that" in str(found)
 
 
 def test_a_follower_counts_where_its_leader_is_absent() -> None:
@@ -195,3 +205,20 @@ def test_gold_that_speaks_for_the_votes_brings_them_back() -> None:
     told = cw.Adjudicator().fit(labels, gold=gold, warn=False)
     assert not followers(told)
     assert (told.answers == plain.answers).mean() > 0.95
+
+
+def test_blocks_say_who_follows_and_what_they_do_not_see() -> None:
+    found = cw.blocks(cw.Labels.from_frame(panel(0, [0.8] * 7, copied=(0,))[0]))
+    assert found.to_dict()["followers"][0]["nats"] == pytest.approx(20.6, abs=0.1)
+    assert "The adjudicator leaves out votes of followers where their leader has one" in str(found)
+    alone = cw.blocks(cw.Labels.from_frame(panel(0, [0.8] * 7)[0]))
+    assert alone.followers is None
+    assert "That is no all-clear" in alone.summary
+
+
+def test_the_report_has_followers_beside_their_leader(tmp_path: Path) -> None:
+    labels = cw.Labels.from_frame(panel(0, [0.8] * 7, copied=(0,))[0])
+    cw.report(cw.aggregate(labels, warn=False), labels, path=tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "Follows" in page
+    assert page.count("w7 follows w0 (387 of 400 votes on the same items are equal, 21 nats)") >= 1

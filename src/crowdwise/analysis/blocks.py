@@ -1,7 +1,7 @@
 """`blocks`: which workers are not independent, because they agree more often than workers as good as they are would."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -24,10 +24,15 @@ from ..inference.dependence import (
 )
 from ..kernels import Array
 from ..methods.mv import MajorityVote
+from .followers import Followers, find_followers
 
 # With fewer workers than this, any agreement is as well explained by a common truth.
 _LEAST_WORKERS: Final = 4
 
+_UNSEEN: Final = (
+    "That is no all-clear: it does not show copies of a worker who is nearly always right, copies who share few items "
+    "with each other, nor a group of about half of the workers or more, whose opinion looks like the truth."
+)
 _CAUTION: Final = (
     "A block is a reason to look, not a verdict: copies, prompts of one model and colluders look like this, and so do "
     "experts who know what the others do not. The labels alone cannot tell which of these it is; the truth of about "
@@ -83,6 +88,7 @@ class Dependence:
         pairs: The number of pairs of workers.
         compared_pairs: How many of these pairs have enough items in common to be compared.
         empty: The table of no workers, which has the columns of `to_frame`.
+        followers: The workers who follow others, as far as the labels clearly say so; None if there are none.
     """
 
     blocks: Sequence[Block]
@@ -91,6 +97,7 @@ class Dependence:
     pairs: int
     compared_pairs: int
     empty: pl.DataFrame
+    followers: Followers | None = None
 
     def to_frame(self) -> pl.DataFrame:
         """Return one row per worker in a block; the largest block is first, and within a block names are in order.
@@ -116,13 +123,14 @@ class Dependence:
         return pl.DataFrame(rows, schema=dict(zip(names, kinds, strict=True)), orient="row")
 
     def sentences(self) -> list[str]:
-        """Return what was found as sentences: first a summary, then the blocks, last what blocks may mean."""
+        """Return what was found as sentences: first a summary, then the blocks, last who follows and what it means."""
         return [self.summary, *map(str, self.blocks), *self.cautions]
 
     @property
     def cautions(self) -> list[str]:
-        """What blocks may mean, in words; empty if there are none."""
-        return [_CAUTION] if self.blocks else []
+        """Who follows whom, and what blocks may mean, in words; empty if there are no blocks and no followers."""
+        followers = [] if self.followers is None else [str(self.followers)]
+        return [*followers, *([_CAUTION] if self.blocks or followers else [])]
 
     @property
     def summary(self) -> str:
@@ -131,7 +139,7 @@ class Dependence:
             return f"With fewer than {_LEAST_WORKERS} workers it cannot be said whether some of them are dependent."
         if self.compared_pairs == 0:
             return f"No two workers have {LEAST_COMPARED} items in common, so none of them can be compared."
-        found = "No workers agree more often than independent workers who are as good would."
+        found = f"No workers agree more often than independent workers who are as good would. {_UNSEEN}"
         if self.blocks:
             members = sum(block.members.height for block in self.blocks)
             found = (
@@ -158,6 +166,7 @@ class Dependence:
             "pairs": self.pairs,
             "compared_pairs": self.compared_pairs,
             "blocks": blocks,
+            "followers": [] if self.followers is None else self.followers.table.to_dicts(),
             "sentences": self.sentences(),
         }
 
@@ -193,7 +202,8 @@ def blocks(labels: Crowd) -> Dependence:
     # An engine is opened for a method; majority vote is the one that needs nothing.
     with open_engine(MajorityVote(), numbered) as engine:
         counts, found = confirmed_blocks(engine)
-    return _describe(labels.names.numbered(labels.numbering), counts, found)
+    described = _describe(labels.names.numbered(labels.numbering), counts, found)
+    return replace(described, followers=find_followers(labels, counts))
 
 
 def _describe(crowd: Names, counts: PairCounts, found: WorkerBlocks) -> Dependence:

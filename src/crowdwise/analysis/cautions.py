@@ -92,22 +92,26 @@ def _dependent(found: Findings) -> list[Caution]:
     """Return a caution about blocks of workers who count in full, or one that nobody looked for blocks."""
     if found.blocks is None:
         return [_not_compared(found.labels)]
+    followers = [] if found.followers is None else [found.followers.caution]
+    said = {name for caution in followers for name in caution.workers}
     counted = found.result.workers.counted_as
     names = found.labels.names.workers
     in_full = set((names if counted is None else names.filter(counted == 1)).to_list())
-    blocks = [block for block in found.blocks if in_full.issuperset(block.members["worker"].to_list())]
+    members_of = [(block, set(block.members["worker"])) for block in found.blocks]
+    blocks = [block for block, names in members_of if names <= in_full and not names <= said]
     if not blocks:
-        return []
+        return followers
     members = tuple(name for block in blocks for name in block.members["worker"])
     what = "a block that agrees" if len(blocks) == 1 else f"{len(blocks):,} blocks that agree"
     return [
+        *followers,
         Caution(
             "blocks",
             f"Confidence may be too high: {len(members):,} of {several(found.labels.n_workers, 'worker', 'workers')} "
             f"are in {what} more often than independent workers would: {listed(members)}.",
             "Find out whether they copy; crowdwise blocks (cw.blocks) says who agrees with whom.",
             workers=members,
-        )
+        ),
     ]
 
 

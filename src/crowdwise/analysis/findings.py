@@ -14,6 +14,7 @@ from ..inference import dependence
 from ..results.inferred import Inferred
 from .blocks import Block, Dependence, blocks
 from .deciders import deciders
+from .followers import Followers
 from .habits import habits
 from .rivals import Rivals, rivals
 from .unusual_workers import are_looked_at, find_unusual, in_words
@@ -43,6 +44,14 @@ class Findings:
     def blocks(self) -> Sequence[Block] | None:
         """The blocks of workers; None if they were not looked for."""
         return None if not self._compares or self.dependence is None else self.dependence.blocks
+
+    @property
+    def followers(self) -> Followers | None:
+        """The workers who follow others and count in full all the same; None if there are none."""
+        leaders = self.result.workers.leaders
+        if self.blocks is None or self.dependence is None or (leaders is not None and (leaders >= 0).any()):
+            return None
+        return self.dependence.followers
 
     @property
     def _compares(self) -> bool:

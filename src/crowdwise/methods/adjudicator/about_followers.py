@@ -19,25 +19,32 @@ _SETTLING: Final = 10
 _LONGEST_NAME: Final = 60
 
 
-def caution_about(result: Any, labels: Crowd) -> list[Caution]:
-    """Say who follows whom, how sure that is, how many answers it changes, and which items would settle it."""
-    copying, follows = result.workers.copying, result.workers.follows
-    if copying is None:
-        return []
-    names, codes = result.names.workers, np.flatnonzero(follows >= 0)
+def in_words(workers: Any, names: pl.Series) -> str:
+    """Return who follows whom, how often they agree, and how sure it is, as a phrase; `names` are in the same order."""
+    copying, follows = workers.copying, workers.follows
+    codes = np.flatnonzero(follows >= 0)
     said = [
         f"{_name(names[int(one)])} follows {_name(names[int(follows[one])])} ({copying.agreed[one]:,.0f} of "
         f"{copying.compared[one]:,.0f} votes on the same items are equal, {copying.nats[one]:.0f} nats)"
         for one in codes[np.argsort(-copying.nats[codes], kind="stable")]
     ]
     more = f" and {len(said) - _MOST_SAID:,} more do" if len(said) > _MOST_SAID else ""
+    return ", ".join(said[:_MOST_SAID]) + more
+
+
+def caution_about(result: Any, labels: Crowd) -> list[Caution]:
+    """Say who follows whom, how sure that is, how many answers it changes, and which items would settle it."""
+    copying, follows = result.workers.copying, result.workers.follows
+    if copying is None:
+        return []
+    names, codes = result.names.workers, np.flatnonzero(follows >= 0)
     items = _settling(result, labels) if isinstance(labels, Labels) else []
     settles = f" The truth of these items, given as gold= (--gold), settles it: {', '.join(map(_name, items))}."
     changed = f"{several(copying.changed, 'answer', 'answers')} of {labels.n_items:,}"
     return [
         Caution(
             "copies",
-            f"Votes are left out, because the labels speak for copying: {', '.join(said[:_MOST_SAID])}{more}. A "
+            f"Votes are left out, because the labels speak for copying: {in_words(result.workers, names)}. A "
             f"follower counts only where its leader has no vote; that changes {changed}.",
             f"If a follower judges for itself, take copies='separate' (--set copies=separate)."
             f"{settles if items else ''}",

@@ -69,7 +69,13 @@ def can_follow(n_workers: int, n_classes: int) -> bool:
 
 
 def leave_out_followers(
-    method: Any, engine: Engine, plain: Reading, counts: PairCounts, progress: Progress | None
+    method: Any,
+    engine: Engine,
+    plain: Reading,
+    counts: PairCounts,
+    progress: Progress | None,
+    rounds: int = _MOST_ROUNDS,
+    blocks: int = _MOST_TRIED,
 ) -> Reading:
     """Return a reading of the votes without those of workers who follow others; `plain` if nobody does.
 
@@ -79,15 +85,17 @@ def leave_out_followers(
         plain: The reading of all votes.
         counts: The comparisons of all workers.
         progress: Called after each iteration.
+        rounds: The most rounds; followers are left out of the next round.
+        blocks: How many blocks are tried in a round, those who agree most first.
     """
     suspects = find_suspects(counts)
     if not suspects.pairs.any():
         return plain
     known = [*plain.workers.copies.blocks, np.flatnonzero(suspects.pairs.any(axis=1))]
     said = JointCounts.of(engine, len(suspects.pairs), np.unique(np.concatenate(known)))
-    search = _Search(method, engine, suspects, said, progress)
+    search = _Search(method, engine, suspects, said, progress, blocks)
     found = search.explain(plain)
-    for _ in range(_MOST_ROUNDS):
+    for _ in range(rounds):
         following = search.improved(found)
         if following is None:
             break
@@ -95,6 +103,25 @@ def leave_out_followers(
     best = _described(search, found, plain) if found.blocks else plain
     engine.sweep(best.workers)  # the engine has the scores of the reading that was tried last
     return best
+
+
+def look_for_followers(method: Any, engine: Engine, counts: PairCounts) -> Any:
+    """Return the workers of a reading without those who follow others, in crowds of any size; None if nobody does.
+
+    In a crowd of more than 30 workers, only the workers who agree most are tried.
+
+    Args:
+        method: The adjudicator that looks for followers.
+        engine: The engine.
+        counts: The comparisons of all workers.
+    """
+    if len(counts.given) < _FEWEST_WORKERS or not find_suspects(counts).pairs.any():
+        return None
+    votes, _ = engine.sweep(None)
+    found = method.read(engine, votes, None)
+    if not can_follow(len(counts.given), engine.n_classes):
+        found = leave_out_followers(method, engine, found, counts, None, rounds=1, blocks=1)
+    return None if found.workers.copying is None else found.workers
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +134,7 @@ class _Search:
         suspects: Which pairs agree suspiciously often.
         said: What any two suspects said about the same items.
         progress: Called after each iteration.
+        most_blocks: How many blocks are tried in a round.
     """
 
     method: Any
@@ -114,6 +142,7 @@ class _Search:
     suspects: Suspects
     said: JointCounts
     progress: Progress | None
+    most_blocks: int
 
     def explain(self, reading: Reading) -> _Explanation:
         """Add the probability of the votes that a reading leaves out."""
@@ -169,7 +198,7 @@ class _Search:
             members = frozenset(block.tolist())
             if all(one < members or not one & members for one in settled):
                 new.append(block)
-        return new[:_MOST_TRIED]
+        return new[: self.most_blocks]
 
     def _fit(self, copies: Copies) -> _Explanation:
         """Read the votes that followers leave."""

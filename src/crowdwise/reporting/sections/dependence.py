@@ -12,9 +12,9 @@ _MAX_ROWS: Final = 100
 
 
 def gather(data: ReportData) -> list[Block] | None:
-    """Make the table of blocks of workers; None if there are none, or if the workers cannot be compared."""
+    """Make the table of blocks of workers, and say who follows whom; None if there is nothing, or nobody compared."""
     found = data.findings.dependence
-    if found is None or not found.blocks:
+    if found is None or not (found.blocks or found.followers):
         return None
     rows = [
         [
@@ -35,9 +35,9 @@ def gather(data: ReportData) -> list[Block] | None:
         "are as good, but have nothing in common but the truth, would. Count for: so many independent workers would "
         "say as much. Copies say the same nearly always."
     )
+    table = [Table("blocks of workers", columns, rows, left), Paragraph(note, "note")] if rows else []
     return [
         Paragraph(found.summary, "intro"),
-        Table("blocks of workers", columns, rows, left),
-        Paragraph(note, "note"),
+        *table,
         *(Paragraph(caution) for caution in found.cautions),
     ]

@@ -78,10 +78,11 @@ def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals:
     marks = dict(in_words(unusual, names_as_text(labels.names.classes), short=True).rows())
     shown = table.sort("labels", "code", descending=[True, False]).head(_MAX_ROWS).sort("quality", "code")
     pictures = _confusions(result, labels, shown["code"].to_numpy())
-    sample_of = labels.names.sampled_workers
+    sample_of, follows = labels.names.sampled_workers, _leaders(result)
     columns = [
         "Worker",
         *([] if sample_of is None else ["Sample of"]),
+        *([] if follows is None else ["Follows"]),
         "#Labels",
         "#Quality",
         *(["#95% low", "#95% high"] if intervals else []),
@@ -94,6 +95,7 @@ def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals:
         [
             text(row["worker"]),
             *([] if sample_of is None else [text(sample_of[row["code"]] or "")]),
+            *([] if follows is None else [text(follows[row["code"]] or "")]),
             number(row["labels"]),
             number(row["quality"], ".3f"),
             *([number(row["low"], ".3f"), number(row["high"], ".3f")] if intervals else []),
@@ -105,6 +107,14 @@ def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals:
         for row, picture in zip(shown.iter_rows(named=True), pictures, strict=True)
     ]
     return Table("workers", columns, rows, left_out(len(rows), table.height, "The workers with the most labels:"))
+
+
+def _leaders(result: Result) -> pl.Series | None:
+    """(workers), the name of the worker whom each follows, null for nobody; None if nobody follows anybody."""
+    leaders = result.workers.leaders
+    if leaders is None or not (leaders >= 0).any():
+        return None
+    return names_as_text(result.names.workers).gather(pl.Series(leaders).replace(-1, None))
 
 
 def _how_to_read_confusion(labels: Labels) -> str:
