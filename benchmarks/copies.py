@@ -1,7 +1,6 @@
 """Copies in small panels: the default beside majority vote. `python -m benchmarks.copies`.
 
-It prints the table of "Copies" in docs/adjudicator.md. All panels are simulated, so that no crowd is in it that anything
-was fitted to.
+It prints the table of "Copies in small panels" in docs/adjudicator.md. All panels are simulated.
 """
 
 import warnings
