@@ -59,9 +59,8 @@ def test_samples_prefer_no_class() -> None:
     rows, _ = sampled_judges()
     labels = cw.Labels.from_frame(rows, duplicates="samples")
     votes = pl.DataFrame(votes_of(labels), schema=SCHEMA, orient="row")
-    shares = votes.group_by("worker").agg((pl.col("label") == "y").mean())["label"]
-    assert shares.min() > 0.4
-    assert shares.max() < 0.6
+    shares = votes.group_by("worker").agg((pl.col("label") == "y").mean())["label"].to_numpy()
+    assert 0.4 < shares.min() < shares.max() < 0.6
 
 
 def test_samples_do_not_depend_on_the_order_of_rows() -> None:
@@ -184,7 +183,7 @@ def test_folding_keeps_the_commonest_spelling_on_every_engine(engine: Engine) ->
         assert labels.names.classes.to_list() == ["NO", "Yes", "maybe"]
         assert labels.report.missing == 2
     found = cw.MajorityVote().fit(labels)
-    assert cw.accuracy(found, {1: "YES", 2: "no"}) == 1
+    assert cw.accuracy(found, {1: "YES", 2: "no"}) == 1.0
     assert found.history is None or found.history.classes.to_list() == ["NO", "Yes", "maybe"]
 
 
@@ -192,6 +191,7 @@ def test_gold_and_states_in_another_case_name_the_same_class(tmp_path: Path) -> 
     rows = cw.simulate(60, 8, 2, seed=2).rows
     upper = rows.with_columns(pl.col("label").str.to_uppercase())
     first = cw.aggregate(cw.Labels.from_frame(rows, fold_case=True), method="bwa")
+    assert first.history is not None
     first.history.write(tmp_path / "state.npz")
     second = cw.Labels.from_frame(upper, fold_case=True)
     found = cw.aggregate(second, method="bwa", history=tmp_path / "state.npz")
@@ -205,7 +205,7 @@ def test_declared_classes_are_classes_although_nobody_names_them(engine: Engine)
     labels = engine.read(rows, classes=["yes", "no", "unsure"])
     assert labels.names.classes.to_list() == ["no", "unsure", "yes"]
     found = cw.aggregate(labels) if engine.name == "memory" else cw.DawidSkene(max_iterations=2).fit(labels)
-    assert found.lazy().select("confidence").collect()["confidence"].max() < 1
+    assert found.lazy().select("confidence").collect()["confidence"].to_numpy().max() < 1
 
 
 def test_a_label_outside_the_declared_classes_is_named(engine: Engine) -> None:

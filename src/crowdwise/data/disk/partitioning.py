@@ -205,7 +205,8 @@ def _split_batch(
     order, starts = kernels.split_by_hash(encoding.key(given["item"]), bits)
     gathered = {role: known[order] for role, known in codes.items()}
     rows = pl.Series(order.astype(np.uint32))
-    return pl.DataFrame({**{role: column.gather(rows) for role, column in given.items()}, **gathered}), starts
+    columns: dict[str, Any] = {role: column.gather(rows) for role, column in given.items()}
+    return pl.DataFrame(columns | gathered), starts
 
 
 def _samples(pending: PendingRows, parts: int, workers: pl.Series) -> Samples:
