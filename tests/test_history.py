@@ -437,6 +437,51 @@ def test_gold_of_two_batches_is_nearly_gold_of_both_together() -> None:
     assert (again.temperature, again.floor) == pytest.approx((second.temperature, second.floor))
 
 
+def _panel(items: int, first: int, seed: int, rate: float) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the labels of seven judges who are right four times of five and of one who copies the first, and truths.
+
+    With a rate of 0.97, the last one says the same as the first on so many items; with 0, it is as good as others.
+    """
+    random = np.random.default_rng(seed)
+    truth = random.integers(0, 2, items)
+    said = np.where(random.random((8, items)) < 0.8, truth, 1 - truth)
+    if rate:
+        said[7] = np.where(random.random(items) < rate, said[0], 1 - said[0])
+    item, judge = np.divmod(np.arange(8 * items), 8)
+    rows = {"item": first + item, "worker": [f"j{one}" for one in judge.tolist()], "label": said.T.ravel()}
+    return pl.DataFrame(rows), pl.DataFrame({"item": first + np.arange(items), "truth": truth})
+
+
+def test_who_copies_whom_is_remembered(tmp_path: Path, engine: Engine, workdir: Path) -> None:
+    method = engine.suited(cw.Adjudicator())
+    early, _ = _panel(300, 0, 1, 0.97)
+    past = method.fit(engine.read(early), warn=False).history
+    past.write(tmp_path / "crowd.state")
+    (pair,) = History.read(tmp_path / "crowd.state").copies.rows(named=True)
+    assert {pair["follower"], pair["leader"]} == {"j0", "j7"}
+    assert pair["shared"] == 300
+    assert 0.95 < pair["agreed"] / 300 < 0.99
+    # So few items show nobody who copies, and so it is known from before.
+    late, _ = _panel(18, 1000, 2, 0.97)
+    alone, continued = (
+        method.fit(engine.read(late), history=one, warn=False) for one in (None, tmp_path / "crowd.state")
+    )
+    assert (alone.workers.follows < 0).all()
+    names = continued.names.workers
+    (follower,) = np.flatnonzero(continued.workers.follows >= 0)
+    assert names[int(follower)] == pair["follower"]
+    assert names[int(continued.workers.follows[follower])] == pair["leader"]
+    (after,) = continued.history.copies.rows(named=True)
+    assert (after["follower"], after["shared"]) == (pair["follower"], 318)
+    # Who no longer agrees so often counts in full again.
+    other, _ = _panel(60, 2000, 3, 0.0)
+    independent = method.fit(engine.read(other), history=past, warn=False)
+    assert (independent.workers.follows < 0).all()
+    assert independent.history.copies.rows() == past.copies.rows()
+    merged = merge([past, past.decayed(0.5)]).copies.rows(named=True)
+    assert [row["shared"] for row in merged] == [450]
+
+
 def test_other_commands_take_a_state(tmp_path: Path) -> None:
     rows = CROWD.rows.with_columns(day=pl.when(pl.col("item").is_in(ITEMS[:200].implode())).then(1).otherwise(2))
     for day in (1, 2):

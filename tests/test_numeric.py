@@ -143,6 +143,51 @@ def test_wild_answers_move_the_mean_and_not_the_default() -> None:
     assert result.workers_frame()["wild"].sum() > rows.height / 40
 
 
+def _judges(seed: int) -> tuple[cw.Numbers, pl.DataFrame]:
+    """Return ratings from 1 to 10 by eight judges who compress the scale; the first one says 7 to 9 only."""
+    random = np.random.default_rng(seed)
+    values, slopes = random.normal(5.5, 2.0, 200), random.uniform(0.3, 1.0, 8)
+    said = 5.5 + slopes * (values[:, None] - 5.5) + random.normal(0, 0.4, 8) + random.normal(0, 0.6, (200, 8))
+    said[:, 0] = np.clip(8 + 0.25 * (values - 5.5) + random.normal(0, 0.2, 200), 7, 9)
+    item, judge = np.divmod(np.arange(said.size), 8)
+    numbers = cw.Numbers.from_arrays(item, judge, np.clip(np.round(said.ravel()), 1, 10))
+    return numbers, pl.DataFrame({"item": np.arange(200), "truth": values})
+
+
+def test_judges_who_compress_the_scale() -> None:
+    """The default is nearer to the truth than the mean, and does not call a judge precise who says little."""
+    methods = {"default": cw.NumericRobust(), "without": cw.NumericRobust(slopes=False), "mean": cw.NumericMean()}
+    errors: dict[str, list[float]] = {key: [] for key in methods}
+    for seed in range(4):
+        numbers, truth = _judges(seed)
+        results = {key: method.fit(numbers) for key, method in methods.items()}
+        for key, result in results.items():
+            errors[key].append(cw.numeric_errors(result, truth).mae)
+        workers = results["default"].workers_frame().sort("worker")
+        assert workers["quality"].arg_min() == 0
+        assert workers["slope_high"][0] < 0.5
+        assert workers["spread"][0] == workers["spread"].min()  # consistent, not right
+    found = {key: np.mean(values) for key, values in errors.items()}
+    assert found["default"] < 0.9 * found["mean"]
+    assert found["default"] < 0.8 * found["without"]
+
+
+def test_slopes_are_recovered_and_intervals_still_cover() -> None:
+    inside, of_slopes = [], []
+    for seed in range(4):
+        crowd = cw.simulate_numbers(300, 20, slope=0.3, seed=seed)
+        result = cw.aggregate(crowd.numbers, warn=False)
+        table = result.workers_frame().join(crowd.workers, on="worker", suffix="_true")
+        # Slopes are relative to the crowd: values are on the scale of those whose answers say most.
+        scale = float((table["slope_true"] / table["slope"] * table["labels"]).sum() / table["labels"].sum())
+        true = table["slope_true"] / scale
+        of_slopes.append(true.is_between(table["slope_low"], table["slope_high"]).mean())
+        rows = result.to_frame().join(crowd.truth, on="item")
+        inside.append((50 + scale * (rows["truth"] - 50)).is_between(rows["low"], rows["high"]).mean())
+    assert np.mean(of_slopes) > 0.85
+    assert np.mean(inside) > 0.92
+
+
 def test_workers_are_recovered() -> None:
     crowd = cw.simulate_numbers(3000, 20, seed=5)
     table = cw.NumericBWA().fit(crowd.numbers).workers_frame().join(crowd.workers, on="worker", suffix="_true")

@@ -20,9 +20,20 @@ if TYPE_CHECKING:
 # The key of the method for numbers that is used if none is named.
 DEFAULT_NUMERIC: Final = "robust"
 # The columns of workers that fit on a screen; the file has all of them.
-_SHOWN: Final = ("worker", "labels", "bias", "spread", "error", "quality", "quality_low", "quality_high", "wild")
+_SHOWN: Final = (
+    "worker",
+    "labels",
+    "bias",
+    "slope",
+    "spread",
+    "error",
+    "quality",
+    "quality_low",
+    "quality_high",
+    "wild",
+)
 # What these do without where the screen is too narrow for unbroken names, the least important first.
-_SPARE: Final = ("wild", "spread", "bias")
+_SPARE: Final = ("wild", "spread", "bias", "slope")
 
 
 def choose(context: typer.Context, key: str, settings: list[str] | None) -> tuple[str, "Method"]:

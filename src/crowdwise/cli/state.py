@@ -55,6 +55,8 @@ def show(file: Annotated[str, typer.Argument(help="A state.")]) -> None:
             "none" if taught is None else f"confidence is fitted to {Recalibration.known(taught).items:,.0f} items",
         )
     )
+    pairs = [f"{one} copies {other}" for one, other in found.copies.head(5).select("follower", "leader").rows()]
+    rows.append(("copies", ", ".join(pairs) + (" ..." if found.copies.height > 5 else "") or "none are known"))
     Terminal(False).table("The state", None, rows)
 
 

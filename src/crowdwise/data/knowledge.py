@@ -25,6 +25,8 @@ class Known:
         absent: The same of workers who gave none of these labels, and which items were counted; a `History`, or None.
         evidence: (2, 3, workers), how right workers were in earlier labels; see `Quality.evidence`. None if unknown.
         recalibration: What the gold of earlier labels taught about confidence; a `Recalibration`, or None.
+        followers: (pairs, 4), which workers copied others in earlier labels: the number of the follower, the number of
+            its leader, how often they agreed, and about how many items. None if nothing is known.
         first: The workers' parameters that the iterations begin with, because the known classes speak for them; workers
             are in the order of their numbers. None for the method's own start.
     """
@@ -34,6 +36,7 @@ class Known:
     absent: Any = None
     evidence: Array | None = None
     recalibration: Any = None
+    followers: Array | None = None
     first: Any = None
 
 

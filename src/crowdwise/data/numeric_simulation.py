@@ -19,7 +19,7 @@ class SimulatedNumbers:
     Attributes:
         rows: The labels, in a table with the columns item, worker and label.
         truth: The true value of every item, in a table with the columns item and truth.
-        workers: The columns worker, bias, spread and labels.
+        workers: The columns worker, bias, spread, slope and labels.
     """
 
     rows: pl.DataFrame
@@ -43,6 +43,7 @@ def simulate_numbers(
     bias: float = 2.0,
     likeness: float = 10.0,
     wild: float = 0.0,
+    slope: float = 1.0,
     workload: float = 0.5,
     seed: int = 0,
 ) -> SimulatedNumbers:
@@ -58,6 +59,8 @@ def simulate_numbers(
         bias: The standard deviation of the workers' biases, which are normal around 0.
         likeness: How alike spreads are: one divided by their square is gamma with shape likeness / 2.
         wild: The share of answers that are wild: normal around `mean`, five times as wide as the true values.
+        slope: The smallest slope: those of the workers are evenly spread from this to 1. A worker of slope 0.5
+            compresses the scale, around `mean`, to one half.
         workload: How unevenly the work is spread; see `simulate`.
         seed: The seed of the random numbers. The same seed gives the same crowd.
 
@@ -68,7 +71,7 @@ def simulate_numbers(
     >>> crowd.numbers
     Numbers(500 labels of 100 items by 10 workers as numbers)
     >>> crowd.workers.columns
-    ['worker', 'bias', 'spread', 'labels']
+    ['worker', 'bias', 'spread', 'slope', 'labels']
     """
     for name, value in (("items", items), ("workers", workers)):
         require(name, value, 1, MOST_CODES, whole=True)
@@ -79,6 +82,7 @@ def simulate_numbers(
         require(name, size, 0, 1e12, whole=False)
     require("likeness", likeness, 2.1, 1e9, whole=False)
     require("wild", wild, 0, 1, whole=False)
+    require("slope", slope, -10, 1, whole=False)
     require("workload", workload, 0, 10, whole=False)
     require_room(
         round(items * labels_per_item + workers) * LABEL_BYTES, f"A crowd of {items:,} items", "Simulate fewer."
@@ -88,7 +92,9 @@ def simulate_numbers(
     biases = random.normal(0.0, bias, workers)
     spreads = spread / np.sqrt(random.gamma(likeness / 2, 2 / likeness, workers))
     item_of, worker_of = deal(random, items, workers, labels_per_item, workload)
-    said = truth[item_of] + biases[worker_of] + random.normal(0.0, 1.0, len(item_of)) * spreads[worker_of]
+    slopes = 1 - (1 - slope) * random.random(workers) if slope < 1 else np.ones(workers)
+    expected = mean + slopes[worker_of] * (truth[item_of] - mean) + biases[worker_of]
+    said = expected + random.normal(0.0, 1.0, len(item_of)) * spreads[worker_of]
     is_wild = random.random(len(item_of)) < wild
     said = np.where(is_wild, random.normal(mean, 5 * deviation, len(item_of)), said)
     item_names, worker_names = named("i", items), named("w", workers)
@@ -96,5 +102,5 @@ def simulate_numbers(
     return SimulatedNumbers(
         pl.DataFrame({"item": item_names.gather(item_of), "worker": worker_names.gather(worker_of), "label": said}),
         pl.DataFrame({"item": item_names, "truth": truth}),
-        pl.DataFrame({"worker": worker_names, "bias": biases, "spread": spreads, "labels": given}),
+        pl.DataFrame({"worker": worker_names, "bias": biases, "spread": spreads, "slope": slopes, "labels": given}),
     )

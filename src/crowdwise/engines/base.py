@@ -284,12 +284,12 @@ class Engine(Protocol):
     Attributes:
         n_classes: The number of classes.
         first: The workers' parameters that the method starts from; None if it starts from scores.
-        remembers: Whether what was counted in earlier labels is added to every sweep.
+        known: What is known beforehand, such as what was counted in earlier labels, which is added to every sweep.
     """
 
     n_classes: int
     first: Any
-    remembers: bool
+    known: Known
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
         """Call the method's `sweep` on all items; return the sum of the counts and each class's largest change."""

@@ -39,7 +39,7 @@ class DiskEngine:
         self._remove_folder = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._mapped_scores: dict[int, Array] = {}  # by the number of the part
         self.last_workers: Any = None  # the workers' parameters in the last sweep
-        self.n_classes, self.remembers = labels.n_classes, parts.known.past is not None
+        self.n_classes, self.known = labels.n_classes, parts.known
         nothing = parts.load(0).slice(0, 0)
         self._width = method.width(nothing)
         self.first: Any = method.start(nothing)[1]

@@ -28,7 +28,7 @@ class MemoryEngine:
     def __init__(self, method: Sweeping, labels: Labels, start: Array | None = None) -> None:
         self._method = method
         self.labels = labels
-        self.n_classes, self.remembers = labels.n_classes, labels.known.past is not None
+        self.n_classes, self.known = labels.n_classes, labels.known
         self.first: Any
         self.scores, self.first = method.start(labels) if start is None else (start, None)
         bounds = labels.slices(method.count_size(labels), method.work_per_label)

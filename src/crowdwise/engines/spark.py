@@ -109,7 +109,7 @@ class SparkEngine:
         self._method = method
         self._labels = labels
         self._last_workers: Any = None  # the workers' parameters in the last sweep
-        self.n_classes, self.remembers = labels.n_classes, labels.known.past is not None
+        self.n_classes, self.known = labels.n_classes, labels.known
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
         no_labels = Labels(
             *empty,

@@ -1,8 +1,8 @@
 """`NumericMethod`: the base of methods for numeric labels, which give every item a value with an interval.
 
-All of them are weighted means or medians of the answers, and learn the weights, biases and errors of the workers in
-turn with the values. The loop and the engines are those of the other methods: the scores of an item are its value and
-the variance of its value instead of one score per class.
+All of them are weighted means or medians of the answers, and learn the weights, biases, slopes and errors of the
+workers in turn with the values. The loop and the engines are those of the other methods: the scores of an item are its
+value and the variance of its value instead of one score per class.
 """
 
 from abc import abstractmethod
@@ -22,7 +22,8 @@ from ..results.inferred_numbers import InferredNumbers
 from ..results.learned import Learned, PerWorker
 from ..results.numeric_result import NumericResult
 from ..results.result import Ending
-from ..results.worker_errors import Counted, WorkerErrors, precision_of_biases, worker_errors
+from ..results.worker_errors import Counted, WorkerErrors, worker_errors
+from ..results.worker_lines import FIRST_SLOPE_PRECISION, precision_of_biases, precision_of_slopes, worker_lines
 from .gold import GOLD_WEIGHT
 from .loop import IterativeMethod
 from .method import Progress
@@ -35,7 +36,7 @@ _LEAST = 1e-12
 class NumericCounts(NamedTuple):
     """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
 
-    errors: Array  # (workers, 6), see kernels/numbers.py
+    errors: Array  # (workers, 9), see kernels/numbers.py
     totals: Array  # (7), see there
     losses: Array  # (workers), what else a method counts of every worker; empty if it counts nothing else
 
@@ -45,10 +46,12 @@ class NumericWorkers(Learned):
     """What a numeric method knows of the workers, and of all items together.
 
     Attributes:
-        known: (workers, 3), the weight of a worker's answers, its bias, and the variance of its errors.
-        bias_variance: (workers), how uncertain the biases are.
+        known: (workers, 4), the weight of a worker's answers, its bias, the variance of its errors, and its slope.
+        doubts: (workers, 3), how uncertain biases and slopes are: the variance of the bias, the variance of the slope,
+            and twice their covariance.
         prior: The mean of the values, their precision around it (0 if it is not used), and the variance of that mean.
         bias_precision: The precision of the biases around 0; None if biases are not learned.
+        slope_precision: The precision of the slopes around 1; None if slopes are not learned.
         typical: The mean variance of errors.
         wild: The share of wild answers; 0 if none are looked for.
         rescaled: By how much the mean variance of errors changed when this was learned, as a share of it.
@@ -56,9 +59,10 @@ class NumericWorkers(Learned):
     """
 
     known: PerWorker
-    bias_variance: PerWorker
+    doubts: PerWorker
     prior: Array
     bias_precision: float | None
+    slope_precision: float | None
     typical: float
     wild: float
     rescaled: float
@@ -79,6 +83,16 @@ class NumericWorkers(Learned):
         """(workers), the variance of a worker's errors."""
         return self.known[:, 2]
 
+    @property
+    def learns_slopes(self) -> bool:
+        """Whether slopes are learned."""
+        return self.slope_precision is not None
+
+    @property
+    def slope(self) -> Array:
+        """(workers), by how much a worker's answer rises if the value rises by one; 1 if slopes are not learned."""
+        return self.known[:, 3]
+
 
 class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
     """The base of methods for numeric labels: a subclass says how the weights follow from the errors."""
@@ -94,6 +108,8 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
     counts_losses: ClassVar[bool] = False
     # The share of wild answers to begin with.
     first_wild: ClassVar[float] = 0.0
+    # Whether slopes of the workers are learned; then biases are, too.
+    slopes: bool = False
     # How many answers the mean variance of errors counts as, in what is learned of the errors of each worker.
     prior_strength: float = 15.0
 
@@ -170,15 +186,15 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
     def empty_counts(self, labels: Labels, workers: NumericWorkers | None) -> NumericCounts:
         """Zeros, which `sweep` adds to."""
         losses = np.zeros(labels.n_workers if self.counts_losses else 0)
-        return NumericCounts(np.zeros((labels.n_workers, 6)), np.zeros(7), losses)
+        return NumericCounts(np.zeros((labels.n_workers, 9)), np.zeros(7), losses)
 
     def sweep(self, labels: Labels, scores: Array, workers: NumericWorkers | None, counts: NumericCounts) -> Array:
         """Compute values and count errors; at first all workers are equal, and their errors have variance 1."""
         if workers is not None:
             self.evaluate(labels, scores, workers, counts)
             return np.array([workers.rescaled])
-        equal = np.tile([1.0, 0.0, 1.0], (labels.n_workers, 1))
-        first = NumericWorkers(equal, np.zeros(labels.n_workers), np.zeros(3), None, 1.0, 0.0, 0.0, np.zeros(0))
+        equal, sure = np.tile([1.0, 0.0, 1.0, 1.0], (labels.n_workers, 1)), np.zeros((labels.n_workers, 3))
+        first = NumericWorkers(equal, sure, np.zeros(3), None, None, 1.0, 0.0, 0.0, np.zeros(0))
         self.evaluate_first(labels, scores, first, counts)
         return np.zeros(1)
 
@@ -231,27 +247,34 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
         """What is known of the workers and of all items, from what a sweep counted."""
         if previous is None:
             return self._first(counts)
-        usual, error, square, share, of_value, _ = counts.errors.T
-        bias, bias_variance, around_zero = previous.bias, previous.bias_variance, previous.bias_precision
-        if around_zero is not None:
-            precision = 1 / previous.variance
-            bias_variance = 1 / (around_zero + precision * usual)
-            bias = precision * (error + usual * previous.bias) * bias_variance
-            # Adding the same to all biases and taking it off all values changes no answer: the mean bias is 0.
-            bias = bias - bias.mean()
-            around_zero = precision_of_biases(bias, bias_variance, previous.typical)
-        moved = bias - previous.bias
-        squares = square - 2 * moved * error + usual * (moved**2 + bias_variance)
-        hidden = 2 * previous.variance * share - of_value  # by a worker's own share in the values
+        share, of_value = counts.errors[:, 3], counts.errors[:, 4]
+        line = worker_lines(counts.errors, previous)
+        hidden = 2 * previous.variance * share - previous.slope**2 * of_value  # by a worker's own share in the values
         least = _least(counts, previous.prior)
-        variance, typical = self.variances(counts, np.maximum(squares + hidden, 0), previous.typical)
+        variance, typical = self.variances(counts, np.maximum(line.squares + hidden, 0), previous.typical)
         variance = np.maximum(variance, least)
-        known = np.column_stack([self.weights(counts, variance, typical), bias, variance])
+        bias_precision = slope_precision = None
+        if previous.bias_precision is not None:
+            bias_precision = precision_of_biases(line.bias, line.doubts[:, 0], previous.typical)
+        if previous.slope_precision is not None:
+            slope_precision = precision_of_slopes(line.slope, line.doubts[:, 1])
+        # Stretching all values and making all slopes less changes no answer: the mean slope is 1. It is the mean by how
+        # much the answers of a worker say about values, so that those who compress the scale do not set it.
+        stretch = 1.0
+        if slope_precision is not None:
+            said = counts.errors[:, 0] * line.slope**2 / variance
+            stretch = float((said * line.slope).sum() / said.sum())
+        slope = line.slope / stretch
+        prior = self._prior(counts, previous.prior, stretch)
+        # The bias is that of an answer about an item whose value is the mean of the prior, which has moved.
+        bias = line.bias + (slope - 1) * (prior[0] - previous.prior[0])
+        known = np.column_stack([self.weights(counts, variance, typical), bias, variance, slope])
         return NumericWorkers(
             known,
-            bias_variance,
-            self._prior(counts, previous.prior),
-            around_zero,
+            line.doubts / [1, stretch**2, stretch],
+            prior,
+            bias_precision,
+            slope_precision,
             max(typical, least),
             self.wild_share(counts),
             abs(max(typical, least) / previous.typical - 1),
@@ -263,22 +286,36 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
         n_workers = len(counts.errors)
         typical = max(self.first_variance(counts), _least(counts, np.zeros(3)))
         variance = np.full(n_workers, typical)
-        known = np.column_stack([self.weights(counts, variance, typical), np.zeros(n_workers), variance])
+        weights = self.weights(counts, variance, typical)
+        known = np.column_stack([weights, np.zeros(n_workers), variance, np.ones(n_workers)])
         mean = counts.totals[1] / counts.totals[0]
         around_zero = 10 / typical if self.learns_bias else None
+        around_one = FIRST_SLOPE_PRECISION if self.slopes else None
         prior = np.array([mean, 0.0, 0.0])
         return NumericWorkers(
-            known, np.zeros(n_workers), prior, around_zero, typical, self.first_wild, 0.0, np.zeros(0)
+            known,
+            np.zeros((n_workers, 3)),
+            prior,
+            around_zero,
+            around_one,
+            typical,
+            self.first_wild,
+            0.0,
+            np.zeros(0),
         )
 
-    def _prior(self, counts: NumericCounts, previous: Array) -> Array:
-        """The mean of the values, their precision around it, and the variance of that mean."""
+    def _prior(self, counts: NumericCounts, previous: Array, stretch: float) -> Array:
+        """The mean of the values, their precision around it, and the variance of that mean.
+
+        Values are first stretched, around the previous mean.
+        """
         items, away, square, uncertain, information = counts.totals[:5]
-        mean = previous[0] + away / items
+        mean = previous[0] + stretch * away / items
         if not self.learns_prior:
             return np.array([mean, 0.0, 0.0])
         variance = max((square + uncertain) / items, _least(counts, previous))
-        return np.array([mean, 1 / variance, 1 / information if information > 0 else variance / items])
+        of_mean = 1 / information if information > 0 else variance / items
+        return np.array([mean, 1 / (stretch**2 * variance), stretch**2 * of_mean])
 
     def variance_of_values(self, counts: NumericCounts) -> float:
         """The variance of the true values of the items."""
@@ -294,9 +331,7 @@ class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
         return worker_errors(
             Counted(
                 counts.errors,
-                workers.bias,
-                workers.variance,
-                workers.bias_precision,
+                workers,
                 workers.typical,
                 self.variance_of_values(counts),
                 self.wild_answers(counts),

@@ -52,6 +52,7 @@ def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Cr
         absent=faded.without(workers),
         evidence=evidence,
         recalibration=None if taught is None else Recalibration.known(taught),
+        followers=faded.followers_among(workers),
     )
     return labels, known, cautions
 

@@ -3,14 +3,17 @@
 Here `labels[e]` is the number that was said, not a class. The scores of an item are two numbers: its value, and the
 variance of the value.
 
-What is known of the workers is a table `known` (workers, 3): the weight of a worker's answers, its bias, and the
-variance of its errors. What is known of all items is `prior`: the mean of their values, the precision (one divided by
-the variance) of the values around it, which is 0 if nothing is known, and the variance of that mean.
+What is known of the workers is a table `known` (workers, 4): the weight of a worker's answers, its bias, the variance
+of its errors, and its slope, which is 1 unless slopes are learned. The answer that is expected of a worker is the mean
+of the prior, plus the bias, plus the slope times the difference of the value from that mean. What is known of all items
+is `prior`: the mean of their values, the precision (one divided by the variance) of the values around it, which is 0 if
+nothing is known, and the variance of that mean.
 
-What is counted of every worker is `errors` (workers, 6), sums over its answers; r is the answer minus the bias of the
-worker minus the value of the item, and h the share that the answer has in that value:
+What is counted of every worker is `errors` (workers, 9), sums over its answers; r is the answer minus what is expected
+of the worker, d the value of the item minus the mean of the prior, v the variance of the value, and h the share that
+the answer has in what is expected:
 
-    0 answers that are not wild    1 r    2 r squared    3 h    4 variance of the value    5 (1 - h) squared
+    0 answers that are not wild    1 r    2 r squared    3 h    4 v    5 (1 - h) squared    6 d    7 d squared    8 r d
 
 With wild answers, each term is multiplied by the probability that the answer is not wild. `totals` (7) are sums over
 the items; d is the value minus the mean of the prior:
@@ -27,14 +30,19 @@ _U = np.uint64
 
 
 @compiled
-def _count_answer(errors: Array, j: np.uint64, residual: float, share: float, variance: float, usual: float) -> None:
-    """Add one answer of worker j to `errors`; `usual` is the probability that it is not wild."""
+def _count_answer(
+    errors: Array, j: np.uint64, residual: float, share: float, away: float, variance: float, usual: float
+) -> None:
+    """Add one answer of worker j to `errors`; `away` is d, `usual` the probability that it is not wild."""
     errors[j, 0] += usual
     errors[j, 1] += usual * residual
     errors[j, 2] += usual * residual * residual
     errors[j, 3] += usual * share
     errors[j, 4] += usual * variance
     errors[j, 5] += usual * (1.0 - share) * (1.0 - share)
+    errors[j, 6] += usual * away
+    errors[j, 7] += usual * away * away
+    errors[j, 8] += usual * residual * away
 
 
 @compiled
@@ -106,7 +114,8 @@ def sweep_means(
         _count_item(totals, value, variance, weight, prior)
         for e in range(low, high):
             j = _U(workers[e])
-            _count_answer(errors, j, labels[e] - known[j, 1] - value, known[j, 0] / total, variance, 1.0)
+            residual = labels[e] - known[j, 1] - value
+            _count_answer(errors, j, residual, known[j, 0] / total, value - prior[0], variance, 1.0)
         if losses is not None:
             unit = _deviation(labels[low:high])
             if unit > 0.0:
@@ -171,7 +180,8 @@ def sweep_medians(
         _count_item(totals, value, variance, weight, prior)
         for e in range(answers.size):
             j = _U(workers[low + _U(e)])
-            _count_answer(errors, j, answers[e] - value, weights[e] / weight, variance, 1.0)
+            residual, share = answers[e] - value, weights[e] / weight
+            _count_answer(errors, j, residual, share, value - prior[0], variance, 1.0)
         if losses is not None:
             unit = _deviation(answers) if by_deviation else 1.0
             if unit > 0.0:
@@ -201,12 +211,13 @@ def _around_median(answers: Array, weights: Array) -> tuple[float, float]:
 @compiled
 def _settle(
     answers: Array,
+    slopes: Array,
     weights: Array,
     uncertain: Array,
     prior: Array,
     wild: float,
     height: float,
-    value: float,
+    away: float,
     usual: Array,
 ) -> tuple[float, float, float]:
     """Compute the value of one item and which of its answers are wild, in turn, from a first value on.
@@ -215,47 +226,53 @@ def _settle(
     highest density of answers that are not. Overwrites `usual` by the probabilities that answers are not wild.
 
     Args:
-        answers: The answers without the biases of their workers.
+        answers: The answers minus the biases of their workers and the mean of the prior.
+        slopes: The slopes of their workers.
         weights: The precisions of the workers.
-        uncertain: How uncertain the biases are, as variances.
+        uncertain: (answers, 3), how uncertain the biases and the slopes are: the variance of the bias, the variance of
+            the slope, and twice their covariance.
         prior: See the head of this module.
         wild: The share of wild answers.
         height: The density of wild answers relative to the highest density of others.
-        value: The first value.
+        away: The first value, minus the mean of the prior.
         usual: Is overwritten.
 
     Returns:
-        The value, the sum of the weights of answers that are not wild, and the logarithm of how probable that is.
+        The value minus the mean of the prior, the information of answers that are not wild about it, and the logarithm
+        of how probable that is.
     """
     weight = 0.0
     for e in range(answers.size):
-        weight += weights[e]
+        weight += weights[e] * slopes[e] * slopes[e]
     logarithm = 0.0
     for _ in range(100):
         variance = 1.0 / (prior[1] + weight)
         weight, weighted, logarithm = 0.0, 0.0, 0.0
         for e in range(answers.size):
-            square = weights[e] * ((answers[e] - value) ** 2 + variance + uncertain[e])
+            slope = slopes[e]
+            residual = answers[e] - slope * away
+            doubt = uncertain[e, 0] + away * (uncertain[e, 2] + away * uncertain[e, 1])
+            square = weights[e] * (residual**2 + slope * slope * variance + max(doubt, 0.0))
             density = (1.0 - wild) * np.exp(-0.5 * square)
             usual[e] = density / (density + wild * height)
             logarithm += 0.5 * np.log(weights[e]) + np.log(density + wild * height)
-            given = weights[e] * usual[e]
-            weight += given
-            weighted += given * (answers[e] - value)
+            given = weights[e] * usual[e] * slope
+            weight += given * slope
+            weighted += given * residual
         total = prior[1] + weight
-        step = (prior[1] * (prior[0] - value) + weighted) / total
-        value += step
-        logarithm -= 0.5 * prior[1] * (value - prior[0]) ** 2
+        step = (weighted - prior[1] * away) / total
+        away += step
+        logarithm -= 0.5 * prior[1] * away**2
         if step * step * total <= 1e-20:
             break
-    return value, weight, logarithm
+    return away, weight, logarithm
 
 
 @allocating
 def sweep_without_wild(
     wild: float,
     height: float,
-    bias_variance: Array,
+    doubts: Array,
     wild_answers: Array,
     item_starts: Array,
     workers: Array,
@@ -271,38 +288,45 @@ def sweep_without_wild(
 
     See `_settle`, which begins at the weighted median, so that values follow from what is known of the workers alone,
     and again at the answer beside it; the outcomes count by how probable they are. Choosing one of them instead, values
-    could jump back and forth for ever. `bias_variance`
-    (workers) is how uncertain the biases are. Adds to `wild_answers` (workers) how many answers are expected to be
-    wild.
+    could jump back and forth for ever. `doubts` (workers, 3) is how uncertain biases and slopes are; see `_settle`.
+    Adds to `wild_answers` (workers) how many answers are expected to be wild.
     """
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         size = int(high - low)
-        answers, weights, uncertain, usual = np.empty(size), np.empty(size), np.empty(size), np.empty(size)
+        answers, weights, slopes = np.empty(size), np.empty(size), np.empty(size)
+        alone, informative, uncertain, usual = np.empty(size), np.empty(size), np.empty((size, 3)), np.empty(size)
         for e in range(size):
             j = _U(workers[low + _U(e)])
-            answers[e] = labels[low + _U(e)] - known[j, 1]
-            weights[e] = known[j, 0]
-            uncertain[e] = bias_variance[j]
-        median, beside = _around_median(answers, weights)
-        value, weight, probable = _settle(answers, weights, uncertain, prior, wild, height, median, usual)
+            answers[e] = labels[low + _U(e)] - prior[0] - known[j, 1]
+            weights[e], slopes[e] = known[j, 0], known[j, 3]
+            # The value by this answer alone, and how much it says about it: nothing if the slope is 0.
+            flat = abs(slopes[e]) < 1e-9
+            alone[e] = 0.0 if flat else answers[e] / slopes[e]
+            informative[e] = 0.0 if flat else weights[e] * slopes[e] * slopes[e]
+            uncertain[e, 0], uncertain[e, 1], uncertain[e, 2] = doubts[j, 0], doubts[j, 1], doubts[j, 2]
+        median, beside = _around_median(alone, informative)
+        away, weight, probable = _settle(answers, slopes, weights, uncertain, prior, wild, height, median, usual)
         apart = 0.0
         if beside != median:
             other = np.empty(size)
-            found = _settle(answers, weights, uncertain, prior, wild, height, beside, other)
+            found = _settle(answers, slopes, weights, uncertain, prior, wild, height, beside, other)
             # How probable the first outcome is, if one of the two is right; both are the same for most items.
             first = 1.0 / (1.0 + np.exp(min(found[2] - probable, 700.0)))
-            apart = first * (1.0 - first) * (value - found[0]) ** 2
-            value = first * value + (1.0 - first) * found[0]
+            apart = first * (1.0 - first) * (away - found[0]) ** 2
+            away = first * away + (1.0 - first) * found[0]
             weight = first * weight + (1.0 - first) * found[1]
             for e in range(size):
                 usual[e] = first * usual[e] + (1.0 - first) * other[e]
         total = prior[1] + weight
         outside = prior[1] / total
         variance = 1.0 / total + outside * outside * prior[2] + apart
+        value = prior[0] + away
         _write(scores, i, value, variance, scale, totals)
         _count_item(totals, value, variance, weight, prior)
         for e in range(size):
             j = _U(workers[low + _U(e)])
-            _count_answer(errors, j, answers[e] - value, min(weights[e] / total, 1.0), variance, usual[e])
+            slope = slopes[e]
+            share = min(weights[e] * slope * slope / total, 1.0)
+            _count_answer(errors, j, answers[e] - slope * away, share, away, variance, usual[e])
             wild_answers[j] += 1.0 - usual[e]

@@ -29,6 +29,12 @@ def no_items() -> Array:
     return np.zeros(0, np.uint64)
 
 
+def no_copies() -> pl.DataFrame:
+    """Return the table of nobody who copies anybody."""
+    names = dict.fromkeys(("follower", "leader"), pl.String)
+    return pl.DataFrame(schema={**names, "agreed": pl.Float64, "shared": pl.Float64})
+
+
 @dataclass(frozen=True, eq=False)
 class History:
     """What a method counted in labels.
@@ -41,6 +47,8 @@ class History:
         shared: Arrays about all workers together, by name.
         class_axes: For every array that has any, which of its axes are the classes.
         items: A sketch of the ids of the items; see data/item_sketch.py. Empty if it is not known.
+        copies: Who copied whom: the columns follower, leader, agreed (how often they said the same) and shared (about
+            how many items).
     """
 
     method: str
@@ -50,6 +58,7 @@ class History:
     shared: Mapping[str, Array]
     class_axes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     items: Array = field(default_factory=no_items)
+    copies: pl.DataFrame = field(default_factory=no_copies)
 
     def __repr__(self) -> str:
         return f"History({len(self.workers):,} workers in {len(self.classes):,} classes by {self.method})"
@@ -61,7 +70,8 @@ class History:
             decay: What all counts are multiplied by, above 0 and at most 1.
         """
         scaled = [{name: decay * values for name, values in part.items()} for part in (self.per_worker, self.shared)]
-        return replace(self, per_worker=scaled[0], shared=scaled[1])
+        copies = self.copies.with_columns(pl.col("agreed", "shared") * decay)
+        return replace(self, per_worker=scaled[0], shared=scaled[1], copies=copies)
 
     def of_workers(self, workers: pl.Series) -> dict[str, Array]:
         """Return all arrays, those per worker for these workers; one who is not known has counted nothing."""
@@ -72,8 +82,15 @@ class History:
             arrays[name][places >= 0] = values[places[places >= 0]]
         return arrays
 
+    def followers_among(self, workers: pl.Series) -> Array:
+        """Return who copied whom among these workers, as `Known.followers` has it; the most common items first."""
+        codes = [codes_of(self.copies[role], workers) for role in ("follower", "leader")]
+        found = np.column_stack([*codes, self.copies.select("agreed", "shared").to_numpy()])
+        found = found[(found[:, 0] >= 0) & (found[:, 1] >= 0)]
+        return np.asarray(found[np.lexsort((found[:, 1], found[:, 0], -found[:, 3]))])
+
     def without(self, workers: pl.Series) -> "History":
-        """Return what is known about all workers but these, and about the items; nothing about workers together."""
+        """Return what is known about all workers but these, about the items, and who copies whom."""
         others = np.setdiff1d(np.arange(len(self.workers)), self._places(workers))
         kept = {name: values[others] for name, values in self.per_worker.items()}
         return replace(self, workers=self.workers.gather(others), per_worker=kept, shared={})
@@ -123,6 +140,7 @@ class History:
             shared={name: total[name] for name in {**one.shared, **two.shared}},
             class_axes={**one.class_axes, **two.class_axes},
             items=union([one.items, two.items]),
+            copies=_sum_of_copies(one.copies, two.copies, workers),
         )
 
     def require_method(self, method: str) -> None:
@@ -184,7 +202,13 @@ class Counted:
     absent: History | None
 
     def history(
-        self, method: Any, workers: pl.Series, evidence: Array | None, items: Array, confidence: Array | None
+        self,
+        method: Any,
+        workers: pl.Series,
+        evidence: Array | None,
+        items: Array,
+        confidence: Array | None,
+        followers: Array,
     ) -> History:
         """Return all that was counted, also before these labels.
 
@@ -194,14 +218,37 @@ class Counted:
             evidence: (2, 3, workers), how right they were; see `Quality.evidence`.
             items: A sketch of the ids of the items.
             confidence: What gold taught about confidence, also earlier gold; None if there was none.
+            followers: Who copies whom in these labels; see `Learned.followers`.
         """
         arrays, shared = dict(self.per_worker), dict(self.shared)
         if evidence is not None:
             arrays[EVIDENCE] = np.moveaxis(evidence, -1, 0)[codes_of(self.workers, workers)]
         if confidence is not None:
             shared[CONFIDENCE] = confidence
-        found = History(described(method), self.classes, self.workers, arrays, shared, self.class_axes, items)
+        copies = pl.DataFrame(
+            {
+                "follower": workers.gather(followers[:, 0].astype(np.int64)),
+                "leader": workers.gather(followers[:, 1].astype(np.int64)),
+                "agreed": followers[:, 2],
+                "shared": followers[:, 3],
+            }
+        )
+        found = History(described(method), self.classes, self.workers, arrays, shared, self.class_axes, items, copies)
         return found if self.absent is None else found.plus(replace(self.absent, method=found.method))
+
+
+def _sum_of_copies(one: pl.DataFrame, other: pl.DataFrame, workers: pl.Series) -> pl.DataFrame:
+    """Return both tables of who copies whom in one; workers are named as in `workers`."""
+    names = [
+        table.with_columns(
+            workers.gather(codes_of(table[role], workers)).alias(role) for role in ("follower", "leader")
+        )
+        for table in (one, other)
+        if table.height
+    ]
+    if not names:
+        return one
+    return pl.concat(names).group_by("follower", "leader").agg(pl.col("agreed", "shared").sum()).sort(pl.all())
 
 
 def described(method: Any) -> str:

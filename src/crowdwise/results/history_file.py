@@ -4,7 +4,8 @@ Versions of the file, all of which can be read:
 
     2  the adjudicator's pulls are on one axis
     3  they are on two axes, the second of which is filled up to whole registers
-    4  the version of crowdwise, which axes are classes, the sketch of items, what gold taught about confidence
+    4  the version of crowdwise, which axes are classes, the sketch of items, what gold taught about confidence, who
+       copies whom
 
 A file of a later version is refused in a sentence that names the version of crowdwise that wrote it.
 """
@@ -24,10 +25,11 @@ import polars as pl
 from ..data.addresses import CLOUD, require_no_address, scheme_of
 from ..data.cloud import fetched_bytes, unwrapped
 from ..data.frames import first_line
+from ..data.ids import codes_of
 from ..data.writing import write as write_files
 from ..errors import DataError
 from ..kernels import Array
-from .history import CONFIDENCE, EVIDENCE, History, no_items
+from .history import CONFIDENCE, EVIDENCE, History, no_copies, no_items
 from .history_versions import array_now, method_now
 
 _VERSION: Final = 4
@@ -46,6 +48,9 @@ _COUNTS: Final = pl.List(
             "values": pl.List(pl.Float64),
         }
     )
+)
+_COPIES: Final = pl.List(
+    pl.Struct({"follower": pl.Int64, "leader": pl.Int64, "agreed": pl.Float64, "shared": pl.Float64})
 )
 # Sums of fractions may be below zero by rounding.
 _ROUNDING: Final = 1e-6
@@ -123,12 +128,36 @@ def packed(history: History) -> bytes:
             "workers": history.workers.implode(),
             "counts": pl.Series([counts], dtype=_COUNTS),
             "items": pl.Series(history.items, dtype=pl.UInt64).implode(),
+            "copies": pl.Series([_coded(history)], dtype=_COPIES),
         }
     )
     buffer = BytesIO()
     row.write_ipc(buffer, compression="uncompressed")  # so that the checksum is in it as it is written
     content = buffer.getvalue()
     return content.replace(_MARK + _NO_DIGEST, _MARK + _digest(content), 1)
+
+
+def _coded(history: History) -> list[dict[str, float]]:
+    """Return who copies whom, with workers by their places."""
+    table = history.copies.with_columns(
+        pl.Series(role, codes_of(history.copies[role], history.workers)) for role in ("follower", "leader")
+    )
+    return table.to_dicts()
+
+
+def _copies(row: pl.DataFrame, workers: pl.Series) -> pl.DataFrame:
+    """Return what `_coded` coded, with the names of the workers."""
+    table = pl.DataFrame(row["copies"].to_list()[0], schema=_COPIES.inner.to_schema())
+    for role in ("follower", "leader"):
+        if not table[role].is_between(0, len(workers) - 1).all():
+            raise DataError(f"a {role} is no worker of it.")
+        table = table.with_columns(workers.gather(table[role]).alias(role))
+    counts = table.select("agreed", "shared").to_numpy()
+    if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts[:, 0] <= counts[:, 1] + _ROUNDING).all()):
+        raise DataError("who copies whom has counts that cannot be.")
+    if (table["follower"] == table["leader"]).any():
+        raise DataError("a worker copies itself.")
+    return table
 
 
 def _digest(content: bytes) -> bytes:
@@ -176,7 +205,8 @@ def _unpacked(row: pl.DataFrame) -> History:
     items = no_items() if version < 4 else np.array(row["items"][0], np.uint64)
     if (items[1:] <= items[:-1]).any():
         raise DataError("its sketch of items is not in ascending order.")
-    return History(method_now(method) if version < 4 else method, classes, workers, *parts, axes, items)
+    copies = no_copies() if version < 4 else _copies(row, workers)
+    return History(method_now(method) if version < 4 else method, classes, workers, *parts, axes, items, copies)
 
 
 def _check_names(names: pl.Series, kind: str) -> None:

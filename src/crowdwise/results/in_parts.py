@@ -256,7 +256,9 @@ class ResultInParts(ResultTables):
             return None
         taught = None if self.recalibration is None else self.recalibration.taught
         items = self._sketch_items()
-        return self._counted.history(self.method, self.names.workers, self.quality.evidence, items, taught)
+        return self._counted.history(
+            self.method, self.names.workers, self.quality.evidence, items, taught, self.workers.followers
+        )
 
     def _about_workers(self) -> Result:
         """Return a result in memory of all workers and of no items."""

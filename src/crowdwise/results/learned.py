@@ -75,6 +75,11 @@ class Learned:
         """(workers), the code of the worker whom each one follows, whose votes count instead; -1 for none."""
         return None
 
+    @property
+    def followers(self) -> Array:
+        """(pairs, 4), who copies whom, as `Known.followers` has it; no pairs if the method does not look for them."""
+        return np.zeros((0, 4))
+
     def cautions(self, workers: pl.Series) -> list[Caution]:
         """Return what the method found out about workers that its user should know, given their names in order."""
         counted = self.counted_as

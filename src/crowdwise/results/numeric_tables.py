@@ -2,6 +2,7 @@
 
 from dataclasses import fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -15,6 +16,7 @@ class NumericTables(ResultTables):
     """The base of results of numeric methods: a table of items and a table of workers."""
 
     names: Names
+    workers: Any
     errors: WorkerErrors
 
     def to_frame(self) -> pl.DataFrame:
@@ -35,9 +37,10 @@ class NumericTables(ResultTables):
     def workers_frame(self) -> pl.DataFrame:
         """Return one row per worker, in order of first appearance; `WorkerErrors` says what the columns mean.
 
-        All but worker and labels are null if no item has two labels. If the method looks for wild answers, there is a
-        column `wild`: how many of the worker's answers are expected to be so. If workers have several samples
-        (`duplicates="samples"`), the column sample_of has the worker that each belongs to.
+        All but worker and labels are null if no item has two labels. There are columns `slope`, `slope_low` and
+        `slope_high` if the method learns slopes, and `wild` if it looks for wild answers.
+        If workers have several samples (`duplicates="samples"`), the column sample_of has the worker that each belongs
+        to.
         """
         return self._workers
 
@@ -48,5 +51,7 @@ class NumericTables(ResultTables):
         found = {field.name: pl.Series(getattr(errors, field.name), nan_to_null=True) for field in fields(errors)[1:]}
         if np.isnan(errors.wild).all():
             del found["wild"]
+        if not self.workers.learns_slopes:
+            found = {name: values for name, values in found.items() if not name.startswith("slope")}
         table, sample_of = pl.DataFrame({**given, **found}), self.names.sampled_workers
         return table if sample_of is None else table.with_columns(sample_of)

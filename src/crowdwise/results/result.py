@@ -209,7 +209,9 @@ class Result(ResultTables):
             return None
         taught = None if self.recalibration is None else self.recalibration.taught
         items = sketch(self.names.items)
-        return self.counted.history(self.method, self.names.workers, self.quality.evidence, items, taught)
+        return self.counted.history(
+            self.method, self.names.workers, self.quality.evidence, items, taught, self.workers.followers
+        )
 
     @cached_property
     def variance(self) -> Array | None:

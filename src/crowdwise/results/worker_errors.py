@@ -1,6 +1,7 @@
 """The errors of every worker in numeric labels, with intervals, from what any numeric method counted.
 
-The model: worker j answers z + b_j + e about an item of value z. Its bias b_j is normal around 0, and its errors e are
+The model: worker j answers m + b_j + s_j (z - m) + e about an item of value z, where m is the mean of the values. Its
+bias b_j is normal around 0, its slope s_j is 1 unless the method learns slopes (worker_lines.py), and its errors e are
 normal with a variance s_j of its own, of which the spread is the square root. The variances of all workers are inverse
 gamma with a strength that is estimated from them, so that workers with few answers are drawn towards the others.
 
@@ -13,13 +14,14 @@ A bias that all workers have in common cannot be seen in the answers. Biases are
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
 from ..kernels import Array
 from .intervals import NORMAL
 from .learned import Learned, PerWorker
+from .worker_lines import Lines, doubts_of, expected_doubts, precision_of_biases
 
 # The strengths to choose from: how many answers what is known of all workers counts as for each. With larger ones, a
 # crowd with few labels could give a prior so strong that all workers look the same.
@@ -27,7 +29,8 @@ _STRENGTHS: Final = np.array([3.0, 4.0, 6.0, 8.0, 12.0])
 _ROUNDS: Final = 100
 # What is estimated of every worker.
 _ESTIMATED: Final = (
-    *("bias", "bias_low", "bias_high", "spread", "spread_low", "spread_high", "error"),
+    *("bias", "bias_low", "bias_high", "spread", "spread_low", "spread_high"),
+    *("slope", "slope_low", "slope_high", "error"),
     *("quality", "quality_low", "quality_high"),
 )
 
@@ -44,7 +47,11 @@ class WorkerErrors(Learned):
         spread: The standard deviation of its answers around value and bias.
         spread_low: The lower end of its interval.
         spread_high: The upper end.
-        error: The typical error: the root of the mean squared error, of bias and spread together.
+        slope: By how much its answer rises if the value rises by one, compared with the crowd: below 1, it compresses
+            the scale. NaN if the method does not learn slopes.
+        slope_low: The lower end of its interval.
+        slope_high: The upper end.
+        error: The typical error: the root of the mean squared error, of bias, slope and spread together.
         quality: The share of the variance of the worker's answers that is due to the items and not to its errors:
             1 for a worker who is always right, 0.5 for errors as large as the differences between items.
         quality_low: The lower end of its interval.
@@ -59,6 +66,9 @@ class WorkerErrors(Learned):
     spread: PerWorker
     spread_low: PerWorker
     spread_high: PerWorker
+    slope: PerWorker
+    slope_low: PerWorker
+    slope_high: PerWorker
     error: PerWorker
     quality: PerWorker
     quality_low: PerWorker
@@ -71,10 +81,8 @@ class Counted:
     """What is known when the iterations have ended, and what the last of them counted.
 
     Attributes:
-        errors: (workers, 6), see kernels/numbers.py.
-        bias: (workers), the biases that were taken off the answers in these counts.
-        variance: (workers), the variances of errors.
-        bias_precision: The precision of the biases around 0, if the method learns biases; None if it does not.
+        errors: (workers, 9), see kernels/numbers.py.
+        workers: What was known of the workers when these were counted, a `NumericWorkers`.
         typical: The mean variance of errors.
         of_values: The variance of the true values of the items.
         wild: (workers), the expected number of wild answers; None if the method does not look for them.
@@ -82,9 +90,7 @@ class Counted:
     """
 
     errors: Array
-    bias: Array
-    variance: Array
-    bias_precision: float | None
+    workers: Any
     typical: float
     of_values: float
     wild: Array | None
@@ -93,26 +99,34 @@ class Counted:
 
 def worker_errors(counted: Counted) -> WorkerErrors:
     """Return how every worker errs; all NaN but the numbers of answers if no item has two answers."""
-    usual, _, _, share, of_value, informative = counted.errors.T
+    usual, share, of_value, informative = counted.errors[:, [0, 3, 4, 5]].T
+    known = counted.workers
     unknown = np.full(len(usual), np.nan)
     wild = unknown if counted.wild is None else counted.wild
     # With wild answers, sums of probabilities and of one minus them; rounding errors are far from a half.
     answers = np.rint(usual if counted.wild is None else usual + wild).astype(np.int64)
     if answers.sum() <= counted.items:
         return WorkerErrors(answers, wild=wild, **dict.fromkeys(_ESTIMATED, unknown))
-    bias, bias_variance = _biases(counted)
-    moved = bias - counted.bias
-    squares = counted.errors[:, 2] - 2 * moved * counted.errors[:, 1] + usual * moved**2 + usual * bias_variance
-    hidden = 2 * counted.variance * share - of_value
-    seen = np.maximum(squares + hidden - (usual - informative) * counted.variance, 0.1 * informative * counted.variance)
+    line = _lines(counted)
+    bias, bias_variance, slope_variance = line.bias, line.doubts[:, 0], line.doubts[:, 1]
+    hidden = 2 * known.variance * share - line.slope**2 * of_value
+    seen = np.maximum(
+        line.squares + hidden - (usual - informative) * known.variance, 0.1 * informative * known.variance
+    )
     strength = _strength(seen, informative, counted.typical)
     evidence, total = strength + informative, (strength - 2) * counted.typical + seen
     variance = total / evidence
     low, high = _ends(total, evidence)
-    half = NORMAL * np.sqrt(bias_variance)
-    error = bias**2 + variance
+    half, half_slope = NORMAL * np.sqrt(bias_variance), NORMAL * np.sqrt(slope_variance)
+    slope = line.slope if known.slope_precision is not None else unknown
+    # A worker who compresses the scale is wrong about items far from the mean, however precisely it says so.
+    off = line.slope - 1
+    error = bias**2 + variance + off**2 * counted.of_values
     # The logarithm of the squared error is nearly normal.
-    uncertain = np.exp(NORMAL * np.sqrt(4 * bias**2 * bias_variance + 2 * variance**2 / evidence) / error)
+    doubt = (
+        4 * bias**2 * bias_variance + 2 * variance**2 / evidence + 4 * (off * counted.of_values) ** 2 * slope_variance
+    )
+    uncertain = np.exp(NORMAL * np.sqrt(doubt) / error)
     return WorkerErrors(
         answers,
         bias,
@@ -121,6 +135,9 @@ def worker_errors(counted: Counted) -> WorkerErrors:
         np.sqrt(variance),
         np.sqrt(np.minimum(low, variance)),
         np.sqrt(np.maximum(high, variance)),
+        slope,
+        slope - half_slope,
+        slope + half_slope,
         np.sqrt(error),
         _quality(counted.of_values, error),
         _quality(counted.of_values, error * uncertain),
@@ -129,29 +146,34 @@ def worker_errors(counted: Counted) -> WorkerErrors:
     )
 
 
-def _biases(counted: Counted) -> tuple[Array, Array]:
-    """Return the bias of every worker, and how uncertain it is, as a variance.
+def _lines(counted: Counted) -> Lines:
+    """Return the bias and the slope of every worker, and how uncertain they are.
 
-    If the method learned biases, these are they. If not, the precision of biases around 0 is estimated here.
+    If the method learned biases, these are they. If not, the precision of biases around 0 is estimated here. Each
+    answer tells of its worker only as much as the worker has no share in the value.
     """
-    usual, error, _, share, _, _ = counted.errors.T
-    precision, known = 1 / counted.variance, np.maximum(usual - share, 0)
-    if counted.bias_precision is not None:
-        return counted.bias, 1 / (counted.bias_precision + precision * known)
-    around_zero = 10 / counted.typical
-    for _ in range(_ROUNDS):
-        bias = precision * error / (around_zero + precision * known)
-        bias = bias - bias.mean()
-        around_zero = precision_of_biases(bias, 1 / (around_zero + precision * known), counted.typical)
-    return bias, 1 / (around_zero + precision * known)
-
-
-def precision_of_biases(bias: Array, variance: Array, typical: float) -> float:
-    """Return the precision of biases around 0, given their estimates and how uncertain they are.
-
-    One imagined worker, whose squared bias is a tenth of the mean variance of errors, keeps it from becoming infinite.
-    """
-    return float((len(bias) + 1) / ((bias**2 + variance).sum() + 0.1 * typical))
+    known = counted.workers
+    usual, error, square, share, of_value, _, away, away_square, _ = counted.errors.T
+    precision, told = 1 / known.variance, np.maximum(usual - share, 0)
+    bias, slope, nothing = known.bias, known.slope, np.zeros(len(usual))
+    if known.slope_precision is not None:
+        part = precision * np.divide(told, usual, out=nothing.copy(), where=usual > 0)
+        doubts = doubts_of(
+            known.bias_precision + precision * told,
+            known.slope_precision + part * (away_square + of_value),
+            part * away,
+        )
+    else:
+        around_zero = known.bias_precision
+        for _ in range(0 if around_zero is not None else _ROUNDS):
+            around_zero = around_zero or 10 / counted.typical
+            bias = precision * error / (around_zero + precision * told)
+            bias = bias - bias.mean()
+            around_zero = precision_of_biases(bias, 1 / (around_zero + precision * told), counted.typical)
+        doubts = np.column_stack([1 / (around_zero + precision * told), nothing, nothing])
+    moved = bias - known.bias
+    squares = square - 2 * moved * error + usual * moved**2
+    return Lines(bias, slope, doubts, squares + expected_doubts(doubts, counted.errors))
 
 
 def _strength(squares: Array, counted: Array, typical: float) -> float:

@@ -63,6 +63,24 @@ class Copies(NamedTuple):
         """The workers of every block."""
         return [np.flatnonzero(self.block_of == number) for number in np.unique(self.block_of[self.block_of >= 0])]
 
+    @property
+    def pairs(self) -> Array:
+        """(pairs, 2), every follower with its leader; the others of a block follow its first worker."""
+        led = [(one, self.follows[one]) for one in np.flatnonzero(self.follows >= 0)]
+        led += [(one, members[0]) for members in self.blocks for one in members[1:]]
+        return np.array(sorted(led), np.int64).reshape(-1, 2)
+
+    def with_known(self, pairs: Array) -> "Copies":
+        """Return the same with these pairs of follower and leader, but for workers who are in a block already."""
+        follows = self.follows.copy()
+        for follower, leader in pairs.tolist():
+            above = leader
+            while above >= 0 and above != follower:
+                above = int(follows[above])
+            if self.block_of[follower] < 0 and above < 0:  # nobody follows itself, not even by way of others
+                follows[follower] = leader
+        return self._replace(follows=follows)
+
     def with_followers(self, members: Array, follows: Array) -> "Copies":
         """Return the same, except that some workers are a tree of followers; `follows` is (workers), as above."""
         exponents, block_of, parents = (one.copy() for one in self)

@@ -30,6 +30,10 @@ _MOST_TRIED: Final = 12
 _MOST_ROUNDS: Final = 10
 # By how much the evidence has to be higher, in natural logarithms.
 _CLEARLY_MORE: Final = 7.0
+# Followers of earlier labels stay so if they agree no less often than this many standard errors below their rate.
+_ERRORS_BELOW: Final = 3.0
+# Agreements are counted for so many pairs at most, because what all of them said about the same items is.
+_MOST_PAIRS: Final = 100
 # The latent classes may keep this much less of the votes that are left.
 _LESS_KEPT: Final = 0.05
 
@@ -122,6 +126,41 @@ def look_for_followers(method: Any, engine: Engine, counts: PairCounts) -> Any:
     if not can_follow(len(counts.given), engine.n_classes):
         found = leave_out_followers(method, engine, found, counts, None, rounds=1, blocks=1)
     return None if found.workers.copying is None else found.workers
+
+
+def still_following(engine: Engine, n_workers: int) -> Array:
+    """Return (pairs, 2), the followers and leaders of earlier labels who agree about as often in these labels.
+
+    A pair is left out if the two agree less often than they did, by more than chance explains.
+    """
+    known = engine.known.followers
+    if known is None or not len(known):
+        return np.zeros((0, 2), np.int64)
+    pairs = known[:, :2].astype(np.int64)
+    agreed, shared = _agreements(engine, n_workers, pairs).T
+    before = (known[:, 2] + 1) / (known[:, 3] + 2)
+    error = np.sqrt(before * (1 - before) * (1 / np.maximum(shared, 1) + 1 / np.maximum(known[:, 3], 1)))
+    return pairs[agreed >= shared * (before - _ERRORS_BELOW * error)]
+
+
+def with_agreements(engine: Engine, reading: Reading) -> Reading:
+    """Return a reading with how often every follower agrees with its leader, where that was not counted yet."""
+    workers = reading.workers
+    pairs = workers.copies.pairs
+    pairs = pairs[workers.followed[pairs[:, 0], 1] == 0]
+    if not 0 < len(pairs) <= _MOST_PAIRS:
+        return reading
+    followed = workers.followed.copy()
+    followed[pairs[:, 0], :2] = _agreements(engine, len(followed), pairs)
+    ending = replace(reading.ending, workers=replace(workers, followed=followed))
+    return replace(reading, ending=ending)
+
+
+def _agreements(engine: Engine, n_workers: int, pairs: Array) -> Array:
+    """Return (pairs, 2), how often two workers agree, and about how many items both said something."""
+    said = JointCounts.of(engine, n_workers, np.unique(pairs))
+    both = [said.between(int(leader), int(follower)) for follower, leader in pairs]
+    return np.array([(np.trace(counts), counts.sum()) for counts in both], float).reshape(-1, 2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,7 @@ from .about_followers import caution_about
 from .copies import Copies, count_blocks_once, count_exact_copies_once
 from .explaining import explain_latent, explain_pool
 from .few_classes import FewClasses, PullCounts
-from .followers import can_follow, leave_out_followers
+from .followers import can_follow, leave_out_followers, still_following, with_agreements
 from .further_labels import TypesOfItems
 from .many_classes import NamedCounts
 from .readings import (
@@ -242,8 +242,11 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         pairs: PairCounts | None = None
         if self.copies == "evidence" and can_follow(len(votes.given), engine.n_classes) and not engine.remembers:
             pairs = engine.add_labels(count_pairs, "comparing workers")
-        plain = read_votes(self, engine, votes, self.count_copies(engine, votes, pairs), progress)
-        if engine.remembers:  # the evidence is about these labels, not earlier ones
+        copies = self.count_copies(engine, votes, pairs)
+        if self.copies == "evidence":
+            copies = copies.with_known(still_following(engine, n_workers))
+        plain = with_agreements(engine, read_votes(self, engine, votes, copies, progress))
+        if engine.known.past is not None:  # the evidence is about these labels, not earlier ones
             return plain
         if plain.can_be_compared and is_doubtful(plain):
             plain = best_reading(plain, list(other_readings(self, engine, plain, progress)))

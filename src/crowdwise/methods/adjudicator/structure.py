@@ -96,6 +96,12 @@ class StructuredWorkers(Learned):
         """Which workers count as less than one."""
         return Copies(self.exponents, self.block_of, self.follows)
 
+    @property
+    def followers(self) -> Array:
+        """(pairs, 4), who copies whom: follower, leader, how often they agree, and about how many items."""
+        pairs = self.copies.pairs
+        return np.column_stack([pairs, self.followed[pairs[:, 0], :2]])
+
     def arranged(self: Self, numbering: Numbering) -> Self:
         """Return a copy with workers in the order of their first appearance; they are named by their codes there."""
         found = super().arranged(numbering)

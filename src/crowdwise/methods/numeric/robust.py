@@ -1,12 +1,20 @@
-r"""Robust: BWA for numbers, in which every answer may be wild.
+r"""Robust: BWA for numbers, in which every worker has a slope and every answer may be wild.
 
-$$ y_{ij} \sim (1 - p) \, N(z_i + b_j, 1/v_j) + p \, U_j, \qquad U_j = \sqrt{v_j / 2 \pi} / \kappa $$
+$$ y_{ij} \sim (1 - p) \, N(m + b_j + s_j (z_i - m), 1/v_j) + p \, U_j, \qquad U_j = \sqrt{v_j / 2 \pi} / \kappa $$
 
-Here z_i is the value of item i, y_ij the answer of worker j about it, b_j the bias and v_j the precision of the worker,
-and p the share of wild answers, which is learned. A wild answer may be any number, with the same density U_j
-everywhere: that of a normal distribution which is kappa times as wide, at its highest point. Everything else is as in
-BWA, with each answer counted by the probability that it is not wild. The mean variance of errors, which workers with
-few answers are drawn towards, is that of the answers that are not wild.
+Here z_i is the value of item i and m the mean of all values, y_ij the answer of worker j, b_j, s_j and v_j the bias,
+the slope and the precision of the worker, and p the share of wild answers, which is learned. A worker who compresses
+the scale has a slope below 1. Slopes are normal around 1 with a variance that is learned (results/worker_lines.py). A
+wild answer may be any number, with the same density U_j everywhere: that of a normal distribution which is kappa times
+as wide, at its highest point. The value of an item is
+
+$$ z_i - m = \sum_j u_{ij} v_j s_j (y_{ij} - m - b_j) \Big/ \Big( \lambda + \sum_j u_{ij} v_j s_j^2 \Big) $$
+
+with u_ij the probability that the answer is not wild. Everything else is as in BWA, with each answer counted by u_ij.
+The mean variance of errors, which workers with few answers are drawn towards, is that of the answers that are not wild.
+
+Stretching all values and dividing all slopes by the same changes no answer. So the mean slope is made 1: the mean by
+how much the answers of a worker say about values, n_j v_j s_j^2, so that those who compress the scale do not set it.
 """
 
 from dataclasses import dataclass
@@ -30,10 +38,11 @@ _LARGEST_SHARE: Final = 0.1
 
 @dataclass(frozen=True)
 class NumericRobust(NumericMethod):
-    """Means weighted by the precision of each worker, without their biases and without wild answers.
+    """Means weighted by how much each worker's answers say, without biases, compressed scales and wild answers.
 
-    This is the default for numbers. A wild answer, such as a slip of the keyboard, a wrong unit or a random number, has
-    hardly any weight, and does not make its worker look imprecise; where there are none, it is nearly BWA.
+    This is the default for numbers. Judges who use only a part of the scale count by what their answers say, and not by
+    how little these differ. A wild answer, such as a slip of the keyboard, a wrong unit or a random number, has
+    hardly any weight, and does not make its worker look imprecise; where there are none of either, it is nearly BWA.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate_numbers(200, 10, wild=0.05, seed=1)
@@ -42,7 +51,10 @@ class NumericRobust(NumericMethod):
     """
 
     key: ClassVar[str] = "robust"
-    summary: ClassVar[str] = "Robust: BWA for numbers, in which wild answers have hardly any weight; the default."
+    summary: ClassVar[str] = (
+        "Robust: BWA for numbers, in which workers may compress the scale and wild answers have hardly any weight; the "
+        "default."
+    )
     paper: ClassVar[Reference] = Reference(
         "The model of BWA with contaminated errors, as in Huber",
         "Robust Estimation of a Location Parameter",
@@ -57,6 +69,10 @@ class NumericRobust(NumericMethod):
 
     prior_strength: float = parameter(
         15.0, "How many answers the mean error of all workers counts as for each worker.", above=0
+    )
+    slopes: bool = parameter(
+        True,
+        "Whether workers have slopes: one who compresses the scale has a slope below 1. If not, it is 1 for all.",
     )
     wildness: float = parameter(
         20.0, "How many times as wide as usual answers wild ones are spread.", above=1, at_most=1e6
@@ -73,7 +89,7 @@ class NumericRobust(NumericMethod):
         kernels.sweep_without_wild(
             workers.wild,
             1 / self.wildness,
-            workers.bias_variance,
+            workers.doubts,
             counts.losses,
             *sweep_arguments(labels, scores, workers, counts),
         )

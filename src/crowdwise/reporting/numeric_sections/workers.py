@@ -15,7 +15,9 @@ _MAX_ROWS: Final = 300
 _MAX_POINTS: Final = 1000
 _HOW_TO_READ: Final = (
     "Bias: by how much a worker answers too high, compared with the crowd; what all have in common cannot be seen. "
-    "Spread: the standard deviation of its answers around that. Typical error: both together, as a root mean square. "
+    "Slope: by how much its answer rises where the value rises by one, compared with the crowd; below 1, it compresses "
+    "the scale. Spread: the standard deviation of its answers around what bias and slope make of the value, so that "
+    "small is consistent, not right. Typical error: all three together, as a root mean square. "
     "Quality: the share of the variance of its answers that is due to the items and not to its errors; 1 is always "
     "right, 0.5 errors as large as the differences between items."
 )
@@ -38,7 +40,7 @@ def gather(data: NumericReportData) -> list[Block] | None:
                 Figure(
                     "Bias and spread",
                     numeric_charts.errors_of_workers(errors, charts.PAGE),
-                    "A point is a worker. Right of the dashed line it answers too high; the lower, the more precise.",
+                    "A point is a worker. Right of the dashed line: it answers too high. Lower: it is more consistent.",
                 ),
                 Figure(
                     "Quality against number of labels",
@@ -55,8 +57,9 @@ def gather(data: NumericReportData) -> list[Block] | None:
 
 def _table(table: pl.DataFrame) -> Table:
     """Make the table of the workers with the most labels."""
-    has_wild = "wild" in table.columns
-    columns = ["Worker", "#Labels", "#Bias", "95% interval", "#Spread", "95% interval", "#Typical error", "#Quality"]
+    has_wild, has_slope = "wild" in table.columns, "slope" in table.columns
+    columns = ["Worker", "#Labels", "#Bias", "95% interval", *(["#Slope", "95% interval"] if has_slope else [])]
+    columns += ["#Spread", "95% interval", "#Typical error", "#Quality"]
     columns += ["95% interval", *(["#Wild"] if has_wild else [])]
     rows = [
         [
@@ -64,6 +67,7 @@ def _table(table: pl.DataFrame) -> Table:
             number(row["labels"]),
             number(row["bias"], "+.3g"),
             _interval(row, "bias", "+.3g"),
+            *([number(row["slope"], ".2f"), _interval(row, "slope", ".2f")] if has_slope else []),
             number(row["spread"], ".3g"),
             _interval(row, "spread", ".3g"),
             number(row["error"], ".3g"),
