@@ -471,6 +471,8 @@ def test_who_copies_whom_is_remembered(tmp_path: Path, engine: Engine, workdir: 
     (follower,) = np.flatnonzero(continued.workers.follows >= 0)
     assert names[int(follower)] == pair["follower"]
     assert names[int(continued.workers.follows[follower])] == pair["leader"]
+    (said,) = [one for one in continued.cautions if one.kind == "copies"]
+    assert "the labels of the state spoke for copying" in said.sentence
     (after,) = continued.history.copies.rows(named=True)
     assert (after["follower"], after["shared"]) == (pair["follower"], 318)
     # Who no longer agrees so often counts in full again.

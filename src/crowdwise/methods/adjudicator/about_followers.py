@@ -10,6 +10,7 @@ from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...data.reading_report import several
 from ...errors import shortened
+from ...kernels import Array
 from .readings import read_items
 
 # How many followers are named in a sentence, and how many items whose truth would settle it.
@@ -35,9 +36,9 @@ def in_words(workers: Any, names: pl.Series) -> str:
 def caution_about(result: Any, labels: Crowd) -> list[Caution]:
     """Say who follows whom, how sure that is, how many answers it changes, and which items would settle it."""
     copying, follows = result.workers.copying, result.workers.follows
-    if copying is None:
-        return []
     names, codes = result.names.workers, np.flatnonzero(follows >= 0)
+    if copying is None:
+        return _known_before(result, codes) if len(codes) else []
     items = _settling(result, labels) if isinstance(labels, Labels) else []
     settles = f" The truth of these items, given as gold= (--gold), settles it: {', '.join(map(_name, items))}."
     changed = f"{several(copying.changed, 'answer', 'answers')} of {labels.n_items:,}"
@@ -50,6 +51,26 @@ def caution_about(result: Any, labels: Crowd) -> list[Caution]:
             f"{settles if items else ''}",
             workers=tuple(dict.fromkeys(names[int(code)] for one in codes for code in (one, follows[one]))),
             items=tuple(items),
+        )
+    ]
+
+
+def _known_before(result: Any, codes: Array) -> list[Caution]:
+    """Say who followed whom in the labels of the state, and still does."""
+    names, follows, followed = result.names.workers, result.workers.follows, result.workers.followed
+    said = [
+        f"{_name(names[int(one)])} follows {_name(names[int(follows[one])])} ({followed[one, 0]:,.0f} of "
+        f"{followed[one, 1]:,.0f} votes on the same items are equal today)"
+        for one in codes
+    ]
+    more = f" and {len(said) - _MOST_SAID:,} more do" if len(said) > _MOST_SAID else ""
+    return [
+        Caution(
+            "copies",
+            f"Votes are left out, because the labels of the state spoke for copying: {', '.join(said[:_MOST_SAID])}"
+            f"{more}. A follower counts only where its leader has no vote.",
+            "If a follower judges for itself, take copies='separate' (--set copies=separate) from the first state on.",
+            workers=tuple(dict.fromkeys(names[int(code)] for one in codes for code in (one, follows[one]))),
         )
     ]
 

@@ -222,6 +222,7 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
         exponents=copies.exponents,
         block_of=copies.block_of,
         follows=copies.follows,
+        followed=np.zeros((len(copies.follows), 2)),
         copying=None,
         kept=1.0,
         objective=np.zeros(0),

@@ -143,17 +143,14 @@ def still_following(engine: Engine, n_workers: int) -> Array:
     return pairs[agreed >= shared * (before - _ERRORS_BELOW * error)]
 
 
-def with_agreements(engine: Engine, reading: Reading) -> Reading:
-    """Return a reading with how often every follower agrees with its leader, where that was not counted yet."""
-    workers = reading.workers
-    pairs = workers.copies.pairs
-    pairs = pairs[workers.followed[pairs[:, 0], 1] == 0]
+def with_agreements(engine: Engine, ending: Ending) -> Ending:
+    """Return how the iterations ended, with how often every follower agrees with its leader."""
+    pairs = ending.workers.copies.pairs
     if not 0 < len(pairs) <= _MOST_PAIRS:
-        return reading
-    followed = workers.followed.copy()
-    followed[pairs[:, 0], :2] = _agreements(engine, len(followed), pairs)
-    ending = replace(reading.ending, workers=replace(workers, followed=followed))
-    return replace(reading, ending=ending)
+        return ending
+    followed = np.zeros_like(ending.workers.followed)
+    followed[pairs[:, 0]] = _agreements(engine, len(followed), pairs)
+    return replace(ending, workers=replace(ending.workers, followed=followed))
 
 
 def _agreements(engine: Engine, n_workers: int, pairs: Array) -> Array:

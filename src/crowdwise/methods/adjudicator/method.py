@@ -235,17 +235,17 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         if engine.first is not None:
             return self.iterate_from(engine.first, engine, progress)
         votes, _ = engine.sweep(None)
-        return self.read(engine, votes, progress).ending
+        return with_agreements(engine, self.read(engine, votes, progress).ending)
 
     def read(self, engine: Engine, votes: Counts, progress: Progress | None) -> Reading:
         """Read the labels as this method does; `votes` are the counts of the shares of the votes."""
         pairs: PairCounts | None = None
-        if self.copies == "evidence" and can_follow(len(votes.given), engine.n_classes) and not engine.remembers:
+        if self.copies == "evidence" and can_follow(len(votes.given), engine.n_classes) and engine.known.past is None:
             pairs = engine.add_labels(count_pairs, "comparing workers")
         copies = self.count_copies(engine, votes, pairs)
         if self.copies == "evidence":
-            copies = copies.with_known(still_following(engine, n_workers))
-        plain = with_agreements(engine, read_votes(self, engine, votes, copies, progress))
+            copies = copies.with_known(still_following(engine, len(votes.given)))
+        plain = read_votes(self, engine, votes, copies, progress)
         if engine.known.past is not None:  # the evidence is about these labels, not earlier ones
             return plain
         if plain.can_be_compared and is_doubtful(plain):

@@ -60,6 +60,8 @@ class StructuredWorkers(Learned):
         exponents: (workers), how many workers each one counts as where all of its block labelled an item; see `Copies`.
         block_of: (workers), the number of the block of workers who say the same that the worker is in; -1 for none.
         follows: (workers), the code of the worker whom it follows, whose votes count instead of its own; -1 for none.
+        followed: (workers, 2), how often it says the same as its leader, or as the first of its block, and about how
+            many items; zeros for those who follow nobody.
         copying: What is known about the workers who follow others; None if nobody does.
         kept: The share of the votes that the scores of the iteration before keep, as the mean of the items.
         objective: The negative log likelihood of the labels under the parameters of the iteration before.
@@ -75,6 +77,7 @@ class StructuredWorkers(Learned):
     exponents: PerWorker
     block_of: PerWorker
     follows: PerWorker
+    followed: PerWorker
     copying: "Copying | None"
     kept: float
     objective: Array
@@ -100,7 +103,7 @@ class StructuredWorkers(Learned):
     def followers(self) -> Array:
         """(pairs, 4), who copies whom: follower, leader, how often they agree, and about how many items."""
         pairs = self.copies.pairs
-        return np.column_stack([pairs, self.followed[pairs[:, 0], :2]])
+        return np.column_stack([pairs, self.followed[pairs[:, 0]]])
 
     def arranged(self: Self, numbering: Numbering) -> Self:
         """Return a copy with workers in the order of their first appearance; they are named by their codes there."""
