@@ -47,7 +47,7 @@ assert len(DawidSkene(n_iter=10).fit_predict(rows)) == 60
     "spark": """
 cw.write({folder / "labels.parquet": crowd.rows})
 labels = cw.read_labels(folder / "labels.parquet", engine="spark")
-assert cw.MajorityVote().fit(labels).to_frame().count() == 60
+assert cw.MajorityVote().fit(labels).to_frame().height == 60
 """,
 }
 
