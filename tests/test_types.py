@@ -50,7 +50,7 @@ reveal_type(cw.aggregate(pl.DataFrame(), numeric=True))  # crowdwise.results.num
 reveal_type(cw.aggregate(labels, costs={("a", "b"): 2}))  # crowdwise.analysis.decisions.Decisions
 reveal_type(cw.aggregate(labels, ordinal=True, distance="squared"))  # crowdwise.analysis.decisions.Decisions
 reveal_type(cw.aggregate("labels.csv", order=["low", "high"]))  # crowdwise.analysis.decisions.Decisions
-reveal_type(cw.aggregate(labels, ordinal=len("x") > 1))  # crowdwise.results.result.Result | crowdwise.results.numeric_result.NumericResult | crowdwise.analysis.decisions.Decisions | crowdwise.results.inferred.Inferred | crowdwise.results.inferred_numbers.InferredNumbers
+reveal_type(cw.aggregate(labels, ordinal=len("x") > 1))  # crowdwise.analysis.decisions.Decisions | crowdwise.results.inferred.Inferred | crowdwise.results.inferred_numbers.InferredNumbers
 reveal_type(cw.aggregate(cw.read_labels("labels.csv", engine="disk")))  # Any
 on_disk: LabelsOnDisk
 reveal_type(cw.aggregate(on_disk))  # crowdwise.results.inferred.Inferred | crowdwise.results.inferred_numbers.InferredNumbers
