@@ -38,7 +38,7 @@ HIDDEN: Final = "***"
 # Where an address begins: a scheme of two letters or more (one is a drive of Windows), a colon and slashes; one slash
 # and a backslash are slips. The schemes of databases are known without slashes too, and two slashes without a scheme.
 _ADDRESS_START: Final = re.compile(
-    r"""(?:[a-z][a-z0-9+.-]+:)+[/\\]+
+    r"""(?:[a-z][a-z0-9+.-]{1,30}+:)+[/\\]+
       | (?:jdbc:)?(?:postgres|postgresql|mysql|mariadb|oracle:thin|redshift|snowflake|mongodb|redis)(?:\+\w+)?:(?=\S*@)
       | (?<![\w:/])//(?=\S*@)""",
     re.IGNORECASE | re.VERBOSE,
@@ -81,7 +81,8 @@ def without_secrets(text: str, *, whole: bool = False) -> str:
     "There is no file 'https://host/votes.csv?***'."
     """
     shown, left = [], text
-    while (found := _ADDRESS_START.search(left)) is not None:
+    # A name may have millions of characters: it is searched only where there can be a scheme, which is short.
+    while (":" in left or "//" in left) and (found := _ADDRESS_START.search(left)) is not None:
         shown.append(left[: found.end()])
         left = left[found.end() :]
         size = len(left) if whole else len(left.split(None, 1)[0]) if left[:1].strip() else 0
