@@ -66,7 +66,7 @@ def measure(panel: Panel, rate: float) -> list[float]:
         labels, truth = simulate(panel, rate, seed)
         default = cw.Adjudicator().fit(labels)
         found = cw.MajorityVote().fit(labels), cw.Adjudicator(copies="separate").fit(labels), default
-        left_out = float((default.workers.leaders >= 0).sum()) / max(len(panel.copied), 1)
+        left_out = float((default.workers.follows >= 0).sum()) / max(len(panel.copied), 1)
         rows.append([*(float(cw.accuracy(result, truth)) for result in found), left_out])
     table = np.array(rows)
     return [*table[:, :3].mean(axis=0), float((table[:, 2] - table[:, 0]).min()), float(table[:, 3].mean())]
