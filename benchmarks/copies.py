@@ -56,34 +56,30 @@ def simulate(panel: Panel, rate: float, seed: int) -> tuple[cw.Labels, dict[int,
     return labels, dict(enumerate(truth.tolist()))
 
 
-def measure(panel: Panel, rate: float) -> list[float]:
-    """Return the mean accuracies of majority vote, of every worker counted for itself and of the default.
+def measure(panel: Panel, rate: float) -> str:
+    """Return the mean accuracies of majority vote, of every worker counted for itself and of the default, in words.
 
-    Then by how much the default is below majority vote at worst, and the share of copies that it leaves out.
+    In brackets, which share of the copies the default leaves out.
     """
     rows = []
     for seed in _SEEDS:
         labels, truth = simulate(panel, rate, seed)
         default = cw.Adjudicator().fit(labels)
         found = cw.MajorityVote().fit(labels), cw.Adjudicator(copies="separate").fit(labels), default
-        left_out = float((default.workers.follows >= 0).sum()) / max(len(panel.copied), 1)
-        rows.append([*(float(cw.accuracy(result, truth)) for result in found), left_out])
-    table = np.array(rows)
-    return [*table[:, :3].mean(axis=0), float((table[:, 2] - table[:, 0]).min()), float(table[:, 3].mean())]
+        followers = float((default.workers.follows >= 0).sum())
+        rows.append([*(float(cw.accuracy(result, truth)) for result in found), followers])
+    *accuracies, followers = np.mean(rows, axis=0)
+    shown = " ".join(f"{accuracy:.3f}" for accuracy in accuracies)
+    return f"{shown} ({followers / len(panel.copied):.0%})" if panel.copied else shown
 
 
 def main() -> None:
-    """Print a row of the table for each panel and rate."""
+    """Print a row of the table for each panel."""
     warnings.simplefilter("ignore", UserWarning)
-    print("|panel|rate of the copy|majority vote|separate|default|default at worst|left out|\n|-|-|-|-|-|-|-|")
+    print(f"|panel|{'|'.join(f'copy of {rate:.0%}' for rate in _RATES)}|\n|-{'|-' * len(_RATES)}|")
     for panel in PANELS:
-        for rate in _RATES if panel.copied else (1.0,):
-            vote, separate, default, worst, left_out = measure(panel, rate)
-            shown = f"{rate:.0%}" if panel.copied else "none"
-            print(
-                f"|{panel.name}|{shown}|{vote:.3f}|{separate:.3f}|{default:.3f}|{worst:+.3f}|{left_out:.0%}|",
-                flush=True,
-            )
+        cells = [measure(panel, rate) if panel.copied or rate == _RATES[0] else "" for rate in _RATES]
+        print(f"|{panel.name}|{'|'.join(cells)}|", flush=True)
 
 
 if __name__ == "__main__":
