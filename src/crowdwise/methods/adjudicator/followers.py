@@ -140,7 +140,7 @@ def still_following(engine: Engine, n_workers: int) -> Array:
     agreed, shared = _agreements(engine, n_workers, pairs).T
     before = (known[:, 2] + 1) / (known[:, 3] + 2)
     error = np.sqrt(before * (1 - before) * (1 / np.maximum(shared, 1) + 1 / np.maximum(known[:, 3], 1)))
-    return pairs[agreed >= shared * (before - _ERRORS_BELOW * error)]
+    return np.asarray(pairs[agreed >= shared * (before - _ERRORS_BELOW * error)])
 
 
 def with_agreements(engine: Engine, ending: Ending) -> Ending:
