@@ -79,11 +79,11 @@ def held_out_errors(rows: pl.DataFrame, method: Any) -> dict[str, float]:
         workers = result.workers_frame().with_columns(pl.col("bias").fill_null(0.0))
         slope = pl.col("slope").fill_null(1.0) if "slope" in workers.columns else pl.lit(1.0)
         asked = rows.filter(fold == number).join(values, on="item").join(workers, on="worker")
-        centre = float(values["value"].mean())
+        centre = float(values["value"].to_numpy().mean())
         expected = centre + pl.col("bias") + slope * (pl.col("value") - centre)
         errors.append(asked.select(pl.col("label") - expected).to_series())
-    every = pl.concat(errors)
-    return {"held_out_mae": float(every.abs().mean()), "held_out_rmse": float((every**2).mean() ** 0.5)}
+    every = pl.concat(errors).to_numpy()
+    return {"held_out_mae": float(np.abs(every).mean()), "held_out_rmse": float(np.sqrt((every**2).mean()))}
 
 
 def _rows_of(numbers: cw.Numbers) -> pl.DataFrame:
@@ -120,7 +120,7 @@ def _of_workers(result: Any, crowd: Any) -> dict[str, Any]:
 
 
 def _table(rows: Sequence[dict[str, Any]]) -> pl.DataFrame:
-    names = ("mae", "rmse", "correlation", "coverage", "of_bias", "of_spread", "seconds", "iterations")
+    names: tuple[str, ...] = ("mae", "rmse", "correlation", "coverage", "of_bias", "of_spread", "seconds", "iterations")
     names += ("held_out_mae", "held_out_rmse")
     text = dict.fromkeys(("kind", "crowd", "method"), pl.String)
     schema: Any = {**text, **dict.fromkeys(names, pl.Float64)}

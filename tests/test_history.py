@@ -395,7 +395,8 @@ def test_a_sketch_of_many_items_says_about_how_many_are_the_same() -> None:
     assert share_in_common(first, first) == 1.0
     assert share_in_common(sketch(many + 10**6), first) == 0.0
     number, exact = count(union([first, second]))
-    assert (number, exact) == (pytest.approx(150_000, rel=0.05), False)
+    assert not exact
+    assert number == pytest.approx(150_000, rel=0.05)
     assert union([sketch(many[:70_000]), sketch(many[30_000:])]).tolist() == first.tolist()
 
 

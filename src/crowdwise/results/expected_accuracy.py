@@ -22,7 +22,7 @@ class ExpectedAccuracy:
     high: float
 
     @classmethod
-    def of(cls, confidence: float, items: int, calibrated_as: str, gold: int = 0) -> "ExpectedAccuracy":
+    def of(cls, confidence: float, items: int, calibrated_as: str, gold: float = 0) -> "ExpectedAccuracy":
         """Return the expected accuracy of labels.
 
         Args:

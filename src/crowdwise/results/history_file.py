@@ -49,9 +49,8 @@ _COUNTS: Final = pl.List(
         }
     )
 )
-_COPIES: Final = pl.List(
-    pl.Struct({"follower": pl.Int64, "leader": pl.Int64, "agreed": pl.Float64, "shared": pl.Float64})
-)
+_PAIR: Final = {"follower": pl.Int64, "leader": pl.Int64, "agreed": pl.Float64, "shared": pl.Float64}
+_COPIES: Final = pl.List(pl.Struct(_PAIR))
 # Sums of fractions may be below zero by rounding.
 _ROUNDING: Final = 1e-6
 # The first bytes of a Parquet file, as which a state is in a cloud storage.
@@ -147,7 +146,7 @@ def _coded(history: History) -> list[dict[str, float]]:
 
 def _copies(row: pl.DataFrame, workers: pl.Series) -> pl.DataFrame:
     """Return what `_coded` coded, with the names of the workers."""
-    table = pl.DataFrame(row["copies"].to_list()[0], schema=_COPIES.inner.to_schema())
+    table = pl.DataFrame(row["copies"].to_list()[0], schema=_PAIR)
     for role in ("follower", "leader"):
         if not table[role].is_between(0, len(workers) - 1).all():
             raise DataError(f"a {role} is no worker of it.")

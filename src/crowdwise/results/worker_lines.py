@@ -75,7 +75,7 @@ def worker_lines(errors: Array, workers: Any) -> Lines:
 
 def doubts_of(one: Array, two: Array, both: Array) -> Array:
     """Return (workers, 3), see `Lines`, given the matrices [[one, both], [both, two]] of information."""
-    return np.column_stack([two, one, -2 * both]) / (one * two - both**2)[:, None]
+    return np.asarray(np.column_stack([two, one, -2 * both]) / (one * two - both**2)[:, None])
 
 
 def expected_doubts(doubts: Array, errors: Array) -> Array:

@@ -274,7 +274,7 @@ class BWA(IterativeMethod[Weights, Errors]):
             "disagreement": last.disagreement,
             "items": np.array([last.items]),
         }
-        axes = {"errors": (1,), "total": (0,), "disagreement": (0,)}
+        axes: dict[str, tuple[int, ...]] = {"errors": (1,), "total": (0,), "disagreement": (0,)}
         return Lasting({"errors": last.errors, "votes": last.votes}, about_all, axes)
 
     def add_past(self, counts: Errors, past: Mapping[str, Array], workers: Weights | None) -> None:
