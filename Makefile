@@ -102,7 +102,7 @@ bench-importing: .venv/installed .venv-platforms/installed
 reproduce: .venv/installed
 	$(BIN)/python -m reproduce
 
-# The constants of confidence and docs/calibration.md; scores are kept, `make clean` forgets them.
+# The constants of confidence and docs/confidence.md; scores are kept, `make clean` forgets them.
 calibrate: .venv/installed
 	$(BIN)/python -m calibrate
 

@@ -1,4 +1,4 @@
-"""The command `python -m calibrate`: runs the methods, fits the constants, and writes them and docs/calibration.md."""
+"""The command `python -m calibrate`: runs the methods, fits the constants, and writes them and docs/confidence.md."""
 
 import os
 import sys
@@ -43,7 +43,7 @@ def calibrate(
         console.print(f"{name}: {fitted[name].constant}")
     PATH.write_text(constants_file(fitted), encoding="utf-8")
     write_page(fitted)
-    console.print(f"Wrote {PATH} and {DOCS / 'calibration.md'}")
+    console.print(f"Wrote {PATH} and {DOCS / 'confidence.md'}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The command `python -m calibrate.coverage`: how often the intervals of workers' quality hold their accuracy.
 
-It writes docs/coverage.csv, and a section of docs/calibration.md.
+It writes docs/coverage.csv, and a section of docs/confidence.md.
 """
 
 import os
@@ -21,7 +21,7 @@ from crowdwise.data.simulation import SimulatedCrowd
 from crowdwise.inference.method import Method
 from crowdwise.kernels import Array
 from crowdwise.results.calibration import constant, transform
-from crowdwise.results.intervals import NORMAL, wilson
+from crowdwise.results.intervals import wilson
 from crowdwise.results.result import Quality
 
 from .contestants import duplicates
@@ -150,8 +150,8 @@ def _row(calibrated_as: str, quality: Quality, accuracy: Array, inside: Inside, 
 
 def _spread(calibrated_as: str, quality: Quality, ends: Array) -> Array:
     """Return the ends of intervals that also hold what the interval of the expected accuracy does; see `interval`."""
-    odds = np.exp(NORMAL * constant(calibrated_as).spread * np.array([[-1.0], [1.0]])) * quality.value
-    shifted = odds / (odds + 1 - quality.value)
+    theta = np.arcsin(np.sqrt(quality.value)) + constant(calibrated_as).spreads[95] * np.array([[-1.0], [1.0]])
+    shifted = np.sin(np.clip(theta, 0, np.pi / 2)) ** 2
     reach = np.hypot(ends - quality.value, shifted - quality.value)
     return np.asarray(np.clip(quality.value + np.array([[-1.0], [1.0]]) * reach, 0, 1))
 
@@ -173,8 +173,10 @@ def coverage_table(found: Mapping[str, Path], work: Path) -> pl.DataFrame:
         for crowd, folder in found.items():
             console.print(f"the workers of {crowd} by {key}")
 
-            def probabilities(result: Any, value: float = left_out[crowd], form: Any = fitted.constant.form) -> Array:
-                return transform(form, value, result.scores, result.votes)
+            def probabilities(result: Any, values: Any = left_out[crowd], form: Any = fitted.constant.form) -> Array:
+                if form == "pool":  # leaving one family out hardly changes its constants
+                    return np.asarray(result.probabilities)
+                return transform(form, values[0], result.scores, result.votes, result.density)
 
             row = on_real(method, folder, probabilities)
             if row is not None:

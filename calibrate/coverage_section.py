@@ -1,4 +1,4 @@
-"""The section of docs/calibration.md about the intervals of workers' quality, from docs/coverage.csv."""
+"""The section of docs/confidence.md about the intervals of workers' quality, from docs/coverage.csv."""
 
 from pathlib import Path
 from typing import Final
@@ -39,6 +39,6 @@ def section() -> str:
 
 def write_section() -> None:
     """Replace the section of the page."""
-    path = DOCS / "calibration.md"
+    path = DOCS / "confidence.md"
     head, _, rest = path.read_text(encoding="utf-8").partition(_BEGIN)
     path.write_text(head + section() + rest.partition(_END)[2], encoding="utf-8")

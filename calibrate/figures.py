@@ -26,13 +26,12 @@ def reliability_table(fitted: Fitted) -> pl.DataFrame:
     """
     sizes, parts = Counter(fitted.families), []
     for crowd, value in zip(fitted.crowds, fitted.left_out, strict=True):
-        measured = crowd.measured
-        rows = np.arange(len(measured.hits))
-        weight = 1 / (len(sizes) * sizes[measured.family] * len(rows))
-        for source, probabilities in ((_BEFORE, crowd.uncalibrated), (_AFTER, crowd.calibrated(value))):
-            sure = probabilities[rows, measured.answers]
+        rows = np.arange(len(crowd.measured.hits))
+        weight = 1 / (len(sizes) * sizes[crowd.measured.family] * len(rows))
+        for source, outcome in ((_BEFORE, crowd.uncalibrated), (_AFTER, crowd.outcome(value))):
+            sure = outcome.probabilities[rows, outcome.answers]
             parts.append(
-                pl.DataFrame({"sure": sure, "right": measured.hits}).with_columns(
+                pl.DataFrame({"sure": sure, "right": outcome.hits}).with_columns(
                     source=pl.lit(source), weight=pl.lit(weight)
                 )
             )

@@ -13,6 +13,7 @@ from crowdwise.analysis.evaluation import hits, match
 from crowdwise.data.encoding import Duplicates
 from crowdwise.inference.method import Method
 from crowdwise.kernels import Array
+from crowdwise.results.calibration import constant
 from crowdwise.results.result import Scale
 
 from .contestants import duplicates
@@ -31,6 +32,8 @@ class Measured:
         answers: (items), the code of the inferred label.
         truths: (items), the code of the true class; -1 if nobody ever named it.
         hits: (items), 1 if the label is right and 0 if it is not; of m tied classes, each counts 1/m.
+        density: How many labels an item of the crowd has; n in results/pooling.py.
+        parts: Three arrays (items, classes), what a pool is made of; None for methods without one.
     """
 
     crowd: str
@@ -40,6 +43,8 @@ class Measured:
     answers: Array
     truths: Array
     hits: Array
+    density: float
+    parts: tuple[Array, Array, Array] | None = None
 
     @property
     def family(self) -> str:
@@ -83,14 +88,14 @@ def _is_of(path: Path, method: Method) -> bool:
     if not path.exists():
         return False
     with np.load(path) as kept:
-        return str(kept["method"]) == repr(method)
+        return str(kept["method"]) == repr(method) and ("scores" not in kept or "density" in kept)
 
 
 def _run(method: Method, folder: Path) -> dict[str, Any]:
     """Return the arrays of `Measured`; none if the method refuses the crowd."""
     labels = _labels(folder, duplicates(method))
     try:
-        result = method.fit(labels)
+        result = method.fit(labels, warn=False)
     except cw.DataError:
         return {}
     known = match(result, folder / "truth.csv")
@@ -102,13 +107,25 @@ def _run(method: Method, folder: Path) -> dict[str, Any]:
         "answers": result.answers[at],
         "truths": known.truths,
         "hits": hits(result, known),
+        "density": result.density,
+        **_parts(method, labels, result, at),
     }
+
+
+def _parts(method: Any, labels: cw.Labels, result: Any, at: Array) -> dict[str, Any]:
+    """Return what the pool of the adjudicator is made of, for some items; nothing for other methods."""
+    if constant(method.calibrated_as).form != "pool":
+        return {}
+    workers = result.workers
+    parts = workers.read_out(labels)[0], method.votes(labels, workers), method.rescore(labels, workers)
+    return {"density": workers.density, "parts": np.stack([part[at] for part in parts])}
 
 
 def _read(path: Path, crowd: str) -> Iterator[Measured]:
     with np.load(path) as kept:
         if "scores" in kept:
             arrays = {name: kept[name] for name in ("scores", "votes", "answers", "truths", "hits")}
+            arrays |= {"parts": tuple(kept["parts"]) if "parts" in kept else None, "density": float(kept["density"])}
             yield Measured(crowd, str(kept["scale"]), **arrays)  # type: ignore[arg-type]  # it was a Scale
 
 

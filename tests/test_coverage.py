@@ -111,4 +111,4 @@ def test_intervals_hold_more_of_real_judges(data: Path) -> None:
 
 
 def test_the_page_has_what_was_measured() -> None:
-    assert section() in (COVERAGE.parent / "calibration.md").read_text(encoding="utf-8")
+    assert section() in (COVERAGE.parent / "confidence.md").read_text(encoding="utf-8")

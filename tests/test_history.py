@@ -409,7 +409,7 @@ def test_what_gold_taught_about_confidence_is_remembered(engine: Engine, workdir
     alone, continued = method.fit(second), method.fit(second, history=fitted.history)
     assert alone.recalibration is None
     assert continued.recalibration.items == 60
-    assert continued.recalibration.temperature == pytest.approx(fitted.gold_check.recalibration.temperature)
+    assert continued.recalibration.power == pytest.approx(fitted.gold_check.recalibration.power)
     plain = method.fit(second, history=replace(fitted.history, shared=_without(fitted.history.shared)))
     known = {result: result.to_frame()["confidence"].mean() for result in (plain, continued)}
     assert known[continued] < known[plain] - 0.02
@@ -432,10 +432,8 @@ def test_gold_of_two_batches_is_nearly_gold_of_both_together() -> None:
     second = Recalibration.fit(sharp[200:], truths[200:], first)
     together = Recalibration.fit(sharp, truths)
     assert second.items == together.items == 400
-    assert second.temperature == pytest.approx(together.temperature, rel=0.05)
-    assert second.floor == pytest.approx(together.floor, abs=0.02)
-    again = Recalibration.known(second.taught)
-    assert (again.temperature, again.floor) == pytest.approx((second.temperature, second.floor))
+    assert second.power == pytest.approx(together.power, rel=0.05)
+    assert Recalibration.known(second.taught).power == pytest.approx(second.power)
 
 
 def _panel(items: int, first: int, seed: int, rate: float) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -499,7 +499,11 @@ def _require_calibrated(result: Result) -> None:
     largest = result.probabilities.max(axis=1)
     _require_close(result.confidence, largest, 1e-6, "a label is not the class with the largest probability")
     expected = result.expected_accuracy
-    _require(0 <= expected.low <= expected.value <= expected.high <= 1, f"the interval is out of order: {expected}")
+    ends = (expected.low, expected.low_80, expected.value, expected.high_80, expected.high)
+    known = [end for end in ends if end is not None]
+    _require(len(known) in (1, 5), f"the intervals are incomplete: {expected}")
+    in_order = all(one <= other + 1e-12 for one, other in zip([0.0, *known], [*known, 1.0], strict=True))
+    _require(in_order, f"the interval is out of order: {expected}")
 
 
 def require_same_bits(one: Result, other: Result) -> None:
@@ -557,7 +561,7 @@ def require_same_found(found: Inferred, memory: Result, tolerance: float = 1e-9)
     _require_close(one.select(numbers).to_numpy(), other.select(numbers).to_numpy(), tolerance, "scores differ")
     _require(found.tie_count == memory.tie_count, "the number of ties differs")
     _require(found.scale == memory.scale, "the scale of the scores differs")
-    first, second = (np.array(astuple(result.expected_accuracy)) for result in (found, memory))
+    first, second = (np.array(astuple(result.expected_accuracy), float) for result in (found, memory))
     _require_close(first, second, tolerance, "the expected accuracy differs")
     _require(found.method == memory.method, "the method differs")
     _require(found.convergence.iterations == memory.convergence.iterations, "the number of iterations differs")

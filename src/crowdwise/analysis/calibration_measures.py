@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from ..data.reading_report import several
 from ..data.truths import read_truth
 from ..kernels import Array
 from ..results.inferred import Inferred
@@ -66,6 +67,23 @@ def overconfidence(result: Inferred, truth: Any) -> float:
     It is above zero if the labels are right less often than confidence says. Tied classes count as in `accuracy`.
     """
     return _measures(result, truth).overconfidence
+
+
+def confidence_off(result: Result, known: Matched) -> str:
+    """Return a sentence that says how many answers are right, and by how much confidence was off.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate(200, 20, classes=3, seed=1)
+    >>> result = cw.MajorityVote().fit(crowd.labels)
+    >>> confidence_off(result, match(result, crowd.truth))
+    'Of 200 items with known truth, 85.3% are right; confidence said 74.6%, which is 10.6 points too low.'
+    """
+    right = float(hits(result, known).mean())
+    said = float(result.confidence[known.items].mean())
+    items = several(len(known.items), "item", "items")
+    points = round(100 * abs(said - right), 1)
+    off = f"{points:.1f} points too {'high' if said > right else 'low'}" if points else "as it should be"
+    return f"Of {items} with known truth, {right:.1%} are right; confidence said {said:.1%}, which is {off}."
 
 
 def measures(result: Result, known: Matched) -> CalibrationMeasures:

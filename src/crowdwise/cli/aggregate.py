@@ -72,8 +72,10 @@ def aggregate(
 ) -> None:
     """Infer the label of every item and the quality of every worker."""
     from ..analysis import accuracy
+    from ..analysis.calibration_measures import confidence_off
     from ..analysis.cautions import cautions_in
     from ..analysis.decisions import decide
+    from ..analysis.evaluation import match
     from ..analysis.findings import Findings
     from ..analysis.ordinal_errors import errors_of
     from ..analysis.planning.needs import require_in_memory
@@ -122,8 +124,10 @@ def aggregate(
             if review is not None:
                 require_in_memory(labels, "--review")
             result = session.fit(terminal, chosen, labels, given, cautions=False, strict=reading.strict)
-            accuracies, distances = {}, None
+            accuracies, distances, first = {}, None, None
             if known is not None:
+                measured = result.about(known["item"])
+                first = confidence_off(measured, match(measured, known))
                 accuracies[method] = accuracy(result, known)
                 if method != "mv" and not labels.set_valued:
                     accuracies["mv"] = accuracy(METHODS["mv"]().fit(labels, warn=False), known)
@@ -185,8 +189,9 @@ def aggregate(
                 }
                 if unusual is not None:
                     tables["unusual"] = unusual
-                values = summary.json_values(about, cautions, accuracies, written, tables)
+                values = summary.json_values(about, cautions, accuracies, written, tables) | {"confidence_off": first}
                 say(json.dumps(values | summary.cost_values(decisions) | summary.distance_values(distances)))
             elif not quiet:
                 answers = output is None
+                terminal.notes([] if first is None else [first])
                 summary.show(terminal, result, labels, accuracies, decisions, distances, about, with_answers=answers)

@@ -12,7 +12,6 @@ from ..analysis.findings import Findings
 from ..analysis.ordinal_errors import OrdinalErrors
 from ..caution import Caution
 from ..data.crowd import Crowd
-from ..results.expected_accuracy import ExpectedAccuracy
 from ..results.gold import Share
 from ..results.inferred import Inferred
 from .terminal import Terminal
@@ -32,7 +31,7 @@ def _crowd_rows(result: Inferred, labels: Crowd, accuracies: Mapping[str, float]
         ("method", repr(result.method)),
         ("ending", str(result.convergence)),
         ("ties", f"{result.tie_count:,}"),
-        ("expected accuracy", _expected_accuracy(result)),
+        ("expected accuracy", str(result.expected_accuracy)),
     ]
     if result.gold_check is not None:
         rows.append(("accuracy on gold", _share(result.gold_check.accuracy)))
@@ -40,11 +39,7 @@ def _crowd_rows(result: Inferred, labels: Crowd, accuracies: Mapping[str, float]
     return rows + [(f"accuracy of {name}", f"{value:.4f}") for name, value in accuracies.items()]
 
 
-def _expected_accuracy(result: Inferred) -> str:
-    return _share(result.expected_accuracy)
-
-
-def _share(share: ExpectedAccuracy | Share) -> str:
+def _share(share: Share) -> str:
     """Return a share with its interval, in words."""
     return f"{share.value:.3f} (95% interval {share.low:.3f} to {share.high:.3f})"
 

@@ -185,12 +185,13 @@ class ResultOnSpark(ResultInParts):
         super().__init__(method, labels, engine, ending, counted_by(method, names, labels.known, ending))
         self._labels = labels
         self._ending = ending
-        self._fit_summary = send(labels.session, tasks.FitSummary(method, ending, None, self.recalibration))
+        summary = tasks.FitSummary(method, ending, self.density, None, self.recalibration)
+        self._fit_summary = send(labels.session, summary)
 
     def checked(self, check: GoldCheck, _measure_quality: Any) -> "ResultOnSpark":
         """Return a copy whose confidence is fitted to what the items of known class say; executors are told."""
         other: ResultOnSpark = super().checked(check, None)  # type: ignore[assignment]  # it is a copy of this
-        summary = tasks.FitSummary(self.sweeping_method, self._ending, check, other.recalibration)
+        summary = tasks.FitSummary(self.sweeping_method, self._ending, self.density, check, other.recalibration)
         other._fit_summary = send(self._labels.session, summary)
         return other
 

@@ -111,13 +111,20 @@ def finished(labels: Labels, method: Sweeping, workers: Any) -> Finished:
 class FitSummary:
     """What `part_result` needs to know about a fit: the method, the workers' parameters and the convergence.
 
-    Also what items of known class, here or in earlier labels, say about confidence, if there are any.
+    Also how many labels an item has, and what items of known class, here or in earlier labels, say about confidence, if
+    there are any.
     """
 
     def __init__(
-        self, method: Sweeping, ending: Ending, check: GoldCheck | None, recalibration: Recalibration | None
+        self,
+        method: Sweeping,
+        ending: Ending,
+        density: float,
+        check: GoldCheck | None,
+        recalibration: Recalibration | None,
     ) -> None:
         self.method = self.sweeping_method = method
+        self.density = density
         self.gold_check, self.recalibration = check, recalibration
         self.fitted_workers, self.convergence = ending.workers, ending.convergence
 

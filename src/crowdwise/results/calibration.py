@@ -2,23 +2,25 @@
 
 Confidence is to keep its word: of the labels with a confidence of 0.8, about eight in ten are right. No scores do that
 by themselves. Those of Dawid-Skene are mostly 0 and 1, and those of weighted votes are sums without a unit. One
-constant c for each method makes probabilities of them, in one of four forms. K is the number of classes, n the number
-of votes on the item and s_k the score of class k:
+constant c for each method makes probabilities of them, in one of five forms. K is the number of classes, n_i the number
+of votes on the item, n that of the mean item of the crowd (at least 2), and s_k the score of class k:
 
-    probability            p_k ~ max(s_k, 1e-6)^t            a power c below 1 says: less sure than the method
-    share                  p_k = (n s_k + c / K) / (n + c)   c imagined votes, shared by all classes
-    margin                 p_k ~ exp(c s_k / n)              what a vote adds on average, times c, is a log odds
-    margin_over_guessing   p_k ~ exp(c s_k / n * u)          the same, where weights are K times an accuracy, minus 1
+    evidence               p_k ~ max(s_k, 1e-6)^t            t follows from c / sqrt(n): votes are not independent
+    probability            p_k ~ max(s_k, 1e-6)^t            t follows from c alone
+    share                  p_k = (n_i s_k + c / K) / (n_i + c)   c imagined votes, shared by all classes
+    margin                 p_k ~ exp(c s_k / n_i)            what a vote adds on average, times c, is a log odds
+    margin_over_guessing   p_k ~ exp(c s_k / n_i * u)        the same, where weights are K times an accuracy, minus 1
 
-Here ~ means: divided by their sum. Shares are divided by their sum first. The power t is c for two classes, and in
-general c + (1 - c) log(K - 1) / log(1e6): then K - 1 classes that a method calls impossible are together as probable as
-one class that has all their 1e-6. With the power c alone, hundreds of classes that nobody named would together leave
-nothing for the label; for the same reason, the number of imagined votes does not grow with the classes. The constant 1
-leaves probabilities as they are.
+Here ~ means: divided by their sum. Shares are divided by their sum first. The power t is c / sqrt(n), or c, for two
+classes. In general, with one of these for w, it is w + (1 - w) log(K - 1) / log(1e6): then K - 1 classes that a method
+calls impossible are together as probable as one class that has all their 1e-6. With the power w alone, hundreds of
+classes that nobody named would together leave nothing for the label; for the same reason, the number of imagined votes
+does not grow with the classes. In the form "evidence", all classes also share EPSILON of the probability, as in
+pooling.py. The form "probability" with the constant 1 leaves probabilities as they are.
 
 u = log(K) / (K - 1) turns the weight of a perfect worker, K - 1, into log(K), which is what its vote says more than a
-guess. Margins are divided by n because workers are not independent: a hundred votes do not make an answer ten times as
-sure as ten votes do. All forms keep the order of the classes, so the label stays the class with the largest
+guess. Margins are divided by n_i because workers are not independent: a hundred votes do not make an answer ten times
+as sure as ten votes do. All forms keep the order of the classes, so the label stays the class with the largest
 probability, and a method's scores stay as they are.
 
 The scores of the adjudicator are such probabilities already, by the form "pool": pooling.py has it.
@@ -26,6 +28,7 @@ The scores of the adjudicator are such probabilities already, by the form "pool"
 The constants are in calibration.toml, which `python -m calibrate` writes; docs/confidence.md has what was measured.
 """
 
+import math
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -37,13 +40,14 @@ import numpy as np
 
 from ..kernels import Array
 from .learned import chances
-from .pooling import FLOOR as FLOOR  # the forms here have the same
-from .pooling import Weights
+from .pooling import EPSILON, FLOOR, Weights
 
 # The meaning of scores; see `Result.scale`.
 Scale = Literal["probability", "weight", "margin"]
-Form = Literal["probability", "share", "margin", "margin_over_guessing", "pool"]
+Form = Literal["evidence", "probability", "share", "margin", "margin_over_guessing", "pool"]
 
+# The levels of intervals of the expected accuracy, in percent.
+LEVELS: Final = (80, 95)
 # The form for scores of each scale, for methods that have no constant and those that say nothing else.
 FORMS: Final[Mapping[Scale, Form]] = {"probability": "probability", "weight": "share", "margin": "margin"}
 
@@ -55,21 +59,24 @@ class Constant:
     Attributes:
         form: Which of the forms above; None to choose it by the scale of the scores.
         value: c in the forms above; 1 for a pool.
-        spread: How far mean confidence is from accuracy, on crowds that the constant was not fitted to; it is like a
-            standard deviation of log odds. See `ExpectedAccuracy`.
+        spreads: How far mean confidence is from accuracy on crowds that the constant was not fitted to, for each level
+            of an interval in percent; see `ExpectedAccuracy`.
         weights: ALPHA and GAMMA of a pool; None for the other forms.
     """
 
     form: Form | None
     value: float
-    spread: float
+    spreads: Mapping[int, float]
     weights: Weights | None = None
 
 
-def probabilities(calibrated_as: str, scale: Scale, scores: Array, votes: Array) -> Array:
-    """Return (items, classes): the calibrated probability of every class; those of an item add up to one.
+def density_of(n_labels: int, n_items: int) -> float:
+    """Return n: how many labels an item of a crowd has, and at least 2."""
+    return max(n_labels / max(n_items, 1), 2.0)
 
-    What is said of an item depends on its own scores and votes alone.
+
+def probabilities(calibrated_as: str, scale: Scale, scores: Array, votes: Array, density: float) -> Array:
+    """Return (items, classes): the calibrated probability of every class; those of an item add up to one.
 
     Args:
         calibrated_as: The name of the method's constant; see `Method.calibrated_as`. A method without one gets the
@@ -77,16 +84,17 @@ def probabilities(calibrated_as: str, scale: Scale, scores: Array, votes: Array)
         scale: The meaning of the scores; see `Result.scale`.
         scores: (items, classes).
         votes: (items), the number of votes.
+        density: How many labels an item of the whole crowd has; see `density_of`.
 
     >>> scores, votes = np.array([[0.75, 0.25]]), np.array([4])
-    >>> probabilities("a method of yours", "weight", scores, votes).round(3).tolist()
+    >>> probabilities("a method of yours", "weight", scores, votes, 4.0).round(3).tolist()
     [[0.7, 0.3]]
     """
     known = constant(calibrated_as)
-    return transform(known.form or FORMS[scale], known.value, scores, votes)
+    return transform(known.form or FORMS[scale], known.value, scores, votes, density)
 
 
-def transform(form: Form, value: float, scores: Array, votes: Array) -> Array:
+def transform(form: Form, value: float, scores: Array, votes: Array, density: float) -> Array:
     """Return the probabilities that a form gives with this constant; see `probabilities`."""
     classes = scores.shape[1]
     counts = np.maximum(votes, 1)[:, None]
@@ -100,8 +108,9 @@ def transform(form: Form, value: float, scores: Array, votes: Array) -> Array:
         found /= counts + value
         return found
     if form == "probability":
-        power = value + (1 - value) * np.log(others) / -np.log(FLOOR)
-        return chances(power * np.log(np.maximum(scores, FLOOR)))
+        return _raised(scores, value)
+    if form == "evidence":
+        return np.asarray((1 - EPSILON) * _raised(scores, value / math.sqrt(density)) + EPSILON / classes)
     unit = np.log(classes) / others if form == "margin_over_guessing" else 1.0
     return chances(value * unit * scores / counts)
 
@@ -115,15 +124,21 @@ def of_shares(calibrated_as: str, shares: Array, votes: Array, classes: int) -> 
     return np.asarray((votes * shares + value / classes) / (votes + value))
 
 
+def _raised(scores: Array, power: float) -> Array:
+    """Return probabilities raised to the power that follows from this one for so many classes, divided by their sum."""
+    others = max(scores.shape[1] - 1, 1)
+    return chances((power + (1 - power) * math.log(others) / -math.log(FLOOR)) * np.log(np.maximum(scores, FLOOR)))
+
+
 def constant(calibrated_as: str) -> Constant:
     """Return the constant of this name.
 
-    If there is none, it is 1, and the spread is the largest of all: nothing is known of how sure the scores are.
+    If there is none, it is 1, and the spreads are the largest of all: nothing is known of how sure the scores are.
     """
     constants = _constants()
     if calibrated_as in constants:
         return constants[calibrated_as]
-    return Constant(None, 1.0, max(known.spread for known in constants.values()))
+    return Constant(None, 1.0, {level: max(one.spreads[level] for one in constants.values()) for level in LEVELS})
 
 
 def pool_weights(calibrated_as: str) -> Weights:
@@ -147,7 +162,8 @@ def _constants() -> Mapping[str, Constant]:
 
 def _constant(row: Mapping[str, Any]) -> Constant:
     weights = Weights(float(row["alpha"]), float(row["gamma"])) if "alpha" in row else None
-    return Constant(cast(Form, row["form"]), float(row.get("constant", 1.0)), float(row["spread"]), weights)
+    spreads = {level: float(row[f"spread_{level}"]) for level in LEVELS}
+    return Constant(cast(Form, row["form"]), float(row.get("constant", 1.0)), spreads, weights)
 
 
 def _shares(scores: Array) -> Array:

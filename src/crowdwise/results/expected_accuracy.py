@@ -1,25 +1,60 @@
-"""`ExpectedAccuracy`: how many inferred labels are right, as far as can be told without a truth, with an interval."""
+"""`ExpectedAccuracy`: how many inferred labels are right, as far as can be told without a truth, with intervals.
+
+Two things make the share of right labels differ from the mean confidence m of N items: chance, and that confidence is
+right on average over crowds, but not on each of them. On the scale theta = arcsin sqrt(m), both are about as large for
+any m. SPREAD is how far off other crowds were (results/calibration.toml has it for each method), z the quantile of the
+normal distribution for the level of the interval:
+
+    h = sqrt(SPREAD^2 + z^2 / (4 N));   ends sin^2(max(theta - h, 0)) and sin^2(min(theta + h, pi/2))
+
+Confidence that was fitted to g random items of known class is closer: with sigma^-2 = (SPREAD / z)^-2 + 4 g, SPREAD is
+z sigma.
+"""
 
 import math
 from dataclasses import dataclass
+from typing import Final
 
 from . import calibration
-from .intervals import NORMAL, wilson
+
+# The quantiles of the normal distribution for intervals of so many percent.
+QUANTILES: Final = {80: 1.2816, 95: 1.96}
+# With fewer items there is no interval.
+FEWEST_ITEMS: Final = 20
 
 
 @dataclass(frozen=True)
 class ExpectedAccuracy:
     """The share of the inferred labels that is expected to be right.
 
+    The ends of intervals are None if there are fewer than 20 items.
+
     Attributes:
         value: The mean confidence of all labels that were inferred, not given as gold.
         low: The lower end of a 95 % interval.
         high: The upper end of it.
+        low_80: The lower end of an 80 % interval, which is the one that is shown.
+        high_80: The upper end of it.
     """
 
     value: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
+    low_80: float | None
+    high_80: float | None
+
+    @property
+    def interval(self) -> str:
+        """What the 80 % interval says, in words."""
+        if self.low_80 is None or self.high_80 is None:
+            return f"no interval: there are fewer than {FEWEST_ITEMS} items"
+        if self.low_80 == 1:
+            return "all classes were given"
+        low, high = math.floor(100 * self.low_80 + 0.5), math.floor(100 * self.high_80 + 0.5)
+        return f"in four of five crowds the share right is between {low} and {high} %"
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.interval})"
 
     @classmethod
     def of(cls, confidence: float, items: int, calibrated_as: str, gold: float = 0) -> "ExpectedAccuracy":
@@ -29,37 +64,40 @@ class ExpectedAccuracy:
             confidence: The sum of the confidences of all items whose class is not known.
             items: The number of these items.
             calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
-            gold: The number of items of known class that confidence was fitted to; they say how far off it is.
+            gold: The number of random items of known class that confidence was fitted to; they say how far off it is.
         """
         if items == 0:
-            return cls(1.0, 1.0, 1.0)  # all classes are known
+            return cls(1.0, 1.0, 1.0, 1.0, 1.0)  # all classes are known
         mean = min(confidence / items, 1.0)
-        spread = calibration.constant(calibrated_as).spread
-        # The information about log odds: what other crowds say, and what so many items of this crowd say.
-        spread = (spread**-2 + gold * mean * (1 - mean)) ** -0.5
-        return cls(mean, *interval(mean, items, spread))
+        if items < FEWEST_ITEMS:
+            return cls(mean, None, None, None, None)
+        spreads = calibration.constant(calibrated_as).spreads
+        return cls(
+            mean,
+            *interval(mean, items, fitted_spread(spreads[95], 95, gold), 95),
+            *interval(mean, items, fitted_spread(spreads[80], 80, gold), 80),
+        )
 
 
-def interval(mean: float, items: int, spread: float) -> tuple[float, float]:
-    """Return the ends of a 95 % interval for the share of labels that is right.
+def fitted_spread(spread: float, level: int, gold: float) -> float:
+    """Return SPREAD after confidence was fitted to so many random items of known class."""
+    if gold == 0:
+        return spread
+    z = QUANTILES[level]
+    return z * ((spread / z) ** -2 + 4 * gold) ** -0.5
 
-    Two things make this share differ from the mean confidence. By chance, more or fewer of the items are right than
-    expected: Wilson's interval. And confidence is right on average over crowds, but not on each of them. The distances
-    of the ends of both intervals from the mean add up as squares do (Zou and Donner, 2008,
-    https://doi.org/10.1002/sim.3095).
+
+def interval(mean: float, items: int, spread: float, level: int) -> tuple[float, float]:
+    """Return the ends of an interval for the share of labels that is right.
 
     Args:
         mean: The mean confidence.
         items: The number of items.
-        spread: How far off the mean confidence is on other crowds, like a standard deviation of log odds.
+        spread: SPREAD for this level.
+        level: The level in percent, 80 or 95.
 
-    >>> [round(end, 2) for end in interval(0.8, 100, 0.0)], [round(end, 2) for end in interval(0.8, 10**6, 0.7)]
-    ([0.71, 0.87], [0.5, 0.94])
+    >>> [round(end, 2) for end in interval(0.69, 1000, 0.157, 80)], [round(end, 2) for end in interval(0.8, 100, 0, 95)]
+    ([0.54, 0.82], [0.71, 0.87])
     """
-    _, low, high = wilson(mean * items, items)
-    factor = math.exp(NORMAL * spread)  # of the odds
-    below, above = mean / (mean + (1 - mean) * factor), mean * factor / (mean * factor + 1 - mean)
-    return (
-        max(0.0, mean - math.hypot(mean - low, mean - below)),
-        min(1.0, mean + math.hypot(high - mean, above - mean)),
-    )
+    theta, half = math.asin(math.sqrt(mean)), math.sqrt(spread**2 + QUANTILES[level] ** 2 / (4 * items))
+    return math.sin(max(theta - half, 0.0)) ** 2, math.sin(min(theta + half, math.pi / 2)) ** 2

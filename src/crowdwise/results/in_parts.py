@@ -67,16 +67,25 @@ class AnswerCounts(NamedTuple):
     right: Array
 
 
-def count_answers(
-    labels: Labels, scores: Array, calibrated_as: str, scale: Scale, recalibration: Recalibration | None
-) -> AnswerCounts:
-    """Count these items, given their labels and final scores.
+class Calibrated(NamedTuple):
+    """How scores become probabilities; see `calibration.probabilities` and `fitted_to` for the attributes."""
 
-    `calibrated_as` and `scale` are what `calibration.probabilities` needs to know, `recalibration` what `fitted_to`
-    does.
-    """
+    calibrated_as: str
+    scale: Scale
+    density: float
+    recalibration: Recalibration | None
+
+    def probabilities(self, labels: Labels, scores: Array) -> Array:
+        """Return (items, classes), the probabilities of the classes of these items."""
+        votes = kernels.votes_per_item(labels.item_starts, labels.continued)
+        found = calibration.probabilities(self.calibrated_as, self.scale, scores, votes, self.density)
+        return fitted_to(labels.gold, self.recalibration, found)
+
+
+def count_answers(labels: Labels, scores: Array, calibrated: Calibrated) -> AnswerCounts:
+    """Count these items, given their labels and final scores."""
     answers, _, tied = kernels.best_two(scores, TIE)
-    of_classes = _probabilities(labels, scores, calibrated_as, scale, recalibration)
+    of_classes = calibrated.probabilities(labels, scores)
     inferred = np.ones(labels.n_items, bool) if labels.gold is None else labels.gold < 0
     arrays = (labels.item_starts, labels.workers, labels.labels)
     return AnswerCounts(
@@ -88,14 +97,6 @@ def count_answers(
         np.array([labels.n_items - inferred.sum()]),
         np.stack(count_right_by(labels, of_classes)),
     )
-
-
-def _probabilities(
-    labels: Labels, scores: Array, calibrated_as: str, scale: Scale, recalibration: Recalibration | None
-) -> Array:
-    """Return (items, classes), the probabilities of the classes of these items; the arguments of `count_answers`."""
-    votes = kernels.votes_per_item(labels.item_starts, labels.continued)
-    return fitted_to(labels.gold, recalibration, calibration.probabilities(calibrated_as, scale, scores, votes))
 
 
 class CountingEngine(Protocol):
@@ -128,6 +129,7 @@ class ResultInParts(ResultTables):
         fitted_workers: The same with workers in the order of their numbers, as the parts have them.
         convergence: How the iterations ended.
         n_items: The number of items.
+        density: How many labels an item has; see `Result`.
         gold_check: What the items of known class say; see `Result`.
         recalibration: What gold, also that of earlier labels, says about confidence; None without any.
     """
@@ -139,6 +141,7 @@ class ResultInParts(ResultTables):
         self.sweeping_method = method
         self.names = labels.names
         self.n_items = labels.n_items
+        self.density = calibration.density_of(labels.n_labels, labels.n_items)
         self.scale: Scale = method.scale
         self.fitted_workers = ending.workers
         self.workers = ending.workers.arranged(labels.numbering)
@@ -204,8 +207,8 @@ class ResultInParts(ResultTables):
     @cached_property
     def answer_counts(self) -> AnswerCounts:
         """The counts over all items, given their answers; workers are in the order of their numbers."""
-        known = {"calibrated_as": self.method.calibrated_as, "scale": self.scale}
-        count = partial(count_answers, **known, recalibration=self.recalibration)
+        calibrated = Calibrated(self.method.calibrated_as, self.scale, self.density, self.recalibration)
+        count = partial(count_answers, calibrated=calibrated)
         counts: AnswerCounts = self._counting_engine.add(count, "counting")
         return counts
 
@@ -283,6 +286,7 @@ class ResultInParts(ResultTables):
             convergence=self.convergence,
             ranking=kernels.best_two(scores, TIE),
             votes=votes.to_numpy(),
+            density=self.density,
             worker_votes=self.answer_counts.votes[self._numbering.worker_places],
             agreement=self.agreement,
             measure_quality=lambda _: self.quality,
@@ -326,6 +330,7 @@ def part_result(
         convergence=fit.convergence,
         ranking=kernels.best_two(scores, TIE),
         votes=kernels.votes_per_item(labels.item_starts, labels.continued),
+        density=fit.density,
         worker_votes=no_workers,
         agreement=no_workers,
         measure_quality=None,

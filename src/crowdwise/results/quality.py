@@ -26,7 +26,7 @@ All of that takes for granted that workers err each on their own. In real crowds
 hard for everybody, and then the answers are wrong more often than the labels show. Calibrated confidence says how often
 answers are right in crowds with known truth; the number of right labels by these probabilities is a second reading. The
 labels alone cannot tell which of the two is right, so the interval holds both, and the value is that of the first
-(docs/calibration.md has how often the intervals hold the accuracy). Where confidence was fitted to items of known class
+(docs/confidence.md has how often the intervals hold the accuracy). Where confidence was fitted to items of known class
 of this crowd, these probabilities are the only reading.
 """
 

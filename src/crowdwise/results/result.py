@@ -79,11 +79,12 @@ class Quality:
 
 
 def about_votes(labels: Labels, answers: Array) -> dict[str, Any]:
-    """Return the attributes votes, worker_votes and agreement of a `Result` with these answers."""
+    """Return the attributes votes, density, worker_votes and agreement of a `Result` with these answers."""
     agreed = kernels.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers)
     worker_votes = kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
     return {
         "votes": kernels.votes_per_item(labels.item_starts, labels.continued),
+        "density": calibration.density_of(labels.n_labels, labels.n_items),
         "worker_votes": worker_votes,
         "agreement": np.divide(agreed, worker_votes, out=np.full(len(agreed), np.nan), where=worker_votes > 0),
     }
@@ -105,6 +106,7 @@ class Result(ResultTables):
             `Learned`; every method has its own subclass with more attributes.
         convergence: How the iterations ended.
         votes: (items), the number of votes.
+        density: How many labels an item of the whole crowd has, and at least 2; see results/calibration.py.
         worker_votes: (workers), the number of votes.
         ranking: Three arrays (items): the code of the best class, the code of the second best class (-1 if there is
             only one class), and whether the two are tied.
@@ -133,6 +135,7 @@ class Result(ResultTables):
     convergence: Convergence
     ranking: tuple[Array, Array, Array]
     votes: Array
+    density: float
     worker_votes: Array
     agreement: Array
     measure_quality: Callable[[Array], Quality] | None
@@ -241,7 +244,8 @@ class Result(ResultTables):
     @cached_property
     def probabilities(self) -> Array:
         """(items, classes), the calibrated probability of every class; those of an item add up to one."""
-        found = calibration.probabilities(self.method.calibrated_as, self.scale, self.scores, self.votes)
+        method = self.method.calibrated_as
+        found = calibration.probabilities(method, self.scale, self.scores, self.votes, self.density)
         return fitted_to(self.gold, self.recalibration, found)
 
     @property

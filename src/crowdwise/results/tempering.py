@@ -1,14 +1,10 @@
 """`tempered`: make probabilities less certain, or more."""
 
-from typing import Final
-
 import numpy as np
 
 from ..kernels import Array
+from .pooling import MOST_CLASSES
 from .ties import TIE
-
-# Temperatures are fitted to crowds with up to so many classes; see docs/calibration.md.
-_MOST_CLASSES: Final = 16
 
 
 def tempered(probabilities: Array, power: float) -> Array:
@@ -28,11 +24,11 @@ def tempered(probabilities: Array, power: float) -> Array:
     if power == 1 or len(probabilities) == 0:
         return probabilities
     n_classes = probabilities.shape[1]
-    if n_classes <= _MOST_CLASSES or power > 1:
+    if n_classes <= MOST_CLASSES or power > 1:
         # Relative to the best class, so that no power is too small for a number.
         raised = (probabilities / probabilities.max(axis=1, keepdims=True)) ** power
         return np.asarray(raised / raised.sum(axis=1, keepdims=True))
-    last = np.partition(probabilities, n_classes - _MOST_CLASSES, axis=1)[:, n_classes - _MOST_CLASSES, None]
+    last = np.partition(probabilities, n_classes - MOST_CLASSES, axis=1)[:, n_classes - MOST_CLASSES, None]
     # Classes that are tied with the last one are all among the rest, also if rounding makes them differ.
     best = probabilities > last * (1 + TIE)
     rest = np.where(best, 0.0, probabilities).sum(axis=1, keepdims=True)

@@ -125,7 +125,7 @@ def foresee(result: Result, labels: Labels, asked: int | None = None) -> Foresig
     if found is not None:
 
         def calibrated(scores: Array) -> Array:
-            probabilities = calibration.probabilities(method, scale, scores, np.ones(len(scores)))
+            probabilities = calibration.probabilities(method, scale, scores, np.ones(len(scores)), result.density)
             return probabilities if fitted is None else fitted.apply(probabilities)
 
         ends = None if found.ends is None else calibrated(found.ends).max(axis=1)

@@ -73,7 +73,7 @@ class Plan:
         """Return the plan in words."""
         now = self.now
         said = [
-            f"Expected accuracy now is {now.value:.3f} (95 % interval {now.low:.3f} to {now.high:.3f}), with "
+            f"Expected accuracy now is {now}, with "
             f"{several(self.labels, 'label', 'labels')} of {several(self.items, 'item', 'items')}."
         ]
         if self.gold == 0:

@@ -270,7 +270,7 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         if workers is None:
             return Finished(scores, np.zeros(len(scores)))
         answers, traps = workers.read_out(labels)
-        return Finished(self.pool(workers, answers, self._votes(labels, workers), scores), traps)
+        return Finished(self.pool(workers, answers, self.votes(labels, workers), scores), traps)
 
     def pool(self, workers: StructuredWorkers, answers: Array, votes: Array, latent: Array) -> Array:
         """(items, classes), the scores of the result, given the parts of the pool; see results/pooling.py."""
@@ -319,11 +319,11 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
             said=said,
             answers=np.hstack([answers, latent]),
             read=read,
-            votes=self._votes(labels, workers),
+            votes=self.votes(labels, workers),
             ends=self.pool(dense, answers, _WITHOUT_END * said.mean(axis=0), latent),
         )
 
-    def _votes(self, labels: Labels, workers: StructuredWorkers) -> Array:
+    def votes(self, labels: Labels, workers: StructuredWorkers) -> Array:
         """(items, classes), how many votes name each class, without those that are left out; copies count in full."""
         return votes_by_class(labels, workers.copies.kept(labels))
 

@@ -82,7 +82,7 @@ def _expected_accuracy(data: ReportData) -> Tile:
     return Tile(
         "Expected accuracy",
         f"{100 * expected.value:.1f}%",
-        f"{100 * expected.low:.0f} to {100 * expected.high:.0f}%, by the confidence of the answers",
+        f"By the confidence of the answers; {expected.interval}",
         strong=data.known is None,
     )
 

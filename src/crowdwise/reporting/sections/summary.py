@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ...analysis.calibration_measures import confidence_off
 from ...caution import Caution
 from ...data.reading_report import several
 from ...errors import shortened
@@ -28,17 +29,12 @@ def gather(data: ReportData) -> list[Block]:
 
 def _how_sure(data: ReportData) -> str:
     """Say how many of the answers are right, as far as can be told, and as measured."""
+    if data.known is not None:
+        _, *others = accuracies(data)
+        beside = "".join(f" {one.method} has {one.accuracy:.1%} right." for one in others)
+        return f"{confidence_off(data.result, data.known)}{beside}"
     expected = data.result.expected_accuracy
-    said = (
-        f"About {expected.value:.0%} of the answers are expected to be right; the true share may be anywhere from "
-        f"{expected.low:.0%} to {expected.high:.0%}."
-    )
-    if data.known is None:
-        return said
-    ours, *others = accuracies(data)
-    beside = "".join(f", {one.method} {one.accuracy:.1%}" for one in others)
-    known = several(len(data.known.items), "known truth", "known truths")
-    return f"Of {known}, {ours.accuracy:.1%} are found{beside}. {said}"
+    return f"About {expected.value:.0%} of the answers are expected to be right: {expected.interval}."
 
 
 def doubt(data: ReportData) -> list[Caution]:
