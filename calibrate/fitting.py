@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.interpolate import CubicSpline, RectBivariateSpline
@@ -200,9 +200,13 @@ def _best(crowds: Sequence[CrowdScores]) -> Values:
     means = np.array([by_family(families, column.tolist()) for column in losses.T])
     if form == "pool":
         surface = RectBivariateSpline(_ALPHAS, _GAMMAS, means.reshape(len(_ALPHAS), len(_GAMMAS)))
-        ends = [(grid[0], grid[-1]) for grid in (_ALPHAS, _GAMMAS)]
-        start = np.array(_tried(form)[int(means.argmin())])
-        weights = minimize(lambda at: float(surface(*at)[0, 0]), start, bounds=ends, method="Nelder-Mead", tol=1e-6).x
+        ends = [(float(grid[0]), float(grid[-1])) for grid in (_ALPHAS, _GAMMAS)]
+        start = list(_tried(form)[int(means.argmin())])
+
+        def height(at: Any) -> float:
+            return float(surface(*at)[0, 0])
+
+        weights = minimize(height, start, bounds=ends, method="Nelder-Mead", tol=1e-6).x
         return tuple(float(value) for value in weights)
     curve = CubicSpline(np.log([values[0] for values in _tried(form)]), means)
     interval = (math.log(_LOWEST), math.log(_HIGHEST))

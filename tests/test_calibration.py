@@ -191,7 +191,11 @@ def test_gold_narrows_the_interval_and_few_items_have_none() -> None:
     few, many = (ExpectedAccuracy.of(0.8 * items, items, "adjudicator") for items in (19, 1000))
     assert few == ExpectedAccuracy(pytest.approx(0.8), None, None, None, None)  # type: ignore[arg-type]
     assert str(few) == "0.800 (no interval: there are fewer than 20 items)"
-    assert many.low < many.low_80 < 0.8 < many.high_80 < many.high  # type: ignore[operator]
+    assert many.low is not None
+    assert many.low_80 is not None
+    assert many.high_80 is not None
+    assert many.high is not None
+    assert many.low < many.low_80 < 0.8 < many.high_80 < many.high
     assert f"in four of five crowds the share right is between {100 * many.low_80:.0f} and" in str(many)
     checked = ExpectedAccuracy.of(800, 1000, "adjudicator", gold=100)
     spread = constant("adjudicator").spreads[80] / 1.2816

@@ -124,7 +124,9 @@ def test_an_explanation_adds_up_to_the_lead(read_out: str) -> None:
     for i in range(100):
         why = cw.explain(result, crowd.labels, result.names.items[i])
         lead = np.log(why.score / why.runner_up_score)
-        assert why.prior + why.votes["contribution"].sum() + why.limit == pytest.approx(lead, abs=1e-9)
+        assert why.prior + float(why.votes["contribution"].to_numpy().sum()) + why.limit == pytest.approx(
+            lead, abs=1e-9
+        )
         assert why.steps()["end"][-1] == pytest.approx(why.difference)
         limited += why.limit < -1e-3
     assert (limited > 0) == (read_out == "answer")
@@ -142,5 +144,5 @@ def test_votes_that_are_left_out_are_no_part_of_the_pool() -> None:
     assert (result.workers.follows >= 0).sum() == 1
     assert result.workers.density == 7
     why = cw.explain(result, labels, 0)
-    assert why.prior + why.votes["contribution"].sum() + why.limit == pytest.approx(why.difference)
+    assert why.prior + float(why.votes["contribution"].to_numpy().sum()) + why.limit == pytest.approx(why.difference)
     assert why.difference == pytest.approx(np.log(why.score / why.runner_up_score), abs=1e-9)

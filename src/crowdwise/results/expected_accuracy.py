@@ -84,7 +84,7 @@ def fitted_spread(spread: float, level: int, gold: float) -> float:
     if gold == 0:
         return spread
     z = QUANTILES[level]
-    return z * ((spread / z) ** -2 + 4 * gold) ** -0.5
+    return z / math.sqrt((spread / z) ** -2 + 4 * gold)
 
 
 def interval(mean: float, items: int, spread: float, level: int) -> tuple[float, float]:

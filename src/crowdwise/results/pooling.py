@@ -101,8 +101,8 @@ def _without_crowding(u: Array, parts: tuple[Array, Array, Array], n: float, wei
     """Return (items, classes), what is added to u so that the classes of R do not outweigh the others."""
     last = np.partition(u, u.shape[1] - MOST_CLASSES, axis=1)[:, u.shape[1] - MOST_CLASSES, None]
     rest = u <= last + _TIE
-    together = tuple(np.where(rest, part, 0.0).sum(axis=1, keepdims=True) for part in parts)
-    of_rest = power * _logarithms(together, n, weights)  # type: ignore[arg-type]  # they are three
+    answers, shares, latent = (np.where(rest, part, 0.0).sum(axis=1, keepdims=True) for part in parts)
+    of_rest = power * _logarithms((answers, shares, latent), n, weights)
     highest = u.max(axis=1, keepdims=True)
     total = highest + np.log(np.where(rest, np.exp(u - highest), 0.0).sum(axis=1, keepdims=True))
     return np.where(rest, np.minimum(of_rest - total, 0.0), 0.0)

@@ -10,6 +10,7 @@ likelihood) and added to the prior. The order of the classes stays as it is. Wit
 the many small probabilities from outweighing the large one.
 """
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -70,8 +71,9 @@ class Recalibration:
         before = np.zeros((2, 2)) if earlier is None else earlier.taught
 
         def likelihood(place: float) -> float:
-            found = cls._at(place, before).apply(probabilities)
-            return float(np.log(np.maximum(found[np.arange(len(truths)), truths], _SMALLEST)).sum())
+            found = cls._at(place, before).apply(probabilities)[np.arange(len(truths)), truths]
+            # The sum does not depend on the order of the items, not even by rounding.
+            return math.fsum(np.log(np.maximum(found, _SMALLEST)).tolist())
 
         def misfit(place: float) -> float:
             return float((_PRECISION + before[0, 0]) * place**2 / 2 - before[0, 1] * place) - likelihood(place)
