@@ -75,7 +75,7 @@ def recognise(
     >>> recognise(["Task", "annotator", "answer"], {"item": None, "worker": None, "label": None}, "the table")
     {'item': 'Task', 'worker': 'annotator', 'label': 'answer'}
     """
-    may_compare = "label" in given and given["item"] is None
+    may_compare = "label" in given and given.get("item", "") is None
     try:
         found = {
             role: _find(columns, role, name, where, options.get(role, f"--{role}")) for role, name in given.items()
