@@ -16,6 +16,7 @@ from .blocks import Block, Dependence, blocks
 from .deciders import deciders
 from .followers import Followers
 from .habits import habits
+from .recommendation import Recommendation, recommend
 from .rivals import Rivals, rivals
 from .unusual_workers import are_looked_at, find_unusual, in_words
 
@@ -91,3 +92,7 @@ class Findings:
     def marks(self) -> pl.DataFrame | None:
         """The same with short reasons, which fit beside a worker in a table: worker and reasons."""
         return in_words(self.flagged, self.labels.names.classes, short=True) if are_looked_at(self.labels) else None
+
+    def recommend(self, source: str = "labels.csv") -> Recommendation:
+        """Return what to do next; see `recommend`."""
+        return recommend(self.result, self.labels, self.rivals, source)

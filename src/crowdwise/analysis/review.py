@@ -20,7 +20,7 @@ from .unnamed import unnamed_answers
 # Without other wishes, an item is listed only if its answer is less sure than this, tied, or not what most workers say.
 _SURE: Final = 0.8
 # And at most this share of the items is listed: the rest is more than a person reads.
-_SHARE: Final = 0.1
+SHARE: Final = 0.1
 
 
 def review(result: Result, labels: Labels, *, top: int | None = None, below: float | None = None) -> pl.DataFrame:
@@ -59,7 +59,7 @@ def review(result: Result, labels: Labels, *, top: int | None = None, below: flo
         doubtful = is_open
     else:
         doubtful = is_open & ((result.confidence < _SURE) | result.ties | outvoted | unnamed)
-        top = math.ceil(_SHARE * is_open.sum())
+        top = math.ceil(SHARE * is_open.sum())
     # Items with the same confidence are in the order of their numbers, so that the order of rows changes nothing.
     codes = np.flatnonzero(doubtful)
     codes = codes[np.lexsort((labels.numbering.item_places[codes], np.round(result.confidence[codes], 12)))][:top]

@@ -143,6 +143,9 @@ def aggregate(
             ]
             for caution in cautions:
                 terminal.remark(str(caution))
+            source = reading.arguments(renamed=("worker",)) + (
+                "" if method == options.DEFAULT_METHOD else f" -m {method}"
+            )
             sheets = output is not None and not back and has_sheets(output)
             unusual = about.unusual if workers or sheets or looks else None
             can_be_reviewed = isinstance(labels, Labels) and not labels.set_valued
@@ -190,8 +193,10 @@ def aggregate(
                 if unusual is not None:
                     tables["unusual"] = unusual
                 values = summary.json_values(about, cautions, accuracies, written, tables) | {"confidence_off": first}
+                values["recommendation"] = about.recommend(source).to_dict()
                 say(json.dumps(values | summary.cost_values(decisions) | summary.distance_values(distances)))
             elif not quiet:
                 answers = output is None
                 terminal.notes([] if first is None else [first])
                 summary.show(terminal, result, labels, accuracies, decisions, distances, about, with_answers=answers)
+                terminal.notes([str(about.recommend(source))])

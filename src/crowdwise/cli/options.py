@@ -1,11 +1,13 @@
 """The options that several commands share, with their types and help texts; and `Reading`, those of reading labels."""
 
+import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
-from ..errors import CallError
+from ..errors import CallError, without_secrets
 from .groups import FOR_CLASSES, Needs, Only
 
 if TYPE_CHECKING:
@@ -290,6 +292,22 @@ class Reading(NamedTuple):
         if self.classes is None or ("," not in self.classes and Path(self.classes).is_file()):
             return self.classes
         return [one.strip() for one in self.classes.split(",")]
+
+    def arguments(self, renamed: Collection[str] = ()) -> str:
+        """Return the files and options as they would be typed after another command, without secrets.
+
+        Args:
+            renamed: Options that are called `--<name>-column` there; see `groups.py`.
+        """
+        words = list(self.files)
+        for name, default in self._field_defaults.items():
+            given = getattr(self, name)
+            if given == default or not given:
+                continue
+            option = f"--{name}{'-column' if name in renamed else ''}".replace("_", "-")
+            for one in given if isinstance(given, list) else [given]:
+                words += [option] if one is True else [option, str(one)]
+        return without_secrets(shlex.join(words))
 
     def truth_columns(self) -> dict[str, Any]:
         """Return how a file of known truths is read, as `read_truth` takes it."""

@@ -3,7 +3,7 @@
 import math
 from dataclasses import asdict, dataclass
 from numbers import Real
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,7 +14,8 @@ from ...data.reading_report import several
 from ...errors import CallError, DataError, shown
 from ...kernels import Array
 from ...methods.adjudicator import Adjudicator
-from ...results.expected_accuracy import ExpectedAccuracy
+from ...methods.mv import MajorityVote
+from ...results.expected_accuracy import QUANTILES, ExpectedAccuracy
 from ...results.result import Result
 from ..pairing import same_labels
 from .foresight import foresee
@@ -41,10 +42,16 @@ class Plan:
         labels: The number of labels of these items so far.
         needed: How many more labels are expected to bring it to the target if every item gets equally many; None if no
             number of them up to 64 an item does.
-        needed_low: The lower end of a 95 % interval of this number by resampling items; None if that is never.
+        needed_low: The lower end of an 80 % interval of this number; None if that is never. It holds how far
+            confidence is off in other crowds, or in this one if there is gold, and which items there are.
         needed_high: The upper end of it; None if that is never.
-        ceiling: The expected accuracy after labels of this crowd without end.
+        ceiling: The expected accuracy after labels of this crowd without end. It is not below that of majority vote.
+        ceiling_low: The lower end of an 80 % interval of it.
+        ceiling_high: The upper end of it.
         gold: How many items an expert has to decide, the least sure ones first, to bring it to the target.
+        gold_low: The lower end of an 80 % interval of this number.
+        gold_high: The upper end of it.
+        measured: Whether confidence was fitted to random gold of this crowd; otherwise intervals rest on other crowds.
         price: What a label costs; None if that is unknown.
         curve: One row per number of further labels: labels_per_item, labels (how many more in all) and
             expected_accuracy.
@@ -59,7 +66,12 @@ class Plan:
     needed_low: int | None
     needed_high: int | None
     ceiling: float
+    ceiling_low: float
+    ceiling_high: float
     gold: int
+    gold_low: int
+    gold_high: int
+    measured: bool
     price: float | None
     curve: pl.DataFrame
     shares_errors: bool
@@ -81,8 +93,14 @@ class Plan:
         said.append(self._about_labels())
         said.append(
             f"An expert who decides the {several(self.gold, 'least sure item', 'least sure items')} would bring it to "
-            f"{self.target:g} (`crowdwise next --ask expert`)."
+            f"{self.target:g} (in four of five crowds {self.gold_low:,} to {self.gold_high:,}; "
+            "`crowdwise next --ask expert`)."
         )
+        if not self.measured:
+            said.append(
+                "These ranges rest on other crowds, because there is no gold: 30 random items that an expert decides "
+                "make them narrower (`crowdwise next --ask expert --random 30`)."
+            )
         if self.labels == self.items:
             said.append("All this is a guess: no item has two labels, so nothing shows how good the labels are.")
         elif not self.shares_errors:
@@ -98,18 +116,16 @@ class Plan:
             if self.ceiling < self.target:
                 # Whether these workers do share errors is not known: the method expects it of every crowd.
                 return (
-                    f"{far}with labels without end it would be about {self.ceiling:.3f}. This number rests on the "
-                    "method, which expects workers to share errors, as those of real crowds do; if these workers err "
-                    "independently, more labels bring more."
+                    f"{far}with labels without end it would be about {self.ceiling:.3f} (in four of five crowds "
+                    f"{self.ceiling_low:.3f} to {self.ceiling_high:.3f}), because workers of real crowds share errors."
                 )
             end = self.curve["expected_accuracy"][-1]
             return f"{far}with {STEPS[-1]} more labels of every item it would be {end:.3f}."
-        high = "never" if self.needed_high is None else f"{self.needed_high:,}"
-        low = "never" if self.needed_low is None else f"{self.needed_low:,}"
+        low, high = ("no number" if end is None else f"{end:,}" for end in (self.needed_low, self.needed_high))
         costs = "" if self.money is None else f", which cost {self.money:,.2f}"
         return (
             f"About {several(self.needed, 'more label', 'more labels')} ({self.needed / self.items:.1f} an item) would "
-            f"bring it to {self.target:g} (95 % interval {low} to {high}){costs}. Asked where they help most "
+            f"bring it to {self.target:g} (in four of five crowds {low} to {high}){costs}. Asked where they help most "
             "(`crowdwise next`), fewer may do."
         )
 
@@ -126,7 +142,12 @@ class Plan:
             "price": self.price,
             "money": self.money,
             "ceiling": self.ceiling,
+            "ceiling_low": self.ceiling_low,
+            "ceiling_high": self.ceiling_high,
             "gold": self.gold,
+            "gold_low": self.gold_low,
+            "gold_high": self.gold_high,
+            "measured": self.measured,
             "curve": self.curve.to_dicts(),
             "sentences": self.sentences(),
         }
@@ -169,7 +190,12 @@ def plan(labels: Labels, *, target: float, price: float | None = None, result: R
     now = found.expected_accuracy
     gains = (future.confidence - future.confidence[0]) * (1.0 if foresight.ends is None else LEARNING)
     curve = _curve(now.value, gains.mean(axis=1))
-    low, high = _interval(now.value, future.confidence[0], gains, wanted)
+    off = _Calibration.of(now)
+    low, high = _interval(now.value, off, future.confidence[0], gains, wanted)
+    ceiling = _ceiling(now.value, future, foresight.ends is not None, float(curve[-1]))
+    ceiling = max(ceiling, _by_majority(found, labels))
+    missing = 1 - found.confidence[is_open]
+    more, less = ((1 - end) / max(1 - now.value, 1e-9) for end in off.ends(now.value))
     return Plan(
         target=wanted,
         now=now,
@@ -178,8 +204,13 @@ def plan(labels: Labels, *, target: float, price: float | None = None, result: R
         needed=_labels(_steps_to(curve, wanted), n_items),
         needed_low=_labels(low, n_items),
         needed_high=_labels(high, n_items),
-        ceiling=_ceiling(now.value, future, foresight.ends is not None, float(curve[-1])),
-        gold=_gold(found.confidence[is_open], wanted),
+        ceiling=ceiling,
+        ceiling_low=off.ends(ceiling)[0],
+        ceiling_high=off.ends(ceiling)[1],
+        gold=_gold(missing, wanted),
+        gold_low=_gold(missing * less, wanted),
+        gold_high=_gold(np.minimum(missing * more, 1.0), wanted),
+        measured=found.gold_check is not None,
         price=cost,
         curve=pl.DataFrame({"labels_per_item": STEPS, "labels": STEPS * n_items, "expected_accuracy": curve}),
         shares_errors=foresight.ends is not None,
@@ -232,31 +263,74 @@ def _ceiling(now: float, future: Future, shared_errors: bool, last: float) -> fl
     return min(max(now + LEARNING * (future.ceiling - float(future.confidence[0].mean())), last), 1.0)
 
 
-def _interval(now: float, before: Array, gains: Array, target: float) -> tuple[float, float]:
-    """Return the ends of a 95 % interval of how many labels of every item it takes, by resampling the items.
+class _Calibration(NamedTuple):
+    """How far expected accuracy may be off, as a standard deviation of arcsin sqrt(accuracy).
+
+    Attributes:
+        deviation: The standard deviation.
+    """
+
+    deviation: float
+
+    @classmethod
+    def of(cls, now: ExpectedAccuracy) -> "_Calibration":
+        """Return what the 80 % interval of the expected accuracy says; 0 if there is none, because items are few."""
+        if now.low_80 is None:
+            return cls(0.0)
+        return cls((math.asin(math.sqrt(now.value)) - math.asin(math.sqrt(now.low_80))) / QUANTILES[80])
+
+    def shifted(self, accuracy: float, deviations: Any) -> Any:
+        """Return the accuracy if confidence is off by so many standard deviations."""
+        angle = math.asin(math.sqrt(min(max(accuracy, 0.0), 1.0))) + self.deviation * deviations
+        return np.sin(np.clip(angle, 0.0, math.pi / 2)) ** 2
+
+    def ends(self, accuracy: float) -> tuple[float, float]:
+        """Return the ends of the 80 % interval of an accuracy."""
+        z = QUANTILES[80]
+        return float(self.shifted(accuracy, -z)), float(self.shifted(accuracy, z))
+
+
+def _interval(now: float, off: _Calibration, before: Array, gains: Array, target: float) -> tuple[float, float]:
+    """Return the ends of an 80 % interval of how many labels of every item it takes.
+
+    Items are resampled, and how far confidence is off is drawn.
 
     Args:
         now: The expected accuracy so far.
+        off: How far it may be off.
         before: (items), the confidence so far of the items that were simulated.
         gains: (steps, items), how much surer they become.
         target: The accuracy that is wanted.
     """
     random = np.random.default_rng(_SEED)
     n_items = len(before)
+    starts = off.shifted(now, random.standard_normal(_RESAMPLES))
     found = np.empty(_RESAMPLES)
     for place in range(_RESAMPLES):
         share = random.multinomial(n_items, np.full(n_items, 1 / n_items)) / n_items
-        found[place] = _steps_to(_curve(now + float(before @ share - before.mean()), gains @ share), target)
+        start = float(np.clip(starts[place] + before @ share - before.mean(), 0.0, 1.0))
+        found[place] = _steps_to(_curve(start, gains @ share), target)
     ordered = np.sort(found)
-    return float(ordered[int(0.025 * _RESAMPLES)]), float(ordered[int(0.975 * _RESAMPLES) - 1])
+    return float(ordered[int(0.1 * _RESAMPLES)]), float(ordered[int(0.9 * _RESAMPLES) - 1])
 
 
-def _gold(confidence: Array, target: float) -> int:
-    """Return how many of the least sure answers an expert must decide until the mean confidence is the target.
+def _by_majority(result: Result, labels: Labels) -> float:
+    """Return how often majority vote is right: as measured by gold, or as its own confidence says."""
+    if result.gold_check is not None:
+        return result.gold_check.majority.value
+    return MajorityVote().fit(labels, warn=False).expected_accuracy.value
 
-    >>> _gold(np.array([0.5, 0.75, 1.0, 0.75]), 0.8), _gold(np.array([0.9, 0.9]), 0.8)
+
+def _gold(missing: Array, target: float) -> int:
+    """Return how many of the least sure answers an expert must decide until so few are wrong as the target allows.
+
+    Args:
+        missing: (items), how probable it is that the answer is wrong.
+        target: The accuracy that is wanted.
+
+    >>> _gold(np.array([0.5, 0.25, 0.0, 0.25]), 0.8), _gold(np.array([0.1, 0.1]), 0.8)
     (1, 0)
     """
-    missing = np.sort(1 - confidence)[::-1]
-    left = math.fsum(missing.tolist()) - np.concatenate([[0.0], np.cumsum(missing)])
-    return int(np.flatnonzero(left <= (1 - target) * len(confidence) + 1e-9)[0])
+    ordered = np.sort(missing)[::-1]
+    left = math.fsum(ordered.tolist()) - np.concatenate([[0.0], np.cumsum(ordered)])
+    return int(np.flatnonzero(left <= (1 - target) * len(missing) + 1e-9)[0])

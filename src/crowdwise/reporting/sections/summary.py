@@ -1,7 +1,5 @@
 """The section "In short", to be read aloud: how sure it is, what was changed, whom to look at, what to do next."""
 
-import numpy as np
-
 from ...analysis.calibration_measures import confidence_off
 from ...caution import Caution
 from ...data.reading_report import several
@@ -10,8 +8,6 @@ from ..blocks import Block, Bullets, Paragraph
 from ..report_data import ReportData
 from .accuracy import accuracies
 
-# An answer that is less sure than this is one to look at again, as in `analysis.review`.
-_SURE = 0.8
 # Cautions of these kinds are said below, not first of all.
 _NOT_SERIOUS = ("not compared", "gold", "history", "dropped", "numbers", "spelling")
 
@@ -24,7 +20,7 @@ def gather(data: ReportData) -> list[Block]:
     )
     worst = [Paragraph(str(one), "warning") for one in doubt(data)]
     said = [_how_sure(data), _changes(data), *_workers(data)]
-    return [*worst, Paragraph(crowd, "intro"), Bullets([*said, _next(data)])]
+    return [*worst, Paragraph(crowd, "intro"), Bullets([*said, str(data.findings.recommend()).replace("`", "")])]
 
 
 def _how_sure(data: ReportData) -> str:
@@ -69,16 +65,3 @@ def _workers(data: ReportData) -> list[str]:
     if worth.height == 1:
         return [f"One worker is worth a look: {first}"]
     return [f"{several(worth.height, 'worker', 'workers')} are worth a look, first of all {first}"]
-
-
-def _next(data: ReportData) -> str:
-    """Say what to do next."""
-    if data.findings.rivals is not None:
-        return "Next: find out the truth of the items named below, because the labels can be read in more than one way."
-    doubtful = int(np.sum(data.result.confidence < _SURE))
-    if not doubtful:
-        return "Next: nothing; every answer is at least 80% sure."
-    return (
-        f"Next: {several(doubtful, 'answer is', 'answers are')} less than 80% sure. Look at them again "
-        "(crowdwise aggregate --review), or ask for more labels where they help most (crowdwise next)."
-    )

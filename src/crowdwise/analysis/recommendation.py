@@ -1,0 +1,126 @@
+"""`recommend`: the one thing to do next, with what it costs and what it is expected to change."""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal
+
+import numpy as np
+
+from ..data.labels import Labels
+from ..data.reading_report import several
+from ..results.expected_accuracy import ExpectedAccuracy
+from ..results.result import Result
+from .review import SHARE
+from .rivals import Rivals
+
+# How many random items an expert is asked for, and for how many of them more are no longer the first thing to do.
+_RANDOM: Final = 30
+# How many minutes an expert takes to decide an item.
+_MINUTES: Final = 0.5
+# Answers are good enough if so many are right in four of five crowds.
+_ENOUGH: Final = 0.9
+# A smaller crowd is decided whole.
+_FEWEST_ITEMS: Final = 20
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The one thing to do next; `str` says it in words.
+
+    Attributes:
+        kind: "settle": decide the items that tell which reading of the labels is right. "measure": decide random items,
+            which say how often answers are right. "decide": decide the least sure items. "enough": do nothing.
+        decisions: How many items an expert is to decide.
+        minutes: About how long that takes.
+        effect: What it is expected to change, in words.
+        command: The command that lists these items; None if there is none.
+    """
+
+    kind: Literal["settle", "measure", "decide", "enough"]
+    decisions: int
+    minutes: int
+    effect: str
+    command: str | None
+
+    def __str__(self) -> str:
+        if self.kind == "enough":
+            return f"Next: nothing. Good enough: {self.effect}."
+        what = {
+            "settle": "the items that settle how to read the labels",
+            "measure": f"{several(self.decisions, 'random item', 'random items')}",
+            "decide": f"the {several(self.decisions, 'least sure item', 'least sure items')}",
+        }[self.kind]
+        done = "" if self.command is None else f" `{self.command}` lists them; give the decisions as --gold."
+        return f"Next: let somebody who knows decide {what} (about {self._time}): {self.effect}.{done}"
+
+    @property
+    def _time(self) -> str:
+        return several(self.minutes, "minute", "minutes") if self.minutes < 120 else f"{self.minutes / 60:.0f} hours"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {**asdict(self), "sentence": str(self)}
+
+
+def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: str = "labels.csv") -> Recommendation:
+    """Return what to do next: what is expected to help most.
+
+    Where the labels allow other readings, ten items that settle it come first. Then random items, until there are 30:
+    they alone show how often answers are right. Then the least sure items. If nine of ten answers are right in four of
+    five crowds, nothing has to be done.
+
+    Args:
+        result: The result of a method.
+        labels: The labels that the method was fitted to.
+        rivals: Other readings of the labels; None if there are none.
+        source: Where the labels are, for the command.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate(400, 20, seed=1)
+    >>> recommend(cw.aggregate(crowd.labels), crowd.labels).kind
+    'measure'
+    """
+    accuracy: ExpectedAccuracy = result.expected_accuracy
+    gold = 0 if result.gold_check is None else result.gold_check.items
+    n_items = labels.n_items - (0 if getattr(result, "gold", None) is None else int((result.gold >= 0).sum()))
+    here = isinstance(labels, Labels) and not labels.set_valued
+    if rivals is not None and gold == 0:
+        count = len(rivals.settling)
+        effect = f"{several(max(rivals.changed), 'answer depends', 'answers depend')} on it"
+        return _asked("settle", count, effect, f"--budget {count}" if here else None, source)
+    if n_items == 0:
+        return Recommendation("enough", 0, 0, "every item is decided", None)
+    if accuracy.low_80 is None or n_items < _FEWEST_ITEMS:
+        return _asked("decide", n_items, "then all answers are right", f"--budget {n_items}" if here else None, source)
+    if accuracy.low_80 >= _ENOUGH:
+        return Recommendation(
+            "enough", 0, 0, f"in four of five crowds, {100 * _ENOUGH:.0f} % of the answers are right or more", None
+        )
+    if gold < _RANDOM:
+        count = min(_RANDOM - gold, n_items // 2)
+        after = ExpectedAccuracy.of(
+            accuracy.value * (n_items - count), n_items - count, result.method.calibrated_as, gold + count
+        )
+        effect = f"the range of the share right shrinks from {_range(accuracy)} to about {_range(after)}"
+        return _asked("measure", count, effect, f"--random {count}" if here else None, source)
+    count = math.ceil(SHARE * n_items)
+    if not (here and isinstance(result, Result)):
+        return _asked("decide", count, "that is where most errors are", None, source)
+    is_open = np.ones(labels.n_items, bool) if result.gold is None else result.gold < 0
+    found = np.sort(1 - result.confidence[is_open])[::-1][:count].sum() / n_items
+    effect = f"the expected accuracy rises from {100 * accuracy.value:.0f} to {100 * (accuracy.value + found):.0f} %"
+    return _asked("decide", count, effect, f"--budget {count}", source)
+
+
+def _range(accuracy: ExpectedAccuracy) -> str:
+    """Return the 80 % interval in percent."""
+    low, high = accuracy.low_80 or 0.0, accuracy.high_80 or 1.0
+    return f"{100 * low:.0f}-{100 * high:.0f} %"
+
+
+def _asked(
+    kind: Literal["settle", "measure", "decide"], count: int, effect: str, option: str | None, source: str
+) -> Recommendation:
+    """Return a recommendation to decide so many items."""
+    command = None if option is None else f"crowdwise next {source} --ask expert {option} -o decide.csv"
+    return Recommendation(kind, count, math.ceil(_MINUTES * count), effect, command)
