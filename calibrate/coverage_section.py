@@ -22,14 +22,13 @@ def section() -> str:
     means = table.group_by("kind", "method", maintain_order=True).agg(
         pl.len().alias("families"), pl.col("workers").sum(), pl.selectors.float().mean()
     )
-    real = table.filter(pl.col("kind") == "real", pl.col("holds_given").is_not_null())
+    real = table.filter(pl.col("kind") == "real")
     families = [
         {"family": name, **{row["method"]: row for row in rows.to_dicts()}}
         for (name,), rows in real.group_by("crowds", maintain_order=True)
     ]
     text = ENVIRONMENT.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
-        means=means.filter(pl.col("holds_given").is_not_null()).to_dicts(),
-        votes=means.row(by_predicate=pl.col("method") == "mv", named=True),
+        means=means.to_dicts(),
         families=families,
         methods=real["method"].unique(maintain_order=True).to_list(),
         mean={(row["kind"], row["method"]): row for row in means.to_dicts()},

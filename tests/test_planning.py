@@ -305,7 +305,21 @@ def test_a_plan_says_that_shared_errors_do_not_go_away() -> None:
     assert found.ceiling < 0.97
     assert 0 < found.gold < 500
     assert "not expected to bring it to 0.99" in str(found)
-    assert f"labels without end it would be about {found.ceiling:.3f}. This number rests on the method" in str(found)
+    assert found.ceiling_low < found.ceiling < found.ceiling_high
+    said = f"{found.ceiling:.3f} (in four of five crowds {found.ceiling_low:.3f} to {found.ceiling_high:.3f})"
+    assert f"labels without end it would be about {said}" in str(found)
+
+
+def test_a_plan_without_gold_rests_on_other_crowds_and_says_so() -> None:
+    labels, truth = shared_errors(1)
+    without = cw.plan(labels, target=0.9)
+    assert "These ranges rest on other crowds, because there is no gold" in str(without)
+    assert without.gold_low <= without.gold <= without.gold_high
+    assert without.ceiling >= cw.MajorityVote().fit(labels).expected_accuracy.value
+    known = dict(enumerate(truth[:100].tolist()))
+    measured = cw.plan(labels, target=0.9, result=cw.aggregate(labels, gold=known))
+    assert "rest on other crowds" not in str(measured)
+    assert measured.ceiling_high - measured.ceiling_low < without.ceiling_high - without.ceiling_low
 
 
 def test_a_plan_does_not_claim_errors_that_nobody_shares() -> None:
@@ -313,7 +327,7 @@ def test_a_plan_does_not_claim_errors_that_nobody_shares() -> None:
     found = cw.plan(cw.simulate(300, 12, 4, accuracy=0.6, seed=1).labels, target=0.95)
     assert found.needed is not None
     assert 10 * 300 < found.needed < 50 * 300
-    assert "share" not in str(found)
+    assert "share errors" not in str(found)
 
 
 def test_gold_of_a_plan_is_an_exact_count(crowd: cw.Labels, found: cw.Result) -> None:

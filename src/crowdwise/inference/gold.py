@@ -193,15 +193,15 @@ def fit_with_gold(
         return result, cautions
     crowd = given.all
     if isinstance(crowd, Labels) and result.method.measures_accuracy:
-        return result.checked(check, partial(_quality, crowd)), cautions
+        return result.checked(check, partial(_quality, method.calibrated_as, crowd, check.items)), cautions
     return result.checked(check, None), cautions
 
 
-def _quality(labels: Labels, probabilities: Array) -> Quality:
+def _quality(calibrated_as: str, labels: Labels, gold: int, probabilities: Array) -> Quality:
     """Return the quality of the workers by probabilities (items, classes); sums do not depend on the order of rows."""
     numbering = labels.numbering
     found = accuracies_by(labels.numbered, probabilities[inverse(numbering.item_places)])
-    return quality_by(found, found, labels.known.evidence).arranged(numbering.worker_places)
+    return quality_by(calibrated_as, found, found, labels.known.evidence, gold).arranged(numbering.worker_places)
 
 
 def check_gold(labels: Crowd, gold: Any) -> None:

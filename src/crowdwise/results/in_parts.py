@@ -236,10 +236,13 @@ class ResultInParts(ResultTables):
         right, variance = self.answer_counts.right
         by_confidence = accuracies_from(right, variance, self.answer_counts.given)
         each_alone = self._each_alone() if self.gold_check is None else by_confidence
-        return quality_by(each_alone, by_confidence, before).arranged(self._numbering.worker_places)
+        gold = 0 if self.gold_check is None else self.gold_check.items
+        return quality_by(self.method.calibrated_as, each_alone, by_confidence, before, gold).arranged(
+            self._numbering.worker_places
+        )
 
     def _each_alone(self) -> Estimate:
-        """Return the accuracies if workers err each on their own; workers are in the order of their numbers."""
+        """Return the accuracies, assuming independent errors; workers are in the order of their numbers."""
         own = self.sweeping_method.expected_right
         if own is not None:
             count = partial(own, workers=self.fitted_workers)

@@ -22,12 +22,19 @@ about that worker. The rounds then also begin with what most other workers say, 
 A method with probabilities of its own for what is right gives the expected number of right labels itself, and the
 variance of that number; then no rounds are needed.
 
-All of that takes for granted that workers err each on their own. In real crowds they err together, on items that are
-hard for everybody, and then the answers are wrong more often than the labels show. Calibrated confidence says how often
-answers are right in crowds with known truth; the number of right labels by these probabilities is a second reading. The
-labels alone cannot tell which of the two is right, so the interval holds both, and the value is that of the first
-(docs/confidence.md has how often the intervals hold the accuracy). Where confidence was fitted to items of known class
-of this crowd, these probabilities are the only reading.
+All of that assumes independent errors. In real crowds workers err together, on items that are hard for everybody, and
+then the answers are wrong more often than the labels show. Calibrated confidence says how often answers are right in
+crowds with known truth. So the quality of a worker is the accuracy by calibrated probabilities, and it never says that
+the labels are better than the answers. Its 95 % interval has one variance with two parts: how few labels there are, and
+how far calibration is off in other crowds. On the arcsine scale, with n the effective number of labels,
+
+    theta = arcsin sqrt(quality);  h = sqrt(SPREAD^2 + z^2 / (4 n));  ends sin^2(theta - h), sin^2(theta + h)
+
+SPREAD is that of the 80 % interval of the method's expected accuracy (results/calibration.toml): the accuracy of a
+worker is off by less than that of all answers, so that it holds more than 90 % of the workers of crowds with known
+truth; `python -m calibrate.coverage` measures it (docs/confidence.md). g random items of known class make it smaller:
+(SPREAD / z)^-2 grows by 4 g. The estimate that assumes independent errors is for comparing workers with each other,
+because errors that they share concern all of them.
 """
 
 from collections.abc import Callable
@@ -39,6 +46,9 @@ import numpy as np
 from .. import kernels
 from ..data.labels import Labels
 from ..kernels import Array
+from . import calibration
+from .expected_accuracy import fitted_spread
+from .intervals import NORMAL
 from .result import Quality
 
 _MAX_ROUNDS: Final = 8
@@ -60,14 +70,18 @@ class Estimate(NamedTuple):
         value: (workers), the accuracy.
         low: (workers), the lower end of a central posterior interval.
         high: (workers), the upper end.
-        evidence: (3, workers), how many labels are right, how many there are, and how many it is known of as well as if
-            the truth were known.
+        evidence: (3, workers), how many labels are right, how many there are, and the effective number of labels
+            (Louis).
+        strength: (workers), the effective number of labels, with those that the prior is worth.
+        decided: Whether the answers nearly always follow one worker, so that agreement with them says little.
     """
 
     value: Array
     low: Array
     high: Array
     evidence: Array
+    strength: Array
+    decided: bool = False
 
 
 class AgreementCounts(NamedTuple):
@@ -140,7 +154,7 @@ def accuracies_of(
     compared, agreed = agreement.by_votes[:2]
     by_votes = _by_rounds(agreed, compared, agreement, expected_right, level)
     ends = np.array([[one.low, one.high] for one in (by_votes, by_answers)])
-    return Estimate(by_votes.value, ends[:, 0].min(axis=0), ends[:, 1].max(axis=0), by_votes.evidence)
+    return by_votes._replace(low=ends[:, 0].min(axis=0), high=ends[:, 1].max(axis=0), decided=True)
 
 
 def _by_rounds(
@@ -204,42 +218,71 @@ def _posterior(right: Array, counted: Array, informative: Array, level: float = 
     low, high = special.betaincinv(accuracy * strength, (1 - accuracy) * strength, ends)
     # Near 1 the rounding error of the ends can be larger than their distance from the accuracy.
     evidence = np.stack([right, counted, informative])
-    return Estimate(accuracy, np.minimum(low, accuracy), np.maximum(high, accuracy), evidence)
+    return Estimate(accuracy, np.minimum(low, accuracy), np.maximum(high, accuracy), evidence, strength)
 
 
-def quality_by(each_alone: Estimate, by_confidence: Estimate, before: Array | None) -> Quality:
-    """Return the quality of workers, whose intervals hold two readings of the labels.
+def quality_by(
+    calibrated_as: str, each_alone: Estimate, by_confidence: Estimate, before: Array | None, gold: int = 0
+) -> Quality:
+    """Return the quality of workers.
 
     Args:
-        each_alone: The accuracies if workers err each on their own.
-        by_confidence: The accuracies if answers are right as often as calibrated confidence says.
+        calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
+        each_alone: The accuracies, assuming independent errors.
+        by_confidence: The accuracies by calibrated probabilities.
         before: How right the workers were in earlier labels, which `Quality.evidence` describes; None if unknown.
+        gold: The number of random items of known class that confidence was fitted to.
     """
     readings = [each_alone, by_confidence]
     if before is not None:
         readings = [_posterior(*(one.evidence + past)) for one, past in zip(readings, before, strict=True)]
     first, second = readings
+    value, (low, high) = second.value, quality_interval(calibrated_as, second.value, second.strength, gold)
+    if each_alone.decided:  # confidence, too, is agreement with one worker
+        value, low, high = first.value, np.minimum(first.low, low), np.maximum(first.high, high)
     return Quality(
-        first.value,
-        np.minimum(first.low, second.low),
-        np.maximum(first.high, second.high),
+        value,
+        low,
+        high,
         np.stack([first.low, first.high]),
         np.stack([first.evidence, second.evidence]),
     )
 
 
+def quality_interval(calibrated_as: str, value: Array, strength: Array, gold: int = 0) -> tuple[Array, Array]:
+    """Return the ends of the 95 % interval of qualities; the formula is above.
+
+    Args:
+        calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
+        value: (workers), the quality.
+        strength: (workers), the effective number of labels.
+        gold: The number of random items of known class that confidence was fitted to.
+    """
+    spread = fitted_spread(calibration.constant(calibrated_as).spreads[80], 95, gold)
+    half = np.sqrt(spread**2 + NORMAL**2 / (4 * strength))
+    angle = np.arcsin(np.sqrt(value))
+    ends = np.sin(np.maximum(angle - half, 0.0)) ** 2, np.sin(np.minimum(angle + half, np.pi / 2)) ** 2
+    return np.minimum(ends[0], value), np.maximum(ends[1], value)
+
+
 def measure_quality(
-    accuracy: Callable[[Labels, Array], Estimate], labels: Labels, answers: Array, probabilities: Array
+    calibrated_as: str,
+    accuracy: Callable[[Labels, Array], Estimate],
+    labels: Labels,
+    answers: Array,
+    probabilities: Array,
 ) -> Quality:
     """Return the quality of workers, given also how right they were in earlier labels.
 
     Args:
-        accuracy: Returns the accuracies if workers err each on their own, given labels and answers.
+        calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
+        accuracy: Returns the accuracies, assuming independent errors, given labels and answers.
         labels: The labels.
         answers: (items), the inferred class of every item.
         probabilities: (items, classes), the calibrated probability of every class.
     """
-    return quality_by(accuracy(labels, answers), accuracies_by(labels, probabilities), labels.known.evidence)
+    alone, by_confidence = accuracy(labels, answers), accuracies_by(labels, probabilities)
+    return quality_by(calibrated_as, alone, by_confidence, labels.known.evidence)
 
 
 def share_right(right: Array, given: Array) -> Array:

@@ -59,11 +59,12 @@ class Quality:
         value: (workers), the quality.
         low: (workers), the lower end of a 95 % interval; None for agreement, which has no interval.
         high: (workers), the upper end; None for agreement.
-        each_alone: (2, workers), the ends of the interval if workers err each on their own. It is for comparing workers
-            with each other, because errors that they make together concern all of them. None for agreement.
+        each_alone: (2, workers), the ends of the interval, assuming independent errors. It is for comparing workers
+            with each other, because errors that they share concern all of them; it need not hold `value`. None for
+            agreement.
         evidence: (2, 3, workers), what the accuracy follows from, which adds up over labels: how many labels are right,
-            how many there are, and how many it is known of as well as if the truth were known. First if workers err
-            each on their own, then by calibrated confidence. None for agreement.
+            how many there are, and the effective number of labels (Louis). First assuming independent errors, then by
+            calibrated confidence. None for agreement.
     """
 
     value: Array
