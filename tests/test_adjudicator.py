@@ -42,7 +42,9 @@ def measure(result: cw.Result, truth: Any) -> tuple[float, float, int]:
 @pytest.mark.data
 def test_golden_numbers(data: Path, golden: Path) -> None:
     rows = pl.read_csv(golden / "adjudicator.csv")
-    confidence = {row["crowd"]: row for row in pl.read_csv(golden / "confidence.csv").iter_rows(named=True)}
+    confidence = {
+        row["crowd"]: row for row in pl.read_csv(golden / "confidence.csv").drop_nulls("crowd").iter_rows(named=True)
+    }
     found: dict[str, tuple[float, float]] = {}
     followed = []
     for row in rows.iter_rows(named=True):

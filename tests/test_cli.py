@@ -137,7 +137,8 @@ def test_explain_says_what_python_says(crowd: Path) -> None:
     for text in (f"Item i123: {why.label}, not {why.runner_up}", f"{why.score:.4f}", why.remedy, *why.steps()["text"]):
         assert text in done.stdout
     told = json.loads(run("explain", crowd / "labels.csv", "--item", "i123", "--json").stdout)
-    assert told["prior"] + sum(vote["contribution"] for vote in told["votes"]) == pytest.approx(told["difference"])
+    added = told["prior"] + sum(vote["contribution"] for vote in told["votes"]) + told["limit"]
+    assert added == pytest.approx(told["difference"])
     assert told["flip"]["label"] == (why.flip and why.flip.label)
 
 

@@ -44,7 +44,7 @@ def test_what_the_tutorial_tells_of_its_numbers_is_so() -> None:
     (separate, left_out), *_ = re.findall(r"^│ (\d+) +┆ (\d+) +│$", page, re.M)
     assert int(separate) + int(left_out) == 10
     assert int(left_out) > 8
-    ends = re.findall(r"expected accuracy .* ([\d.]+) to ([\d.]+)\)", page)
+    ends = re.findall(r"expected accuracy .* between (\d+)\s+and (\d+) %", page)
     without_gold, with_gold, *_ = (float(high) - float(low) for low, high in ends)
     assert with_gold < without_gold / 2
     (before, after), *_ = re.findall(r"^([-+][\d.]+) without gold, ([-+][\d.]+) with gold", page, re.M)
