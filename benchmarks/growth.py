@@ -43,7 +43,8 @@ def _bytes_per_label(path: str) -> tuple[float, float]:
     """Return the bytes per label that a fit takes at its peak, and those of the labels themselves."""
     arrays = np.load(path)
     counts = [len(arrays["item_starts"]) - 1, int(arrays["workers"].max()) + 1, int(arrays["labels"].max()) + 1]
-    names = Names(*(pl.Series(np.arange(count)) for count in counts))
+    items, workers, classes = (pl.Series(np.arange(count)) for count in counts)
+    names = Names(items, workers, classes)
     labels = cw.Labels(arrays["item_starts"], arrays["workers"], arrays["labels"], names, ReadingReport(counts[0]))
     method = cw.BWA()
     method.fit(labels.slice(0, 1000))

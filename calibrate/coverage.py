@@ -73,7 +73,7 @@ class Workers(NamedTuple):
             "ordered": ordered(self.quality, accuracy),
         }
         for name, ends in (("each_alone", self.each_alone), ("given", self.ends)):
-            row[f"holds_{name}"] = float(holds(*ends, self.right, self.judged, self.given).mean())
+            row[f"holds_{name}"] = float(holds(ends[0], ends[1], self.right, self.judged, self.given).mean())
             row[f"width_{name}"] = float((ends[1] - ends[0]).mean())
         return row
 

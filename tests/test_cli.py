@@ -367,5 +367,5 @@ def test_a_value_that_means_no_label_means_no_truth() -> None:
     found = cw.read_truth({"a": "x", "b": "N/A", "c": " n/a"}, missing=["n/a"], strip=True, fold_case=True)
     assert found.rows() == [("a", "x")]
     assert cw.read_truth({"a": 1.0, "b": -1.0, "c": float("nan")}, missing=["-1"]).rows() == [("a", 1.0)]
-    assert cw.read_truth({"a": 1, "b": -1, "c": None}, missing=-1).rows() == [("a", 1)]
+    assert cw.read_truth({"a": 1, "b": -1, "c": None}, missing=[-1]).rows() == [("a", 1)]
     assert cw.read_truth({"a": "x", "b": "", "": "y"}).rows() == [("a", "x")]

@@ -122,7 +122,8 @@ def test_a_counterfactual_is_what_fitting_again_gives(method: Any) -> None:
 def test_an_answer_that_nobody_named_is_marked_everywhere() -> None:
     # bad says b where a is true and the other way round; alone on an item, its b means a.
     rows = [(i, worker, "ab"[(i + (worker == "bad")) % 2]) for i in range(60) for worker in ("u", "v", "w", "bad")]
-    labels = cw.Labels.from_frame(table([*rows, (60, "bad", "b"), (61, "bad", "a")]))
+    rows += [(60, "bad", "b"), (61, "bad", "a")]
+    labels = cw.Labels.from_arrays(*map(list, zip(*rows, strict=True)))
     result = cw.DawidSkene().fit(labels)
     why = cw.explain(result, labels, 60)
     assert (why.label, why.named) == ("a", False)

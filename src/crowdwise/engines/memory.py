@@ -98,7 +98,7 @@ def make_result(method: Sweeping, labels: Labels, scores: Array, ending: Ending)
         method.scale,
         convergence=ending.convergence,
         workers=ending.workers,
-        quality=partial(measure_quality, method.calibrated_as, own or accuracies) if method.measures_accuracy else None,
+        quality=partial(measure_quality, own or accuracies) if method.measures_accuracy else None,
         difficulty=difficulty,
         counted=counted_by(method, labels.names, labels.known, ending),
         variance=None if variance is None else partial(variance, labels, final, ending.workers),

@@ -110,5 +110,5 @@ def run_steps(method: Limited, scale: Scale, labels: Labels, steps: Steps, progr
         scale,
         convergence=iterations.convergence,
         workers=learned,
-        quality=partial(measure_quality, method.calibrated_as, accuracies),
+        quality=partial(measure_quality, accuracies),
     )

@@ -266,8 +266,8 @@ def quality_interval(calibrated_as: str, value: Array, strength: Array, gold: in
 
 
 def measure_quality(
-    calibrated_as: str,
     accuracy: Callable[[Labels, Array], Estimate],
+    calibrated_as: str,
     labels: Labels,
     answers: Array,
     probabilities: Array,
@@ -275,8 +275,8 @@ def measure_quality(
     """Return the quality of workers, given also how right they were in earlier labels.
 
     Args:
-        calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
         accuracy: Returns the accuracies, assuming independent errors, given labels and answers.
+        calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
         labels: The labels.
         answers: (items), the inferred class of every item.
         probabilities: (items, classes), the calibrated probability of every class.
