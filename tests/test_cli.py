@@ -145,7 +145,7 @@ def test_explain_says_what_python_says(crowd: Path) -> None:
 def test_running_out_of_iterations_is_said(crowd: Path) -> None:
     done = run("aggregate", crowd / "labels.csv", "--set", "max_iterations=2")
     assert done.returncode == 0
-    assert "adjudicator ran out of iterations after 2 iterations" in done.stderr
+    assert "Adjudicator ran out of iterations after 2 iterations" in done.stderr
     assert "another reading" not in done.stderr  # readings that have not settled cannot be compared
 
 
@@ -341,7 +341,7 @@ def test_truths_have_the_names_that_labels_have(tmp_path: Path) -> None:
     assert told["accuracy"]["adjudicator"] == 0.5
     (tmp_path / "truth.csv").write_text("thing,verdict\n1,yes\n2,yes\n")
     refused = run("aggregate", tmp_path / "labels.csv", *named)
-    assert "--truth-item on the command line" in refused.stderr
+    assert "--truth-item on the command line" in refused.stdout
     told = json.loads(run("aggregate", tmp_path / "labels.csv", *named, "--truth-item", "thing").stdout)
     assert told["accuracy"]["adjudicator"] == 0.5
 

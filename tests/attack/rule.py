@@ -1,8 +1,10 @@
 """The rule that every run of crowdwise is held to, whatever it is given: `judge`."""
 
+import json
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final, Literal
 
 # What came of a case: crowdwise answered and the answer was checked, or it refused in a sentence.
@@ -116,7 +118,18 @@ def require_presentable(run: Run) -> None:
 
 
 def refusal(run: Run) -> str:
-    """The sentence by which a run refused. Raises `Failure` if there is no such sentence, or more than one."""
+    """The sentence by which a run refused. Raises `Failure` if there is no such sentence, or more than one.
+
+    With --json, it is in one JSON object on standard output, beside the exit code.
+    """
+    if "--json" in takewhile(lambda word: word != "--", run.arguments):
+        try:
+            told = json.loads(run.output)
+        except ValueError:
+            raise run.fail("refused without a JSON object on standard output") from None
+        if set(told) != {"error", "code"} or told["code"] != run.code or "error: " in run.told:
+            raise run.fail("refused without one JSON object that has the error and the exit code")
+        return str(told["error"])
     usage = _USAGE.search(run.told)
     if usage is not None:
         return _BOX.sub(" ", usage[1]).strip()

@@ -76,7 +76,7 @@ def confidence_off(result: Result, known: Matched) -> str:
     >>> crowd = cw.simulate(200, 20, classes=3, seed=1)
     >>> result = cw.MajorityVote().fit(crowd.labels)
     >>> confidence_off(result, match(result, crowd.truth))
-    'Of 200 items with known truth, 85.3% are right; confidence said 74.6%, which is 10.6 points too low.'
+    'Of 200 items with known truth, 90.8% are right; confidence said 66.5%, which is 24.3 points too low.'
     """
     right = float(hits(result, known).mean())
     said = float(result.confidence[known.items].mean())

@@ -97,7 +97,7 @@ def interval(mean: float, items: int, spread: float, level: int) -> tuple[float,
         level: The level in percent, 80 or 95.
 
     >>> [round(end, 2) for end in interval(0.69, 1000, 0.157, 80)], [round(end, 2) for end in interval(0.8, 100, 0, 95)]
-    ([0.54, 0.82], [0.71, 0.87])
+    ([0.54, 0.82], [0.72, 0.87])
     """
     theta, half = math.asin(math.sqrt(mean)), math.sqrt(spread**2 + QUANTILES[level] ** 2 / (4 * items))
     return math.sin(max(theta - half, 0.0)) ** 2, math.sin(min(theta + half, math.pi / 2)) ** 2

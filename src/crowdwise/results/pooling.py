@@ -67,7 +67,7 @@ def pooled(parts: tuple[Array, Array, Array], n: float, weights: Weights, power:
 
     >>> a, v, q = np.array([[0.9, 0.1]]), np.array([[3, 0]]), np.array([[0.99, 0.01]])
     >>> pooled((a, v, q), 4.0, Weights(0.26, 0.53)).round(3).tolist()
-    [[0.878, 0.122]]
+    [[0.904, 0.096]]
     """
     answers, votes, latent = parts
     n_classes = votes.shape[1]

@@ -1,7 +1,7 @@
 """`leave_out_followers`: decides by evidence who copies whom; the votes of followers then leave the crowd.
 
 Two explanations of the same votes are compared. Either all workers are independent given the truth. Or some of them
-follow a leader: then their votes say nothing about the truth, only about the leader (inference/copying.py). Two who
+follow a leader: then their votes say nothing about the truth, only about the leader (copying.py). Two who
 know what the others do not know are better explained by the truth than by each other, and stay.
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...engines.base import Engine
-from ...inference.copying import JointCounts, Suspects, find_suspects, log_followed
+from .copying import JointCounts, Suspects, find_suspects, log_followed
 from ...inference.dependence import PairCounts
 from ...inference.method import Progress
 from ...kernels import Array

@@ -20,11 +20,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from .. import kernels
-from ..data.labels import Labels
-from ..engines.base import Engine
-from ..kernels import Array
-from .dependence import ERRORS_BELOW, PairCounts, common_truth, correlations, residuals
+from ... import kernels
+from ...data.labels import Labels
+from ...engines.base import Engine
+from ...inference.dependence import ERRORS_BELOW, PairCounts, common_truth, correlations, residuals
+from ...kernels import Array
 
 # A pair is suspicious if it has so many items in common...
 _LEAST_COMPARED: Final = 20
