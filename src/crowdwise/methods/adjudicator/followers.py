@@ -13,12 +13,12 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...engines.base import Engine
-from .copying import JointCounts, Suspects, find_suspects, log_followed
 from ...inference.dependence import PairCounts
 from ...inference.method import Progress
 from ...kernels import Array
 from ...results.result import Ending
 from .copies import Copies
+from .copying import JointCounts, Suspects, find_suspects, log_followed
 from .readings import Reading, is_doubtful, read_from, read_items
 from .starts import Start
 from .structure import ITEMS, KEPT, Copying
