@@ -314,7 +314,7 @@ def test_bad_tables_get_one_sentence() -> None:
         cw.Labels.from_frame(pl.DataFrame(BASE), label="item")
     with pytest.raises(cw.DataError, match="A list is not a table"):
         cw.Labels.from_frame([1, 2])
-    with pytest.raises(cw.DataError, match="mixed types"):
+    with pytest.raises(cw.DataError, match="Give each column a name of its own, and one type"):
         cw.Labels.from_frame(pd.DataFrame({"item": [1, "x"], "worker": ["a", "b"], "label": ["x", "y"]}))
     with pytest.raises(cw.CallError, match="duplicates='no' is not one of 'error', 'first'"):
         cw.Labels.from_frame(pl.DataFrame(BASE), duplicates="no")  # type: ignore[arg-type]  # wrong on purpose

@@ -201,7 +201,7 @@ def test_workers_are_recovered() -> None:
 
 def test_several_numbers_of_one_worker() -> None:
     rows: list[Any] = [("i0", "w0", 1.0), ("i0", "w0", 3.0), ("i0", "w0", 3.0), ("i0", "w1", 2.0)]
-    with pytest.raises(cw.DataError, match=r"1 \(item, worker\) pair has more .*item 'i0'.*1.0 and 3.0"):
+    with pytest.raises(cw.DataError, match=r"1 \(item, worker\) pair has more .*item 'i0'.*'1.0' and '3.0'"):
         cw.Numbers.from_frame(testing.table(rows))
     assert cw.Numbers.from_frame(testing.table(rows), duplicates="last").labels.tolist() == [3.0, 2.0]
     for order in (rows, rows[::-1]):

@@ -161,7 +161,7 @@ def _scan_truth(one: Input, given: Mapping[str, str | None], likely: Mapping[str
     """
     named = dict(given)
     header: list[str] = []
-    if isinstance(one, Export):
+    if any(likely.values()) and isinstance(one, Export):
         header = format_of(one.content, one.name).open(one.content, how).names
     if named["item"] is None and likely.get("item") in header:
         named["item"] = likely["item"]
@@ -172,7 +172,7 @@ def _scan_truth(one: Input, given: Mapping[str, str | None], likely: Mapping[str
             raise
         named["truth"] = likely["truth"]
         scan = scan_input(one, named, how)
-    source = _source_column(header, scan.found)
+    source = _source_column(scan.table.names, scan.found)
     with suppress(DataError):  # a column that only has the same name
         return scan_input(one, {**named, **source}, how) if source else scan
     return scan

@@ -76,11 +76,23 @@ def best_of(
         labels: The labels that are fitted.
         progress: Called after each iteration of any attempt with the number of all iterations so far and the change.
     """
-    counter = Counter(progress)
+    counter, lock = Counter(progress), Lock()
+    best: tuple[bool, float, int, Fitted] | None = None
+
+    def run(number: int) -> None:
+        """Make one attempt, and forget all but the best so far, in whatever order attempts end."""
+        nonlocal best
+        fitted = attempt(number, counter)
+        objective = float(fitted.ending.objective.sum())
+        with lock:
+            rank = np.isnan(objective), objective, number
+            if best is None or rank < best[:3]:
+                best = *rank, fitted
+
     with ThreadPoolExecutor(attempts_at_once(attempts, labels)) as threads:
         # Every attempt does as this thread does where NumPy meets numbers out of range: see `Threads`.
         here = copy_context()
-        fitted = threads.map(lambda number: here.copy().run(attempt, number, counter), range(attempts))
-        # Attempts are compared as they finish, so that only the best so far is kept in memory.
-        best = min(fitted, key=lambda one: float(one.ending.objective.sum()))
-    return counter.with_all_iterations(best)
+        for _ in threads.map(lambda number: here.copy().run(run, number), range(attempts)):
+            pass
+    assert best is not None
+    return counter.with_all_iterations(best[3])

@@ -69,6 +69,8 @@ def _sample(
         answers = said[:1] or [None]
         while len(answers) == 1 and isinstance(answers[0], list) and answers[0]:
             answers = answers[0]  # several answers if the same request was repeated, and no filter takes one of them
+        if len(said) > 1 and len(answers) > 1:
+            answers = [None]  # choices, of which a likelihood is damaged
     for one in answers:
         answer = one.strip() if isinstance(one, str) else one
         if not is_scalar(answer) or answer == "":
