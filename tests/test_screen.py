@@ -86,7 +86,7 @@ def test_columns_give_way_to_names_of_workers_who_give_numbers(tmp_path: Path) -
     rows = cw.simulate_numbers(30, 6, seed=1).rows
     rows.with_columns(pl.format("photographer_{}", "worker").alias("worker")).write_csv(tmp_path / "labels.csv")
     lines = run("aggregate", tmp_path / "labels.csv", "--numeric").stdout.splitlines()
-    title = lines.index("Best workers, no room for wild and spread")
+    title = lines.index("Best workers, no room for wild, spread and bias")
     assert all(re.fullmatch(r"photographer_w\d", line.split()[0]) for line in lines[title + 2 : title + 5])
     assert max(map(len, lines)) <= 80
 

@@ -6,7 +6,6 @@ The result is always the first argument, the labels the second.
 from typing import Any
 
 from ..data.crowd import is_crowd, require_crowd
-from ..data.ids import codes_of
 from ..data.labels import Labels
 from ..errors import CallError, require_kind
 from ..results.numeric_tables import NumericTables
@@ -57,7 +56,7 @@ def same_labels(result: Result, labels: Labels) -> Labels:
     require_crowd(labels, "This call")
     require_kind("labels", labels, Labels, "labels in memory")
     if not result.names.classes.equals(labels.names.classes):
-        missing = codes_of(labels.names.classes, result.names.classes) < 0
+        missing = labels.names.codes_in(result.names.classes) < 0
         labels = labels if missing.any() else labels.with_classes(result.names.classes)
     for role in ("items", "workers", "classes"):
         ours, theirs = getattr(result.names, role), getattr(labels.names, role)

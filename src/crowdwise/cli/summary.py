@@ -77,7 +77,7 @@ def json_values(
         "change": result.convergence.change,
         "ties": result.tie_count,
         "expected_accuracy": asdict(result.expected_accuracy),
-        "gold": None if result.gold_check is None else asdict(result.gold_check),
+        "gold": None if result.gold_check is None else result.gold_check.to_dict(),
         "rivals": None if rivals is None else {"sentence": str(rivals), **rivals.to_dict()},
         "accuracy": accuracies,
         "written": written,

@@ -25,6 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..analysis.explanation import Explanation
+from ..caution import listed
 from .column_widths import Needs, left_out, share
 from .text import printable, safe
 
@@ -82,7 +83,7 @@ class Terminal:
             missing = left_out(dict(zip(header, needs, strict=True)), spare, self._out.width, _COLUMN_GAP)
             if missing:
                 kept = [place for place, name in enumerate(header) if name not in missing]
-                title = f"{title}, no room for {' and '.join(missing)}"
+                title = f"{title}, no room for {listed(missing)}"
                 self.table(title, [header[place] for place in kept], [[row[place] for place in kept] for row in rows])
                 return
         room = self._out.width - _COLUMN_GAP * (len(needs) - 1)

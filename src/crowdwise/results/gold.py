@@ -1,8 +1,8 @@
 """What is said about items whose class is known, and what these say about all others."""
 
 import math
-from dataclasses import dataclass
-from typing import Final
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import numpy as np
 
@@ -51,6 +51,16 @@ class GoldCheck:
     majority: Share
     recalibration: Recalibration
     prefers_majority: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values for JSON."""
+        return {
+            "items": self.items,
+            "accuracy": asdict(self.accuracy),
+            "majority": asdict(self.majority),
+            "power": self.recalibration.power,
+            "prefers_majority": self.prefers_majority,
+        }
 
     def __str__(self) -> str:
         method, votes = (
