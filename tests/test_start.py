@@ -13,7 +13,7 @@ import crowdwise as cw
 
 # So many modules may be imported for a small file, those of Python, NumPy, Numba and polars included. It was 1,020 when
 # this was written, 1,320 before, and 1,115 with the importers of all platforms, which are asked whether they know the
-# file, and 1,156 with cautions, samples and what is recommended; an import too many shows here, and not in a time, which
+# file, and 1,156 with cautions, samples and recommendations; an import too many shows here, and not in a time, which
 # depends on the machine.
 MOST_MODULES = 1_170
 
