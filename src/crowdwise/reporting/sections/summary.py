@@ -27,7 +27,7 @@ def _how_sure(data: ReportData) -> str:
     """Say how many of the answers are right, as far as can be told, and as measured."""
     if data.known is not None:
         _, *others = accuracies(data)
-        beside = "".join(f" {one.method} has {one.accuracy:.1%} right." for one in others)
+        beside = "".join(f" {one.method[0].upper()}{one.method[1:]} has {one.accuracy:.1%} right." for one in others)
         return f"{confidence_off(data.result, data.known)}{beside}"
     expected = data.result.expected_accuracy
     return f"About {expected.value:.0%} of the answers are expected to be right: {expected.interval}."
