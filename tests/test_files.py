@@ -444,7 +444,8 @@ def test_a_damaged_file_is_read_or_refused_and_the_command_line_prints_no_panic(
         with suppress(cw.DataError):
             cw.read_labels(path, duplicates="first")
         panics = bytes(damaged) if "panicked at" in capfd.readouterr().err else panics
-    assert panics is not None
+    if panics is None:
+        pytest.skip(f"polars {pl.__version__} does not panic on these")
     path.write_bytes(panics)
     done = run("aggregate", path, "--duplicates", "first", "-m", "mv")
     assert done.returncode in (0, 1)

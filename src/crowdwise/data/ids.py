@@ -96,7 +96,9 @@ def common_type(dtypes: Sequence[pl.DataType], any_text: bool) -> pl.DataType:
     if times:
         return max(times, key=lambda dtype: _UNITS.index(dtype.time_unit))
     tables = [pl.DataFrame(schema={"": dtype}) for dtype in distinct]
-    return pl.concat(tables, how="vertical_relaxed").schema[""]
+    common = pl.concat(tables, how="vertical_relaxed").schema[""]
+    # For UInt64 and signed integers polars 1 says Float64, which changes ids above 2**53.
+    return pl.Int128() if distinct[0].is_integer() and common.is_float() else common
 
 
 def text(values: pl.Expr, dtype: pl.DataType) -> pl.Expr:
