@@ -131,6 +131,6 @@ def test_many_values_take_memory_for_each_once() -> None:
     truth = random.normal(size=25_000)
     said = np.repeat(truth, 2) + random.normal(0, 0.5, 50_000)
     pairs = np.repeat(np.arange(25_000), 2), np.tile([0, 1], 25_000)
-    labels = cw.Labels.from_arrays(*pairs, said, classes=np.unique(said))
+    labels = cw.Labels.from_arrays(*pairs, said, classes=np.unique(said).tolist())
     found = cw.alpha(labels, "interval")
     assert found.low < 0.8 < found.high  # the share of the variance that is the truth's
