@@ -156,7 +156,7 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
     assert done.returncode == 0
     done = run("aggregate", path, "--duplicates", "last")
     assert "1 row that repeats an earlier one exactly was dropped." in done.stderr
-    assert "1 (item, worker) pair had more than one label: the last was kept." in done.stderr
+    assert "1 (item, worker) pair had more than one label: the last row was kept." in done.stderr
     done = run("aggregate", path, "--duplicates", "last", "--strict")
     assert done.returncode == 1
     assert done.stderr.startswith("error: 1 of 6 rows have no label, and strict=True (--strict) forbids")

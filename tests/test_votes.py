@@ -263,3 +263,25 @@ def test_the_report_says_which_samples_belong_together(tmp_path: Path) -> None:
     workers = cw.aggregate(numbers).workers_frame()
     assert workers["worker"].to_list() == ["a", "a#2", "b"]
     assert workers["sample_of"].to_list() == ["a", "a", None]
+
+
+def test_samples_that_share_the_errors_of_their_judge_do_not_outvote_the_others() -> None:
+    """Three samples of each of five judges, each of which repeats the view of its judge nine times of ten."""
+    random = np.random.default_rng(0)
+    truth = random.integers(2, size=300)
+    rows = []
+    for item, true in enumerate(truth.tolist()):
+        for judge, accuracy in enumerate((0.75, 0.7, 0.72, 0.8, 0.77)):
+            view = true if random.random() < accuracy else 1 - true
+            rows += [(item, f"j{judge}", view if random.random() < 0.9 else 1 - view) for _ in range(3)]
+    labels = cw.Labels.from_frame(pl.DataFrame(rows, schema=SCHEMA, orient="row"), duplicates="samples")
+    known = dict(enumerate(truth.tolist()))
+    found = cw.Adjudicator().fit(labels, warn=False)
+    assert cw.accuracy(found, known) > cw.accuracy(cw.MajorityVote().fit(labels), known) - 0.02
+    assert np.array_equal(found.workers.counted_as, np.full(15, 1 / 3))  # type: ignore[arg-type]  # they are there
+    (caution,) = (one for one in found.cautions if one.kind == "copies")
+    assert caution.sentence.startswith("Samples of one worker count together as one")
+    with pytest.raises(cw.CallError, match="which are one class if the case of letters is folded"):
+        cw.Labels.from_frame(
+            pl.DataFrame(rows[:1], schema=SCHEMA, orient="row").cast(pl.String), fold_case=True, classes=["yes", "YES"]
+        )

@@ -27,7 +27,7 @@ _EXTRAS: Final = {
 
 
 # The most characters of a message.
-_LONGEST: Final = 480
+LONGEST: Final = 480
 # The most characters of a text that are looked at; the others are cut out of its middle at once.
 _LOOKED_AT: Final = 10_000
 # Text without spaces that is longer than this is cut first: it is a name or a path, and no sentence.
@@ -131,7 +131,7 @@ def _end_of(text: str) -> str:
     return found[0] if found else ""
 
 
-def shortened(text: str, longest: int = _LONGEST) -> str:
+def shortened(text: str, longest: int = LONGEST) -> str:
     """Return the text if it has at most `longest` characters, else its beginning and its end.
 
     Long names in it are cut first, so that the sentence around them can still be read.

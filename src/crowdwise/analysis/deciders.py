@@ -60,6 +60,8 @@ def deciders(result: Any, labels: Labels, blocks: Sequence[Block] = ()) -> list[
     answers = result.answers
     majority = MajorityVote().fit(labels, warn=False)
     differs = int((answers != majority.answers)[~majority.ties].sum())
+    if differs == 0:
+        return []
     names = labels.names.workers
     found: list[Decider] = []
     for block in blocks:

@@ -142,7 +142,7 @@ def aggregate(
                 if not (asked is not None and caution.kind == "numbers")
             ]
             for caution in cautions:
-                terminal.remark(str(caution))
+                terminal.caution(caution)
             source = reading.arguments(renamed=("worker",)) + (
                 "" if method == options.DEFAULT_METHOD else f" -m {method}"
             )

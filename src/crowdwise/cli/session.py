@@ -190,7 +190,7 @@ def read(
     terminal.remark(f"Read {labels.report.rows:,} rows: {recognised}.")
     for caution in labels.cautions if cautions else ():
         if not (ordered and caution.kind == "numbers"):
-            terminal.remark(str(caution))
+            terminal.caution(caution)
     if name == "auto" and labels.place == "disk":
         terminal.remark("The labels may not fit in memory (--engine memory tries).")
     for sentence in labels.remarks:
@@ -293,7 +293,7 @@ def fit(
     told = set(labels.cautions)
     for caution in result.cautions if cautions else ():
         if caution not in told:
-            terminal.remark(str(caution))
+            terminal.caution(caution)
     if given is not None and given.gold is not None:
         what = "Fewer than two gold items were drawn at random, so gold does not calibrate confidence here."
         terminal.remark(what if result.gold_check is None else str(result.gold_check))

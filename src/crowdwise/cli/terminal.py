@@ -25,7 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ..analysis.explanation import Explanation
-from ..caution import listed
+from ..caution import Caution, listed
 from .column_widths import Needs, left_out, share
 from .text import printable, safe
 
@@ -37,6 +37,8 @@ _SMALLEST: Final = 1e-12
 _CHART_WIDTH: Final = 40
 # The space between two columns, in characters.
 _COLUMN_GAP: Final = 2
+# The most characters of a caution, which may name eight workers and ten items.
+_LONGEST_CAUTION: Final = 2000
 
 
 class Terminal:
@@ -55,6 +57,11 @@ class Terminal:
         """Print a remark to standard error."""
         if not self._quiet:
             self._err.print(Text(safe(text)))
+
+    def caution(self, caution: Caution) -> None:
+        """Print a caution to standard error; the names in it are few and short already."""
+        if not self._quiet:
+            self._err.print(Text(safe(str(caution), _LONGEST_CAUTION)))
 
     def table(
         self, title: str, header: Sequence[str] | None, rows: Sequence[Sequence[Any]], spare: Sequence[str] = ()

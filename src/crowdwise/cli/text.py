@@ -3,19 +3,19 @@
 import re
 from typing import Final
 
-from ..errors import shortened, without_secrets
+from ..errors import LONGEST, shortened, without_secrets
 
 # Control characters, line separators, characters that change the direction of writing, and surrogates (bytes of the
 # command line that are not text). Characters that join letters or emoji are allowed: names in many scripts need them.
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def safe(text: str) -> str:
+def safe(text: str, longest: int = LONGEST) -> str:
     """Return a sentence as `printable` does, and without secrets such as the password of an address."""
-    return printable(without_secrets(text))
+    return printable(without_secrets(text), longest)
 
 
-def printable(text: str) -> str:
+def printable(text: str, longest: int = LONGEST) -> str:
     r"""Return the text on one line, with every character that could control the terminal escaped as in Python.
 
     Text that is too long is cut in the middle.
@@ -23,4 +23,4 @@ def printable(text: str) -> str:
     >>> printable("\x1b[31mw0")
     '\\x1b[31mw0'
     """
-    return shortened(_UNSAFE.sub(lambda found: ascii(found[0])[1:-1], shortened(text)))
+    return shortened(_UNSAFE.sub(lambda found: ascii(found[0])[1:-1], shortened(text, longest)), longest)

@@ -61,6 +61,13 @@ def _commonest(names: pl.Series, counts: Array) -> pl.Series:
 def _declared(names: pl.Series, rules: Rules, column: str, integers_in_text: bool) -> tuple[pl.Series, Array]:
     """Return the declared classes in the order of their values, and the number of the class of each name."""
     classes = _in_type(as_series("classes", list(rules.classes or ())), names, integers_in_text).sort()
+    if rules.fold_case and classes.dtype == pl.String:
+        twice = classes.filter(classes.str.to_lowercase().is_duplicated())
+        if len(twice):
+            raise CallError(
+                f"classes= (--classes) has {shown(twice[0])} and {shown(twice[1])}, which are one class if the case of "
+                "letters is folded (--fold-case): name it once."
+            )
     codes = codes_of(names, classes, rules.fold_case)
     if (codes < 0).any():
         first = names[int(np.argmax(codes < 0))]

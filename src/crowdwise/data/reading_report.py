@@ -39,7 +39,7 @@ class ReadingReport:
         """One sentence for each kind of row that was dropped or changed."""
         settled = {
             "first": "the first was kept",
-            "last": "the last was kept",
+            "last": "the last row was kept",
             "latest": "the latest was kept",
             "all": "each different one counts as a vote",
             "samples": "each counts as a vote, the second that of worker#2, and so on",

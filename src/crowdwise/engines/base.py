@@ -285,11 +285,13 @@ class Engine(Protocol):
         n_classes: The number of classes.
         first: The workers' parameters that the method starts from; None if it starts from scores.
         known: What is known beforehand, such as what was counted in earlier labels, which is added to every sweep.
+        sample_of: (workers), whose sample each worker is, by its number; None if no worker has several; see `Names`.
     """
 
     n_classes: int
     first: Any
     known: Known
+    sample_of: Array | None
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
         """Call the method's `sweep` on all items; return the sum of the counts and each class's largest change."""

@@ -40,6 +40,7 @@ class DiskEngine:
         self._mapped_scores: dict[int, Array] = {}  # by the number of the part
         self.last_workers: Any = None  # the workers' parameters in the last sweep
         self.n_classes, self.known = labels.n_classes, parts.known
+        self.sample_of = labels.names.numbered(labels.numbering).sample_of
         nothing = parts.load(0).slice(0, 0)
         self._width = method.width(nothing)
         self.first: Any = method.start(nothing)[1]

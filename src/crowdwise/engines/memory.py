@@ -28,7 +28,7 @@ class MemoryEngine:
     def __init__(self, method: Sweeping, labels: Labels, start: Array | None = None) -> None:
         self._method = method
         self.labels = labels
-        self.n_classes, self.known = labels.n_classes, labels.known
+        self.n_classes, self.known, self.sample_of = labels.n_classes, labels.known, labels.names.sample_of
         self.first: Any
         self.scores, self.first = method.start(labels) if start is None else (start, None)
         bounds = labels.slices(method.count_size(labels), method.work_per_label)

@@ -110,6 +110,7 @@ class SparkEngine:
         self._labels = labels
         self._last_workers: Any = None  # the workers' parameters in the last sweep
         self.n_classes, self.known = labels.n_classes, labels.known
+        self.sample_of = labels.names.numbered(labels.numbering).sample_of
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
         no_labels = Labels(
             *empty,

@@ -298,7 +298,7 @@ class Method(ABC):
 
     def cautions(self, result: Any, labels: Crowd) -> list[Caution]:
         """Return what this method found out about the workers that its user should know."""
-        return list(result.workers.cautions(labels.names.workers))
+        return list(result.workers.cautions(labels.names))
 
     def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
         """What each vote on one item adds to the score of every class.

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_hints
 
 import numpy as np
-import polars as pl
 
 from ..caution import Caution, listed
+from ..data.names import Names
 from ..data.numbering import Numbering
 from ..kernels import Array
 
@@ -80,12 +80,15 @@ class Learned:
         """(pairs, 4), who copies whom, as `Known.followers` has it; no pairs if the method does not look for them."""
         return np.zeros((0, 4))
 
-    def cautions(self, workers: pl.Series) -> list[Caution]:
-        """Return what the method found out about workers that its user should know, given their names in order."""
+    def cautions(self, names: Names) -> list[Caution]:
+        """Return what the method found out about workers that its user should know, given their names."""
         counted = self.counted_as
         if counted is None or not ((counted > 0) & (counted < 1)).any():
             return []
-        less = tuple(workers.filter((counted > 0) & (counted < 1)))
+        less = tuple(names.workers.filter((counted > 0) & (counted < 1)))
+        if names.sample_of is not None:
+            sentence = f"Samples of one worker count together as one, because they share its errors: {listed(less)}."
+            return [Caution("copies", sentence, workers=less)]
         sentence = f"These workers say the same as others, so they count for less than one each: {listed(less)}."
         advice = "Find out whether they copy: crowdwise blocks (cw.blocks) says who agrees with whom."
         return [Caution("copies", sentence, advice, workers=less)]

@@ -15,6 +15,7 @@ from .readings import read_items
 
 # How many followers are named in a sentence, and how many items whose truth would settle it.
 _MOST_SAID: Final = 4
+_MUCH: Final = 0.05
 _SETTLING: Final = 10
 # The most characters of a name in a sentence.
 _LONGEST_NAME: Final = 60
@@ -41,11 +42,13 @@ def caution_about(result: Any, labels: Crowd) -> list[Caution]:
         return _known_before(result, codes) if len(codes) else []
     items = _settling(result, labels) if isinstance(labels, Labels) else []
     settles = f" The truth of these items, given as gold= (--gold), settles it: {', '.join(map(_name, items))}."
+    # As for rival readings: what changes one answer in twenty is said first.
+    doubt = "The answers themselves may be wrong: v" if copying.changed >= _MUCH * labels.n_items else "V"
     changed = f"{several(copying.changed, 'answer', 'answers')} of {labels.n_items:,}"
     return [
         Caution(
             "copies",
-            f"Votes are left out, because the labels speak for copying: {in_words(result.workers, names)}. A "
+            f"{doubt}otes are left out, because the labels speak for copying: {in_words(result.workers, names)}. A "
             f"follower counts only where its leader has no vote; that changes {changed}.",
             f"If a follower judges for itself, take copies='separate' (--set copies=separate)."
             f"{settles if items else ''}",

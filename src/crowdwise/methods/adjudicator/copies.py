@@ -121,6 +121,17 @@ class Copies(NamedTuple):
         return weights
 
 
+def count_samples(sample_of: Array) -> Copies:
+    """Count the samples of a worker together as one: they are asked of one judge, whose errors all of them share.
+
+    Args:
+        sample_of: (workers), whose sample each one is.
+    """
+    sizes = np.bincount(sample_of, minlength=len(sample_of))
+    blocks = [np.flatnonzero(sample_of == one) for one in np.flatnonzero(sizes > 1)]
+    return Copies.of(1.0 / sizes[sample_of], blocks)
+
+
 def count_blocks_once(engine: Engine, n_workers: int) -> Copies:
     """Count blocks of workers who agree too often as one.
 

@@ -40,7 +40,7 @@ from ...results.result import Ending
 from ...results.tempering import tempered
 from . import few_classes, many_classes
 from .about_followers import caution_about
-from .copies import Copies, count_blocks_once, count_exact_copies_once
+from .copies import Copies, count_blocks_once, count_exact_copies_once, count_samples
 from .explaining import explain_latent, explain_pool
 from .few_classes import FewClasses, PullCounts
 from .followers import can_follow, leave_out_followers, still_following, with_agreements
@@ -240,7 +240,8 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
     def read(self, engine: Engine, votes: Counts, progress: Progress | None) -> Reading:
         """Read the labels as this method does; `votes` are the counts of the shares of the votes."""
         pairs: PairCounts | None = None
-        if self.copies == "evidence" and can_follow(len(votes.given), engine.n_classes) and engine.known.past is None:
+        looks = self.copies == "evidence" and engine.known.past is None and engine.sample_of is None
+        if looks and can_follow(len(votes.given), engine.n_classes):
             pairs = engine.add_labels(count_pairs, "comparing workers")
         copies = self.count_copies(engine, votes, pairs)
         if self.copies == "evidence":
@@ -263,6 +264,8 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         """
         if self.copies == "once":
             return count_blocks_once(engine, len(votes.given))
+        if engine.sample_of is not None:
+            return count_samples(engine.sample_of)
         return count_exact_copies_once(engine, votes.given, float(votes.totals[SQUARED_LABELS]), pairs)
 
     def finish(self, labels: Labels, scores: Array, workers: StructuredWorkers | None) -> Finished:
