@@ -22,6 +22,12 @@ settings.load_profile("same")
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run tests/test_spark*.py last: some of them stop the Spark session that all others share."""
+    items.sort(key=lambda item: item.path.name.startswith("test_spark"))
+
+
 _IN_SPARK = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.filterwarnings("ignore")])
 
 
