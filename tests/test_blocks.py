@@ -155,6 +155,7 @@ def test_exact_copies_are_called_so_and_others_are_not() -> None:
     assert exact.effective < near.effective < 16
 
 
+@pytest.mark.slow
 def test_independent_workers_are_no_block() -> None:
     random = np.random.default_rng(5)
     kinds: dict[str, Any] = {
@@ -216,6 +217,7 @@ def test_the_order_of_rows_changes_nothing() -> None:
         assert str(shuffled) == str(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workdir")
 def test_every_engine_finds_the_same(engine: Engine) -> None:
     labels = with_copies(2, 5, 0.9)

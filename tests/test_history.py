@@ -400,6 +400,7 @@ def test_a_sketch_of_many_items_says_about_how_many_are_the_same() -> None:
     assert union([sketch(many[:70_000]), sketch(many[30_000:])]).tolist() == first.tolist()
 
 
+@pytest.mark.slow
 def test_what_gold_taught_about_confidence_is_remembered(engine: Engine, workdir: Path) -> None:
     method = engine.suited(cw.DawidSkene())
     crowd = cw.simulate(400, 6, 3, accuracy=0.5, labels_per_item=3, seed=5)  # its confidence is too high
@@ -452,6 +453,7 @@ def _panel(items: int, first: int, seed: int, rate: float) -> tuple[pl.DataFrame
     return pl.DataFrame(rows), pl.DataFrame({"item": first + np.arange(items), "truth": truth})
 
 
+@pytest.mark.slow
 def test_who_copies_whom_is_remembered(tmp_path: Path, engine: Engine, workdir: Path) -> None:
     method = engine.suited(cw.Adjudicator())
     early, _ = _panel(300, 0, 1, 0.97)

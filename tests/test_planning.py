@@ -192,6 +192,7 @@ def test_a_worker_may_be_named_by_a_number_as_text() -> None:
     assert cw.next_labels(labels, budget=5, worker="10").to_frame()["item"].to_list() == [3]
 
 
+@pytest.mark.slow
 def test_asking_by_what_is_expected_beats_asking_by_chance() -> None:
     """Labels of simulated workers are held back, and given out as they are asked for."""
     gains = []

@@ -50,6 +50,7 @@ COMMANDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_prints_a_secret(
     command: str, tmp_path: Path, run: Command, monkeypatch: pytest.MonkeyPatch
