@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 import crowdwise as cw
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 _ITEMS: Final = 400
 _SEEDS: Final = range(10)

@@ -60,7 +60,7 @@ void sweep(int64_t items, const int64_t *starts, const int32_t *workers, const u
     EACH_HALF ((half *)change)[h] = largest[h];
 }
 
-/* Finds the types of items, and counts them for their workers, as kernels/pulls.py does. chance is (workers, PAIRS), ratio
+/* Finds the types of items, and counts them for their workers, as methods/adjudicator/few_classes_kernel.py does. chance is (workers, PAIRS), ratio
  * (STRENGTHS, PAIRS), scores (items, CLASSES), exposure (workers, PULLS) and confusion (workers, CLASSES, CLASSES). */
 void sweep_pulls(int64_t items, const int64_t *starts, const int32_t *workers, const uint8_t *labels,
                  const double *chance, const double *gain, const double *ratio, double *scores, double *exposure,

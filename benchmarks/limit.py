@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 import crowdwise as cw
-from crowdwise.kernels import Array, zeros
+from crowdwise.numerics import Array
+from crowdwise.numerics.aligned import zeros
 from crowdwise.parallel import thread_count
 
 # The number of classes that limit.c is written for, the lanes of BWA, and the strengths and pairs of the adjudicator.

@@ -18,9 +18,9 @@ import crowdwise as cw
 from crowdwise.analysis.ordinal_errors import Errors, errors
 from crowdwise.data.ids import codes_of
 from crowdwise.data.truths import read_truth
-from crowdwise.kernels import Array
 from crowdwise.methods.adjudicator import few_classes
 from crowdwise.methods.adjudicator.structure import every_type, pulled_logarithms, pulls_of
+from crowdwise.numerics import Array
 
 CROWDS: Final = (
     *(

@@ -3,7 +3,7 @@
 import numpy as np
 
 import crowdwise as cw
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 _METHODS = {"mv": cw.MajorityVote(), "ds": cw.DawidSkene(), "bwa": cw.BWA(), "adjudicator": cw.Adjudicator()}
 _PANELS = 20

@@ -6,8 +6,8 @@ from typing import Any, Final, Literal, get_args, get_origin
 
 import crowdwise as cw
 from crowdwise.data.encoding import Duplicates
-from crowdwise.inference.method import Method
-from crowdwise.inference.parameters import Parameter, parameters_of
+from crowdwise.fitting.method import Method
+from crowdwise.fitting.parameters import Parameter, parameters_of
 
 
 def contestants() -> dict[str, Method]:

@@ -17,8 +17,8 @@ from rich.console import Console
 import crowdwise as cw
 from crowdwise.analysis.evaluation import match
 from crowdwise.data.simulation import SimulatedCrowd
-from crowdwise.inference.method import Method
-from crowdwise.kernels import Array
+from crowdwise.fitting.method import Method
+from crowdwise.numerics import Array
 from crowdwise.results.intervals import wilson
 
 from .contestants import duplicates

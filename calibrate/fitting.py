@@ -11,7 +11,7 @@ from scipy.interpolate import CubicSpline, RectBivariateSpline
 from scipy.optimize import minimize, minimize_scalar
 
 from crowdwise.analysis.calibration_measures import CalibrationMeasures, measures_of
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 from crowdwise.results.calibration import FORMS, LEVELS, Constant, Form, transform
 from crowdwise.results.pooling import Weights, pooled
 from crowdwise.results.ties import TIE

@@ -11,8 +11,8 @@ import numpy as np
 import crowdwise as cw
 from crowdwise.analysis.evaluation import hits, match
 from crowdwise.data.encoding import Duplicates
-from crowdwise.inference.method import Method
-from crowdwise.kernels import Array
+from crowdwise.fitting.method import Method
+from crowdwise.numerics import Array
 from crowdwise.results.calibration import constant
 from crowdwise.results.result import Scale
 

@@ -7,8 +7,8 @@ from typing import Any, Final, Literal
 
 import crowdwise as cw
 from crowdwise.data.encoding import Duplicates
-from crowdwise.inference.method import Method
-from crowdwise.inference.parameters import parameters_of
+from crowdwise.fitting.method import Method
+from crowdwise.fitting.parameters import parameters_of
 
 from . import random_ties
 

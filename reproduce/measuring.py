@@ -11,7 +11,7 @@ import polars as pl
 
 import crowdwise as cw
 from crowdwise.data.encoding import Duplicates
-from crowdwise.inference.method import Method
+from crowdwise.fitting.method import Method
 
 from .contestants import CONTESTANTS
 from .results import Results

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import crowdwise as cw
-from crowdwise.inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
-from crowdwise.kernels import Array
+from crowdwise.families.weighted_votes.base import VoteCounts, VoteWeights, VotingMethod
+from crowdwise.numerics import Array
 from crowdwise.results.result import TIE
 
 

@@ -5,7 +5,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 import crowdwise as cw
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 # Ability, class-wise part, style and rest; and how common the types of items are, as the adjudicator orders them.
 VARIANCES: Final = (0.5, 0.2, 0.3, 0.1)

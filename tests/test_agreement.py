@@ -9,7 +9,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.analysis.agreement import krippendorff
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 # Hayes and Krippendorff's example of four observers and twelve units, with missing values: nominal alpha is 0.743.
 OBSERVERS = [

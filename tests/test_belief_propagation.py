@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import betaln, gammaln
 
-from crowdwise import kernels
-from crowdwise.kernels import Array
+from crowdwise.methods.vi_bp import kernel as vi_bp_kernel
+from crowdwise.numerics import Array
 
 PRIOR = np.array([2.0, 1.0])
 
@@ -17,7 +17,7 @@ def messages(said: Array, beliefs: Array, two_coins: bool) -> Array:
     order = np.lexsort((said,))
     gammas = gammaln(np.append(PRIOR, PRIOR.sum())[:, None] + np.arange(len(said) + 1))
     out = np.zeros(len(said))
-    kernels.judge_labels(order, np.array([0, len(said)]), said, beliefs, gammas, PRIOR, two_coins, out)
+    vi_bp_kernel.judge_labels(order, np.array([0, len(said)]), said, beliefs, gammas, PRIOR, two_coins, out)
     return out
 
 

@@ -10,8 +10,14 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.inference.dependence import correlations, count_pairs, expected_agreement, find_blocks, pairs_refusal
-from crowdwise.kernels import Array
+from crowdwise.families.dependence.blocks import (
+    correlations,
+    count_pairs,
+    expected_agreement,
+    find_blocks,
+    pairs_refusal,
+)
+from crowdwise.numerics import Array
 from crowdwise.parallel import Sum
 from crowdwise.reporting.report_data import ReportData
 from crowdwise.reporting.report_page import gather

@@ -10,8 +10,8 @@ from scipy import special
 import crowdwise as cw
 from benchmarks.listing import bwa as listing
 from benchmarks.listing_ratio import tuples
-from crowdwise.kernels import Array
 from crowdwise.methods.bwa.weights import Weights
+from crowdwise.numerics import Array
 
 
 def with_conflicts(seed: int, classes: int) -> cw.Labels:

@@ -24,7 +24,7 @@ from calibrate.measuring import Measured, measure
 from calibrate.page import left_out_table, render
 from calibrate.spread import LeftOut, covered, spread
 from crowdwise.analysis import cautions, compare
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 from crowdwise.results.calibration import Form, constant, is_calibrated, probabilities, transform
 from crowdwise.results.expected_accuracy import ExpectedAccuracy, interval
 

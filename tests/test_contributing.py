@@ -22,7 +22,7 @@ def package(tmp_path: Path) -> Path:
     copy = tmp_path / "src" / "crowdwise"
     shutil.copytree(Path(cw.__file__).parent, copy, ignore=shutil.ignore_patterns("__pycache__"))
     # Kernels need not be compiled anew for the copy.
-    for cache in Path(cw.__file__).parent.glob("kernels/**/__pycache__"):
+    for cache in Path(cw.__file__).parent.glob("**/__pycache__"):
         shutil.copytree(cache, copy / cache.relative_to(Path(cw.__file__).parent))
     return copy
 

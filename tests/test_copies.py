@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.kernels import Array
 from crowdwise.methods.adjudicator.copies import Copies
 from crowdwise.methods.adjudicator.copying import log_followed
+from crowdwise.numerics import Array
 from crowdwise.testing import on_threads, require_same_found
 
 from .engines import Engine

@@ -7,7 +7,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis import cautions
 from crowdwise.analysis.deciders import deciders
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 from crowdwise.results.quality import count_outvoted
 
 from .engines import Engine

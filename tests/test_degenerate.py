@@ -12,7 +12,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise import testing
-from crowdwise.inference.parameters import Parameter, parameter, parameters_of
+from crowdwise.fitting.parameters import Parameter, parameter, parameters_of
 from crowdwise.parallel import Threads
 
 from .cases import CASES, EVERY, each_method
@@ -144,7 +144,7 @@ def test_numbers_out_of_range_are_refused_by_the_name_of_the_parameter(threads: 
 @pytest.mark.parametrize("key", ["loglinear", "minimax"])
 @pytest.mark.parametrize("check", testing.CHECKS)
 def test_matrices_with_shared_numbers_keep_the_contract(key: str, check: str) -> None:
-    with patch("crowdwise.inference.log_linear._FEW_CLASSES", 1):
+    with patch("crowdwise.families.log_linear.base._FEW_CLASSES", 1):
         testing.CHECKS[check](CASES[key])
 
 
@@ -154,7 +154,7 @@ def test_matrices_with_shared_numbers_keep_the_contract(key: str, check: str) ->
 def test_shared_numbers_are_near_to_whole_matrices(method: Any, within: float) -> None:
     crowd = cw.simulate(60, 8, 20, accuracy=0.7, seed=5)
     shared = method.fit(crowd.labels)
-    with patch("crowdwise.inference.log_linear._FEW_CLASSES", 20):
+    with patch("crowdwise.families.log_linear.base._FEW_CLASSES", 20):
         whole = method.fit(crowd.labels)
     assert 0 < np.abs(shared.scores - whole.scores).max(axis=1).mean() < within
     assert shared.workers.confusion == pytest.approx(whole.workers.confusion, abs=0.05)

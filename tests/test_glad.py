@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import crowdwise as cw
-from crowdwise import kernels
-from crowdwise.kernels import Array
+from crowdwise.methods.glad import kernel as glad_kernel
 from crowdwise.methods.glad.minimisation import Point, descend
+from crowdwise.numerics import Array
 
 
 def objective(labels: cw.Labels, place: Array) -> float:
@@ -64,7 +64,7 @@ def test_the_gradient_is_that_of_the_objective() -> None:
     by_worker, by_item = np.zeros((2, labels.n_workers)), np.zeros((2, labels.n_items))
     given = (labels.item_starts, labels.workers, labels.labels, np.full(labels.n_items, -1))
     halves = (place[: labels.n_workers], place[labels.n_workers :])
-    kernels.marginal_objective(0, labels.n_items, *given, labels.n_classes, *halves, by_worker, by_item)
+    glad_kernel.marginal_objective(0, labels.n_items, *given, labels.n_classes, *halves, by_worker, by_item)
     gradient = np.concatenate([by_worker[0], by_item[0]]) + place - 1
     for number, derivative in enumerate(gradient):
         aside = np.zeros(len(place))

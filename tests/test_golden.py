@@ -7,7 +7,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.data.encoding import Duplicates
-from crowdwise.inference.method import Method
+from crowdwise.fitting.method import Method
 
 METHODS: dict[str, tuple[Method, Duplicates]] = {
     "MV": (cw.MajorityVote(), "all"),

@@ -14,7 +14,7 @@ import crowdwise as cw
 from crowdwise.analysis.haste import hasty
 from crowdwise.analysis.unusual_workers import unusual_workers
 from crowdwise.data.pace import pace_of, seconds_column
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 
 def timed_rows(seed: int, fast: str | None = "w01") -> pl.DataFrame:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from crowdwise.kernels import cache
+from crowdwise.numerics import cache
 
 from .attack.areas.kernel_caches import not_to_be_written
 
@@ -24,7 +24,7 @@ def doubling(folder: Path, write: bool = True) -> Any:
     if write:
         folder.mkdir(exist_ok=True)
         (folder / "doubling.py").write_text(
-            "from crowdwise.kernels.compilation import compiled\n\n\n@compiled\ndef double(x):\n    return 2 * x\n"
+            "from crowdwise.numerics.compilation import compiled\n\n\n@compiled\ndef double(x):\n    return 2 * x\n"
         )
     spec = spec_from_file_location("doubling", folder / "doubling.py")
     assert spec is not None
@@ -178,7 +178,7 @@ def test_an_index_of_types_that_are_no_more_is_thrown_away(tmp_path: Path) -> No
 _INTERRUPTED = """
 import signal, sys
 import numpy as np
-from crowdwise.kernels.compilation import allocating
+from crowdwise.numerics.compilation import allocating
 
 @allocating
 def makes(size):
@@ -207,8 +207,8 @@ def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt(tmp_path: Path) -> None:
 
 _CHECKED = """
 import numpy as np
-from crowdwise.kernels.compilation import compiled
-from crowdwise.kernels.simd import gather, load, scatter, store
+from crowdwise.numerics.compilation import compiled
+from crowdwise.numerics.simd import gather, load, scatter, store
 
 U, TWO = np.uint64, (0, 1)
 

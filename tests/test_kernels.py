@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
-from crowdwise import kernels
-from crowdwise.kernels import Array
-from crowdwise.kernels.compilation import compiled
-from crowdwise.kernels.simd.exponential import exponential
-from crowdwise.kernels.simd.lanes import load, store
+from crowdwise.data import encoding_kernel
+from crowdwise.families.confusion_matrices import kernel as confusion_matrices_kernel
+from crowdwise.methods.bwa import kernel as bwa_kernel
 from crowdwise.methods.cbcc.softmax_scores import score_posterior, softmax_message
+from crowdwise.numerics import Array, aligned
+from crowdwise.numerics.compilation import compiled
+from crowdwise.numerics.simd.exponential import exponential
+from crowdwise.numerics.simd.lanes import load, store
+from crowdwise.results import quality_kernel
 
 THREE = (0, 1, 2)
 
@@ -54,7 +57,9 @@ def test_few_classes_are_swept_as_many_are(negligible: float, scored: bool) -> N
         counts = np.zeros((5, 3, 3)), np.zeros(3), np.zeros(1)
         prior = np.log([0.5, 0.3, 0.2])
         given = (evidence.reshape(-1, 3), prior) if scored else None
-        kernels.sweep_confusions(starts, workers, labels, block, given, negligible, scores, changes, *counts)
+        confusion_matrices_kernel.sweep_confusions(
+            starts, workers, labels, block, given, negligible, scores, changes, *counts
+        )
         swept.append((scores, changes, *counts))
     for few, many in zip(*swept, strict=True):
         np.testing.assert_allclose(few, many, rtol=1e-13)
@@ -93,7 +98,7 @@ def _rows(seed: int, items: int, workers: int, count: int) -> tuple[np.ndarray, 
 @pytest.mark.parametrize(("items", "count"), [(300, 1500), (3, 1500), (1, 1), (5, 0)])  # few and many labels an item
 def test_rows_are_grouped_as_numpy_sorts_them(items: int, count: int) -> None:
     item, worker, label = _rows(1, items, 20, count)
-    starts, workers, labels = kernels.group_by_item(item, worker, label, items, 20)
+    starts, workers, labels = encoding_kernel.group_by_item(item, worker, label, items, 20)
     order = np.lexsort((worker, item))  # stable: rows of one worker on one item keep their order
     assert starts.tolist() == np.searchsorted(item[order], np.arange(items + 1)).tolist()
     assert (workers == worker[order]).all()
@@ -102,14 +107,14 @@ def test_rows_are_grouped_as_numpy_sorts_them(items: int, count: int) -> None:
 
 def test_rows_are_renumbered_as_numpy_sorts_them() -> None:
     item, worker, label = _rows(2, 40, 9, 700)
-    starts, workers, labels = kernels.group_by_item(item, worker, label, 40, 9)
+    starts, workers, labels = encoding_kernel.group_by_item(item, worker, label, 40, 9)
     random = np.random.default_rng(3)
     item_order, places = random.permutation(40).astype(np.int32), random.permutation(9).astype(np.int32)
     new_starts = np.concatenate([[0], np.cumsum(np.diff(starts)[item_order])])
     new_workers, new_labels = np.empty_like(workers), np.empty_like(labels)
     given = starts, workers, labels, item_order, places, new_starts, new_workers, new_labels
-    kernels.renumber(0, 15, *given)
-    kernels.renumber(15, 40, *given)
+    encoding_kernel.renumber(0, 15, *given)
+    encoding_kernel.renumber(15, 40, *given)
     item_places = np.argsort(item_order)
     order = np.lexsort((label, places[worker], item_places[item]))
     assert (new_workers == places[worker][order]).all()
@@ -119,7 +124,7 @@ def test_rows_are_renumbered_as_numpy_sorts_them() -> None:
 @pytest.mark.parametrize("distinct", [3, 50_000])  # the hash table grows several times
 def test_values_are_numbered_by_first_appearance(distinct: int) -> None:
     keys = np.random.default_rng(4).integers(distinct, size=80_000).astype(np.uint64)
-    codes, first_rows, _ = kernels.encode(keys, np.zeros_like(keys), kernels.make_slots(10), 0)
+    codes, first_rows, _ = encoding_kernel.encode(keys, np.zeros_like(keys), encoding_kernel.make_slots(10), 0)
     _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
     assert first_rows.tolist() == sorted(first)
     assert (codes == np.argsort(np.argsort(first))[numbers]).all()
@@ -128,13 +133,13 @@ def test_values_are_numbered_by_first_appearance(distinct: int) -> None:
 @pytest.mark.parametrize("idle", [0, 40_000])  # with so many more workers, rows are fetched before they are needed
 def test_averages_are_swept_as_the_formulas_say(idle: int) -> None:
     item, worker, label = _rows(5, 80, 12, 500)
-    starts, workers, labels = kernels.group_by_item(item, worker, label, 80, 12)
+    starts, workers, labels = encoding_kernel.group_by_item(item, worker, label, 80, 12)
     random = np.random.default_rng(6)
     weight, mean, before = random.random((12 + idle, 8)) + 0.5, random.random((1, 8)), random.random((80, 5))
     scores, changes, errors, sums = before.copy(), np.zeros((1, 5)), np.zeros((12 + idle, 8)), np.zeros((2, 8))
     block = (0, 1, 2, 3, 4, 4, 4, 4)
     arrays = scores, changes, errors, sums
-    kernels.sweep_averages(starts, workers, labels, None, block, (weight, mean), 2.0, 1e-5, False, *arrays)
+    bwa_kernel.sweep_averages(starts, workers, labels, None, block, (weight, mean), 2.0, 1e-5, False, *arrays)
     of = np.repeat(np.arange(80), np.diff(starts))
     votes = np.eye(5)[labels]
     favour, total = 2.0 * np.tile(mean[:, :5], (80, 1)), np.full((80, 5), 2.0)
@@ -151,9 +156,9 @@ def test_averages_are_swept_as_the_formulas_say(idle: int) -> None:
 
 def test_agreement_is_counted_where_there_are_other_labels() -> None:
     item, worker, label = _rows(7, 300, 12, 500)
-    starts, workers, labels = kernels.group_by_item(item, worker, label, 300, 12)
+    starts, workers, labels = encoding_kernel.group_by_item(item, worker, label, 300, 12)
     answers = np.random.default_rng(8).integers(5, size=300).astype(np.int32)
-    given, compared, agreed = kernels.agreement_counts(starts, workers, labels, answers, 12)
+    given, compared, agreed = quality_kernel.agreement_counts(starts, workers, labels, answers, 12)
     of = np.repeat(np.arange(300), np.diff(starts))
     several = np.diff(starts)[of] > 1
     assert given.tolist() == np.bincount(workers, minlength=12).tolist()
@@ -163,7 +168,7 @@ def test_agreement_is_counted_where_there_are_other_labels() -> None:
 
 @pytest.mark.parametrize("shape", [(7,), (1000, 8), (3, 2, 28)])
 def test_tables_begin_at_a_cache_line(shape: tuple[int, ...]) -> None:
-    tables = [kernels.zeros(*shape) for _ in range(9)]  # so that one does not begin there by chance
+    tables = [aligned.zeros(*shape) for _ in range(9)]  # so that one does not begin there by chance
     assert {table.ctypes.data % 64 for table in tables} == {0}
     for table in tables:
         assert table.shape == shape
@@ -174,6 +179,6 @@ def test_tables_begin_at_a_cache_line(shape: tuple[int, ...]) -> None:
 
 def test_columns_are_a_table_of_their_own() -> None:
     table = np.arange(12.0).reshape(3, 4)
-    chosen = kernels.columns(table, (3, 1, 1))
+    chosen = aligned.columns(table, (3, 1, 1))
     np.testing.assert_array_equal(chosen, table[:, [3, 1, 1]])
     assert chosen.ctypes.data % 64 == 0

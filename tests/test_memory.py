@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.inference.log_linear import LogLinearMethod
-from crowdwise.inference.loop import Fitted
-from crowdwise.inference.restarts import best_of
-from crowdwise.inference.tied_matrices import TiedMatrices
+from crowdwise.families.log_linear.base import LogLinearMethod
+from crowdwise.families.log_linear.tied_matrices import TiedMatrices
+from crowdwise.fitting.loop import Fitted
+from crowdwise.fitting.restarts import best_of
 from crowdwise.results.convergence import Convergence
 from crowdwise.results.result import Ending
 from crowdwise.testing import on_threads

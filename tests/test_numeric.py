@@ -391,7 +391,7 @@ def test_a_cluster_gives_the_same(key: str, spark_session: Any) -> None:
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore")
 def test_a_cluster_writes_and_refuses(spark_session: Any, tmp_path: Path) -> None:
-    from crowdwise.engines import spark
+    from crowdwise.fitting.engines import spark
 
     rows = cw.simulate_numbers(40, 6, seed=4).rows.with_columns(pl.col("label").cast(pl.String))
     truth, workers = spark.fit(cw.NumericMean(), spark_session.createDataFrame(rows.to_arrow()))

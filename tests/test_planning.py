@@ -14,7 +14,7 @@ from crowdwise.analysis.planning.foresight import foresee
 from crowdwise.analysis.planning.future import simulate_future
 from crowdwise.analysis.planning.reasons import reasons
 from crowdwise.analysis.planning.strategies import STRATEGIES
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 from . import structured
 from .commands import run

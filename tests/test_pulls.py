@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from crowdwise import kernels
-from crowdwise.kernels import Array
+from crowdwise.methods.adjudicator import few_classes_kernel
 from crowdwise.methods.adjudicator.few_classes import filled
+from crowdwise.numerics import Array
 from crowdwise.results.learned import chances
 
 STRENGTHS = np.array([1.0, 2.0, 4.0])
@@ -84,7 +84,7 @@ def swept(crowd: Crowd, before: Array) -> tuple[Any, ...]:
         *(np.zeros(n_classes), filled(np.zeros((3, n_classes, n_classes))), np.zeros(6)),
     )
     arrays = crowd.starts, crowd.workers, crowd.labels, crowd.weights
-    kernels.sweep_pulls(*arrays, crowd.beliefs, scores, changes, *counts)
+    few_classes_kernel.sweep_pulls(*arrays, crowd.beliefs, scores, changes, *counts)
     return scores, changes, counts
 
 

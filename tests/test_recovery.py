@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import crowdwise as cw
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 COINS = cw.simulate(4000, 20, 3, labels_per_item=10, accuracy=0.7, seed=1)
 

@@ -14,7 +14,7 @@ import crowdwise as cw
 from crowdwise.analysis import charts
 from crowdwise.analysis.comparison import compare
 from crowdwise.analysis.unusual_workers import unusual_workers
-from crowdwise.inference.parameters import parameters_of
+from crowdwise.fitting.parameters import parameters_of
 from crowdwise.reporting import blocks, comparison_page, sections
 from crowdwise.reporting.rendering import render
 from crowdwise.reporting.report_data import ReportData

@@ -29,7 +29,7 @@ from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
 from crowdwise.data.spark import writing
-from crowdwise.engines import spark
+from crowdwise.fitting.engines import spark
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.inference.method import Method
+from crowdwise.fitting.method import Method
 
 pyspark: Any = pytest.importorskip("pyspark", reason="the extra spark is not installed")
 

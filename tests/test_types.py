@@ -14,7 +14,7 @@ from crowdwise.data.disk.labels import LabelsOnDisk
 
 labels = cw.read_labels("labels.csv")
 reveal_type(labels)  # crowdwise.data.labels.Labels
-reveal_type(cw.METHODS["bwa"])  # type[crowdwise.inference.method.Method]
+reveal_type(cw.METHODS["bwa"])  # type[crowdwise.fitting.method.Method]
 result = cw.METHODS["bwa"](prior_strength=30).fit(labels)
 reveal_type(result)  # crowdwise.results.result.Result
 reveal_type(cw.BWA(prior_strength=30).fit(labels))  # crowdwise.results.result.Result

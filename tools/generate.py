@@ -12,8 +12,8 @@ from typing import Final
 
 import crowdwise as cw
 from crowdwise import _HOMES
-from crowdwise.inference.method import Method
-from crowdwise.inference.parameters import parameters_of
+from crowdwise.fitting.method import Method
+from crowdwise.fitting.parameters import parameters_of
 from crowdwise.methods import METHODS, NUMERIC_METHODS
 
 _ROOT: Final = Path(__file__).parent.parent

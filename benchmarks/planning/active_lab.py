@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import crowdwise as cw
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 
 def scores(labels: cw.Labels) -> Array:

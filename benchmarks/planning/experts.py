@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 from .real_crowds import RealCrowd
 

@@ -10,7 +10,7 @@ import polars as pl
 import crowdwise as cw
 from calibrate.crowds import family
 from crowdwise.data.ids import codes_of
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 # Only items with so many labels are replayed, because the first two are given from the start.
 _FEWEST_LABELS: Final = 4

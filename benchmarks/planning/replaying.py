@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 
 import crowdwise as cw
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 from . import active_lab
 from .real_crowds import RealCrowd

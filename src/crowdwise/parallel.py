@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 import numpy as np
 
 from .errors import CallError
-from .kernels import Array
+from .numerics import Array
 
 Done = TypeVar("Done")
 

@@ -30,9 +30,9 @@ from .data.reading import read_labels
 from .data.reading_numbers import read_numbers
 from .data.simulation import simulate
 from .errors import CallError, DataError
-from .inference.method import Method, Reference
-from .inference.parameters import parameters_of
-from .kernels import Array
+from .fitting.method import Method, Reference
+from .fitting.parameters import parameters_of
+from .numerics import Array
 from .results.inferred import Inferred
 from .results.result import Result
 
@@ -66,7 +66,7 @@ def check_method(method: Any) -> None:
 def is_a_value(method: Any) -> None:
     """A method is a frozen dataclass with key, summary and paper; it can be hashed, pickled, and made from its repr."""
     _require(not isinstance(method, type), "it is a class; pass an instance, such as MyMethod()")
-    _require(isinstance(method, Method), "it does not derive from crowdwise.inference.method.Method")
+    _require(isinstance(method, Method), "it does not derive from crowdwise.fitting.method.Method")
     frozen = getattr(type(method), "__dataclass_params__", None)
     _require(frozen is not None and frozen.frozen, "it can be changed: make it a frozen dataclass")
     _require(isinstance(method.key, str) and method.key != "", "its class has no key")

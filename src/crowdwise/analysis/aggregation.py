@@ -14,8 +14,8 @@ from ..data.labels import Labels
 from ..data.numbers import Numbers
 from ..data.reading import read_labels
 from ..errors import CallError, did_you_mean
-from ..inference.gold import GOLD_WEIGHT
-from ..inference.method import Method, Progress
+from ..fitting.gold import GOLD_WEIGHT
+from ..fitting.method import Method, Progress
 from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust

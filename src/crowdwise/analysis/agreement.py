@@ -18,13 +18,13 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
-from .. import kernels
 from ..data.crowd import require_crowd
 from ..data.frames import Tabular
 from ..data.labels import Labels
 from ..data.reading import as_crowd
 from ..errors import CallError, shown
-from ..kernels import Array
+from ..numerics import Array
+from . import agreement_kernel
 from .ordinal import ordinal
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -105,10 +105,10 @@ def krippendorff(labels: Labels, seed: int = 0, level: Level = "nominal", places
     group_of[paired], drawn = drawn_groups(len(paired), seed)
     arrays = labels.item_starts, labels.labels, group_of, drawn.shape[1]
     if places is None:
-        of, counts = _of_classes, kernels.pair_counts(*arrays, labels.n_classes)
+        of, counts = _of_classes, agreement_kernel.pair_counts(*arrays, labels.n_classes)
         counts = counts[:, [True, *(counts[:, 1:].sum(axis=0) > 0)]]  # leave out classes that have no labels
     else:
-        of, counts = _of_values, kernels.spread_counts(*arrays, _values(labels, level, places))
+        of, counts = _of_values, agreement_kernel.spread_counts(*arrays, _values(labels, level, places))
     low, high = np.quantile(of(drawn @ counts), [0.025, 0.975])
     return Agreement(float(of(counts.sum(axis=0))), float(low), float(high))
 

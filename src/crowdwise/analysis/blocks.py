@@ -12,9 +12,8 @@ from ..data.crowd import Crowd, require_crowd, require_single_votes
 from ..data.labels import Labels
 from ..data.names import Names
 from ..data.reading_report import several
-from ..engines.base import open_engine
 from ..errors import DataError
-from ..inference.dependence import (
+from ..families.dependence.blocks import (
     LEAST_COMPARED,
     PairCounts,
     WorkerBlocks,
@@ -22,8 +21,9 @@ from ..inference.dependence import (
     expected_agreement,
     pairs_refusal,
 )
-from ..kernels import Array
+from ..fitting.engines.base import open_engine
 from ..methods.mv import MajorityVote
+from ..numerics import Array
 from .followers import Followers, find_followers
 
 # With fewer workers than this, any agreement is as well explained by a common truth.

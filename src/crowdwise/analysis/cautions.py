@@ -6,7 +6,7 @@ from ..caution import Caution, in_order, listed
 from ..data.crowd import Crowd, require_crowd
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..inference import dependence
+from ..families.dependence import blocks as dependence
 from ..methods.adjudicator import AS_THEY_ARE
 from ..results.calibration import is_calibrated
 from ..results.inferred import Inferred

@@ -14,8 +14,8 @@ from ..data.crowd import require_crowd
 from ..data.labels import Labels
 from ..data.truths import read_truth
 from ..errors import CallError, DataError
-from ..inference.gold import GOLD_WEIGHT, check_gold, check_weight
-from ..inference.method import Method
+from ..fitting.gold import GOLD_WEIGHT, check_gold, check_weight
+from ..fitting.method import Method
 from ..methods import METHODS, as_method
 from ..results.convergence import RAN_OUT
 from ..results.intervals import wilson

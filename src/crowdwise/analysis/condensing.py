@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import shortened
-from ..kernels import Array
+from ..numerics import Array
 
 # The most characters of a name in a chart or a page.
 LONGEST_NAME: Final = 200

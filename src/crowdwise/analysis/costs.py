@@ -18,7 +18,7 @@ from ..data.opening import Opening
 from ..data.paths import name_of
 from ..data.sources import same_types
 from ..errors import CallError, DataError, did_you_mean, shown
-from ..kernels import Array
+from ..numerics import Array
 
 # The name of the decision to give no label, in costs and in results.
 ABSTAIN: Final = "abstain"

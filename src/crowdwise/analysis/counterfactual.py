@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ..kernels import Array
+from ..numerics import Array
 from ..results.contributions import Contributions
 from ..results.result import TIE
 

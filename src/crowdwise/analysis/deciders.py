@@ -10,8 +10,8 @@ import polars as pl
 from ..caution import Caution, listed
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..kernels import Array
 from ..methods.mv import MajorityVote
+from ..numerics import Array
 from ..results.quality import MOST_TO_COMPARE, count_outvoted, is_deciding
 from .blocks import Block
 

@@ -16,7 +16,7 @@ import polars as pl
 from ..caution import Caution
 from ..data.ids import codes_of
 from ..errors import CallError, DataError
-from ..kernels import Array
+from ..numerics import Array
 from ..results.inferred import Inferred
 from ..results.result import TIE
 from ..results.tables import ResultTables

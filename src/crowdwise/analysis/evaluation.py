@@ -9,7 +9,7 @@ from ..data.ids import codes_of
 from ..data.reading_report import several
 from ..data.truths import read_truth
 from ..errors import DataError, quoted
-from ..kernels import Array
+from ..numerics import Array
 from ..results.gold import Share
 from ..results.inferred import Inferred
 from ..results.result import Result

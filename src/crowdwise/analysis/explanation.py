@@ -11,7 +11,7 @@ from ..data.ids import comparable
 from ..data.labels import Labels
 from ..data.reading_report import several
 from ..errors import CallError, quoted, require_extra, shortened, shown
-from ..kernels import Array
+from ..numerics import Array
 from ..results.contributions import Contributions
 from ..results.intervals import NORMAL
 from ..results.result import Result

@@ -5,7 +5,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ..kernels import Array
+from ..numerics import Array
 from . import charts
 from .condensing import bins
 

@@ -10,7 +10,7 @@ import polars as pl
 from ..caution import Caution
 from ..data.crowd import Crowd
 from ..data.labels import Labels
-from ..inference import dependence
+from ..families.dependence import blocks as dependence
 from ..results.inferred import Inferred
 from .blocks import Block, Dependence, blocks
 from .deciders import deciders

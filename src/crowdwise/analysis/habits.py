@@ -5,11 +5,12 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from .. import kernels
 from ..data.labels import Labels
-from ..kernels import Array
+from ..numerics import Array
+from ..results import quality_kernel
 from ..results.intervals import wilson
 from ..results.result import Result
+from . import agreement_kernel
 from .haste import with_pace
 
 # With fewer labels than this, guessing cannot be distinguished from bad luck.
@@ -37,7 +38,7 @@ def habits(result: Result, labels: Labels) -> pl.DataFrame:
         items that most others name so, and how often other workers do; null if there is none, or too few such items.
         seconds, timed, noise: see `with_pace`.
     """
-    compared, agreed = kernels.agreements_with_others(
+    compared, agreed = agreement_kernel.agreements_with_others(
         labels.item_starts, labels.workers, labels.labels, labels.n_workers, labels.n_classes
     )
     counts = pl.DataFrame({"code": labels.workers, "class": labels.labels}).group_by("code", "class").len()
@@ -75,7 +76,7 @@ def habits(result: Result, labels: Labels) -> pl.DataFrame:
         }
     )
     table = table.join(guesses, on="code", how="inner", maintain_order="left")
-    others = kernels.said_by_others(labels.item_starts, labels.labels, labels.n_classes)
+    others = quality_kernel.said_by_others(labels.item_starts, labels.labels, labels.n_classes)
     for more in (_against_others(labels, others, table), _taken(labels, others)):
         table = table.join(more, on="code", how="left", maintain_order="left")
     return with_pace(table, labels)

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from ..data.labels import Labels
-from ..kernels import Array
+from ..numerics import Array
 
 # A worker with fewer labels whose seconds are known cannot be judged, nor can anybody among fewer workers.
 _ENOUGH: Final = 10

@@ -10,7 +10,7 @@ interval data; see `analysis/agreement.py` for the sources.
 import numpy as np
 
 from ..data.labels import Labels
-from ..kernels import Array
+from ..numerics import Array
 from .agreement import Agreement, drawn_groups
 
 

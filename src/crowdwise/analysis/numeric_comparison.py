@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..data.numbers import Numbers
 from ..errors import CallError, DataError
-from ..inference.method import Method
+from ..fitting.method import Method
 from ..results.convergence import RAN_OUT
 from .comparison import WARM_UP_ITEMS
 from .numeric_evaluation import numeric_errors

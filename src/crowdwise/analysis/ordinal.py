@@ -14,7 +14,7 @@ import polars as pl
 from ..data.frames import as_series
 from ..data.ids import as_number, codes_of
 from ..errors import CallError, DataError, did_you_mean, require_room, shown
-from ..kernels import Array
+from ..numerics import Array
 from .costs import Costs
 
 Distance = Literal["absolute", "squared"]

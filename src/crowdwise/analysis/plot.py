@@ -10,7 +10,7 @@ import polars as pl
 from ..data.labels import Labels
 from ..data.truths import read_truth
 from ..errors import CallError, DataError, did_you_mean, require_extra, shown
-from ..kernels import Array
+from ..numerics import Array
 from ..results.inferred import Inferred
 from ..results.inferred_numbers import InferredNumbers
 from ..results.numeric_tables import NumericTables

@@ -14,10 +14,10 @@ from ..caution import Caution, listed
 from ..data.crowd import require_crowd
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..engines.memory import MemoryEngine
 from ..errors import shortened
-from ..kernels import Array
+from ..fitting.engines.memory import MemoryEngine
 from ..methods.adjudicator import Adjudicator, has_readings, plausible_readings
+from ..numerics import Array
 from ..results.result import Result
 from .pairing import require_result, same_labels
 

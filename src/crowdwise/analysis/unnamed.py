@@ -5,7 +5,7 @@ import numpy as np
 from ..caution import Caution
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..kernels import Array
+from ..numerics import Array
 from ..results.result import Result
 
 # The most items that a caution names.

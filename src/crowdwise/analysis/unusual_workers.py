@@ -14,8 +14,8 @@ import polars as pl
 from ..caution import listed
 from ..data.crowd import Crowd
 from ..data.labels import Labels
-from ..inference.dependence import pairs_refusal
-from ..kernels import Array
+from ..families.dependence.blocks import pairs_refusal
+from ..numerics import Array
 from ..results.result import Result
 from .blocks import Block, blocks
 from .habits import ENOUGH, habits

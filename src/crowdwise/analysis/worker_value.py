@@ -18,7 +18,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ..kernels import Array
+from ..numerics import Array
 
 # How many numbers are worked on at once; what is computed does not depend on it.
 _AT_ONCE: Final = 1 << 18

@@ -43,7 +43,7 @@ def _about(key: str, method: Any, as_json: bool) -> None:
     """Print what a method does, where it is from, where it runs, and its parameters."""
     from dataclasses import asdict
 
-    from ..inference.parameters import parameters_of
+    from ..fitting.parameters import parameters_of
     from .terminal import Terminal
 
     parameters = [(one.name, repr(one.default), one.allowed, one.meaning) for one in parameters_of(method).values()]

@@ -14,7 +14,7 @@ from .streams import say
 
 if TYPE_CHECKING:
     from ..data.crowd import Crowd
-    from ..inference.method import Method
+    from ..fitting.method import Method
     from .terminal import Terminal
 
 # The key of the method for numbers that is used if none is named.

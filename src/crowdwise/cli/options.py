@@ -27,7 +27,7 @@ def in_utf8(value: Any) -> Any:
 
 # The key of the method that is used if none is named; the same one as `crowdwise.aggregate` uses.
 DEFAULT_METHOD: Final = "adjudicator"
-# The same as `GOLD_WEIGHT` in inference/gold.py, which is slow to import.
+# The same as `GOLD_WEIGHT` in fitting/gold.py, which is slow to import.
 DEFAULT_GOLD_WEIGHT: Final = 5.0
 
 Files = Annotated[list[str], typer.Argument(help="Files with one label a row, a glob, or - for standard input.")]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..analysis.costs import CostTable
     from ..analysis.ordinal import Ordinal
     from ..data.crowd import Crowd
-    from ..inference.method import Method
+    from ..fitting.method import Method
     from ..results.history import History
     from ..results.inferred import Inferred
     from .terminal import Terminal
@@ -74,9 +74,9 @@ def _warm_up() -> None:
 
     import numpy as np
 
-    from .. import kernels
+    from ..data import votes_kernel
 
-    Thread(target=kernels.votes_per_item, args=(np.zeros(1, np.int64), None), daemon=True).start()
+    Thread(target=votes_kernel.votes_per_item, args=(np.zeros(1, np.int64), None), daemon=True).start()
 
 
 def read_known(truth: str | None, reading: Reading) -> "pl.DataFrame | None":

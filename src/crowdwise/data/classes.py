@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import CallError, DataError, did_you_mean, shown
-from ..kernels import Array
+from ..numerics import Array
 from .cleaning import Rules
 from .encoding import rank, typed
 from .frames import as_series

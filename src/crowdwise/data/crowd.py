@@ -6,7 +6,7 @@ import polars as pl
 
 from ..caution import Caution
 from ..errors import CallError, DataError
-from ..kernels import Array
+from ..numerics import Array
 from .knowledge import Known
 from .names import Names
 from .numbering import Numbering

@@ -12,7 +12,8 @@ from typing import Final, NoReturn
 
 import numpy as np
 
-from ..kernels import Array, delimited
+from ..numerics import Array
+from . import delimited_kernel as delimited
 from .unpacking import LONGEST_LINE, UTF_8_MARK, Content, UnsoundError, whole_lines
 
 _DELIMITERS: Final = ",\t;|"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
 import numpy as np
 import polars as pl
 
-from .. import kernels
 from ..errors import CallError, DataError, quoted
-from ..kernels import Array
+from ..numerics import Array
+from . import encoding_kernel
 from .reading_report import several
 from .times import tied_labels
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:  # samples.py imports numbering.py, which imports this module
 
 Duplicates = Literal["error", "first", "last", "latest", "all", "samples", "set", "drop"]
 
-# What `kernels.resolve_repeats` keeps under each policy. The caller handles "error" and "set" afterwards; for "latest",
+# What `resolve_repeats` keeps under each policy. The caller handles "error" and "set" afterwards; for "latest",
 # rows are sorted by time, and for "samples", the answers of a worker to an item are those of several workers.
 POLICIES: Final[dict[str, int]] = {
-    "error": kernels.KEEP_ALL,
-    "first": kernels.KEEP_FIRST,
-    "last": kernels.KEEP_LAST,
-    "latest": kernels.KEEP_LAST,
-    "all": kernels.KEEP_ALL,
-    "samples": kernels.KEEP_ALL,
-    "set": kernels.KEEP_ALL,
-    "drop": kernels.KEEP_NONE,
+    "error": encoding_kernel.KEEP_ALL,
+    "first": encoding_kernel.KEEP_FIRST,
+    "last": encoding_kernel.KEEP_LAST,
+    "latest": encoding_kernel.KEEP_LAST,
+    "all": encoding_kernel.KEEP_ALL,
+    "samples": encoding_kernel.KEEP_ALL,
+    "set": encoding_kernel.KEEP_ALL,
+    "drop": encoding_kernel.KEEP_NONE,
 }
 
 # Rows to look at when guessing how many different values a column has.
@@ -152,13 +152,13 @@ class Dictionary:
     """
 
     def __init__(self, expected: int = _SAMPLE_ROWS) -> None:
-        self._slots = kernels.make_slots(expected)
+        self._slots = encoding_kernel.make_slots(expected)
         self._names: list[pl.Series] = []
         self._count = 0
 
     def encode(self, column: pl.Series) -> Array:
         """Return the codes of one batch; values that were not seen before get new codes."""
-        codes, first_rows, self._slots = kernels.encode(*keys(column), self._slots, self._count)
+        codes, first_rows, self._slots = encoding_kernel.encode(*keys(column), self._slots, self._count)
         if len(first_rows) or not self._names:
             one_piece = column.rechunk() if len(first_rows) > _MANY_VALUES else column
             self._names.append(one_piece.gather(first_rows))
@@ -250,8 +250,8 @@ def group(
     if samples is not None:
         worker, sampled = samples.split(items, item.names, worker, label)
         n_workers = len(samples.names)
-    starts, workers, labels = kernels.group_by_item(items, worker, label, n_items, n_workers)
-    keep, repeated, conflicts, first_item, first_row = kernels.resolve_repeats(
+    starts, workers, labels = encoding_kernel.group_by_item(items, worker, label, n_items, n_workers)
+    keep, repeated, conflicts, first_item, first_row = encoding_kernel.resolve_repeats(
         starts, workers, labels, POLICIES[duplicates]
     )
     if conflicts and duplicates == "error":

@@ -8,7 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from ..errors import DataError
-from ..kernels import Array
+from ..numerics import Array
 
 # Data types of text. Categories are compared, tidied and left out as any other text is.
 TEXT: Final = (pl.String, pl.Categorical, pl.Enum)

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ..kernels import Array
+from ..numerics import Array
 from .ids import text
 from .numbering import hashes_of
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from ..kernels import json_arrays as kernel
+from . import json_arrays_kernel as kernel
 from . import json_lines, json_objects
 from .table import Table
 from .unpacking import UTF_8_MARK, Content, Piece, UnsoundError, whole_lines

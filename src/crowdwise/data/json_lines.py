@@ -12,7 +12,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ..kernels import Array, json_lines
+from ..numerics import Array
+from . import json_lines_kernel as json_lines
 from .unpacking import UTF_8_MARK, Piece, UnsoundError
 
 # The most different keys that the objects may have, outside of nested ones.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import polars as pl
 
-from ..kernels import Array
+from ..numerics import Array
 from .ids import codes_of
 
 if TYPE_CHECKING:  # labels.py imports this module

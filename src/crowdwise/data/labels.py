@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Final, Self, TypeVar, cast
 import numpy as np
 import polars as pl
 
-from .. import kernels, parallel
+from .. import parallel
 from ..caution import Caution
 from ..errors import CallError, DataError
-from ..kernels import Array
+from ..numerics import Array
 from ..parallel import Sum, Threads, require_threads
-from . import encoding, matrices
+from . import encoding, matrices, votes_kernel
 from .classes import classes_of
 from .cleaning import Cleaning, Rules
 from .crowd import Place, describe
@@ -477,9 +477,9 @@ class Labels:
 
 def shares(labels: Labels) -> Array:
     """Return for every item the share of its votes that name each class; one row per item."""
-    votes = kernels.votes_per_item(labels.item_starts, labels.continued)
+    votes = votes_kernel.votes_per_item(labels.item_starts, labels.continued)
     out = np.empty((labels.n_items, labels.n_classes))
-    kernels.vote_shares(labels.item_starts, labels.labels, votes, out)
+    votes_kernel.vote_shares(labels.item_starts, labels.labels, votes, out)
     return out
 
 

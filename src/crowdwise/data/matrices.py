@@ -10,7 +10,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from ..errors import DataError
-from ..kernels import Array
+from ..numerics import Array
 from .frames import as_series, half_pair
 from .ids import is_present
 from .table import Table

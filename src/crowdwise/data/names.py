@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from ..kernels import Array
+from ..numerics import Array
 from .ids import codes_of
 from .numbering import Numbering, inverse
 

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from .. import kernels
-from ..kernels import Array
+from ..numerics import Array
 from ..parallel import Threads, slices
+from . import encoding_kernel
 from .encoding import continuing, keys
 
 # So many names are hashed at once, because their text is copied for it.
@@ -83,7 +83,9 @@ class Numbering:
         bounds = slices(starts, 0)
         given = item_starts, workers, labels, item_order, self.worker_places
         with Threads(len(bounds)) as threads:
-            threads.run(lambda part: kernels.renumber(*bounds[part], *given, starts, sorted_workers, sorted_labels))
+            threads.run(
+                lambda part: encoding_kernel.renumber(*bounds[part], *given, starts, sorted_workers, sorted_labels)
+            )
         return starts, sorted_workers, sorted_labels, None if continued is None else continuing(starts, sorted_workers)
 
 
@@ -99,8 +101,8 @@ def _hashes(names: pl.Series) -> Array:
     names = _comparable(names)
     if names.dtype == pl.String:
         text = np.frombuffer(names.str.join("").item().encode(), np.uint8)
-        return kernels.hash_text(text, names.str.len_bytes().cast(pl.Int64).to_numpy())
-    return kernels.hash_numbers(keys(names)[0])
+        return encoding_kernel.hash_text(text, names.str.len_bytes().cast(pl.Int64).to_numpy())
+    return encoding_kernel.hash_numbers(keys(names)[0])
 
 
 def _comparable(names: pl.Series) -> pl.Series:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import DataError, quoted, shortened
-from ..kernels import Array
+from ..numerics import Array
 from . import encoding
 from .cleaning import NUMBER, Rules
 from .encoding import Encoded

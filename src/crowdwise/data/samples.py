@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from .. import kernels
 from ..errors import DataError
-from ..kernels import Array
+from ..numerics import Array
+from . import encoding_kernel
 from .numbering import hashes_of
 
 
@@ -81,8 +81,10 @@ class Samples:
             return self.first[worker], 0
         place = np.arange(len(order)) - np.repeat(starts, sizes)
         of_items = hashes_of(items.cast(pl.String))
-        mixed = kernels.hash_numbers(self.hashes[workers_in_order] + place.astype(np.uint64))
-        shuffled = np.lexsort((kernels.hash_numbers(of_items[items_in_order] + mixed), np.repeat(starts, sizes)))
+        mixed = encoding_kernel.hash_numbers(self.hashes[workers_in_order] + place.astype(np.uint64))
+        shuffled = np.lexsort(
+            (encoding_kernel.hash_numbers(of_items[items_in_order] + mixed), np.repeat(starts, sizes))
+        )
         numbers = np.empty(len(order), np.int32)
         numbers[order[shuffled]] = place
         return self.first[worker] + numbers, pairs

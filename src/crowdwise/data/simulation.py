@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import CallError, require_room, shown
-from ..kernels import Array
+from ..numerics import Array
 from .encoding import MOST_CODES
 from .labels import Labels
 

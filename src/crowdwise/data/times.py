@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import DataError, shortened
-from ..kernels import Array
+from ..numerics import Array
 
 # How ISO 8601 is written most often; polars reads these many times as fast as Python.
 _USUAL: Final = ("%Y-%m-%dT%H:%M:%S%.f%:z", "%Y-%m-%dT%H:%M:%S%.fZ", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f")

@@ -11,12 +11,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from ..errors import CallError, did_you_mean, require_kind
-from ..inference import parameters
-from ..inference.method import Method
+from ..fitting import parameters
+from ..fitting.method import Method
 from . import numeric
 
 if TYPE_CHECKING:
-    from ..inference.numeric import NumericMethod
+    from ..families.numeric.base import NumericMethod
 
 Kind = TypeVar("Kind", bound=Method)
 

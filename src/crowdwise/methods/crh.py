@@ -11,10 +11,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..inference.method import Reference
-from ..inference.parameters import most_iterations, parameter, settled_within
-from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
-from ..kernels import Array
+from ..families.weighted_votes.base import VoteCounts, VoteWeights, VotingMethod
+from ..fitting.method import Reference
+from ..fitting.parameters import most_iterations, parameter, settled_within
+from ..numerics import Array
 
 
 @dataclass(frozen=True)

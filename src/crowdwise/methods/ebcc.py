@@ -13,17 +13,17 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from .. import kernels
 from ..data.labels import Labels, shares
-from ..engines.base import Finished, Lasting
-from ..engines.memory import make_result
 from ..errors import require_room
-from ..inference.confusion_matrices import ConfusionCounts, Confusions
-from ..inference.loop import Fitted, IterativeMethod, if_known, run
-from ..inference.method import Progress, Reference
-from ..inference.parameters import parameter, random_seed, settled_within
-from ..inference.restarts import attempts_at_once, best_of, by_name
-from ..kernels import Array
+from ..families.confusion_matrices import kernel as confusion_matrices_kernel
+from ..families.confusion_matrices.base import ConfusionCounts, Confusions
+from ..fitting.engines.base import Finished, Lasting
+from ..fitting.engines.memory import make_result
+from ..fitting.loop import Fitted, IterativeMethod, if_known, run
+from ..fitting.method import Progress, Reference
+from ..fitting.parameters import parameter, random_seed, settled_within
+from ..fitting.restarts import attempts_at_once, best_of, by_name
+from ..numerics import Array
 from ..results.learned import chances
 from ..results.result import Ending, Result
 
@@ -178,7 +178,7 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
     def sweep(self, labels: Labels, scores: Array, workers: Subtypes | None, counts: ConfusionCounts) -> Array:
         """Score items by the posterior probabilities of their states, and count what each worker says of each state."""
         changes = np.zeros(scores.shape[1])
-        kernels.sweep_confusions(
+        confusion_matrices_kernel.sweep_confusions(
             labels.item_starts,
             labels.workers,
             labels.labels,

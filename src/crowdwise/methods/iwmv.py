@@ -10,10 +10,10 @@ changes.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..inference.method import Reference
-from ..inference.parameters import most_iterations, settled_within
-from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
-from ..kernels import Array
+from ..families.weighted_votes.base import VoteCounts, VoteWeights, VotingMethod
+from ..fitting.method import Reference
+from ..fitting.parameters import most_iterations, settled_within
+from ..numerics import Array
 from ..results.result import Scale
 
 

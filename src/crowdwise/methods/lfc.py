@@ -12,10 +12,17 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class, log
-from ..inference.method import Reference
-from ..inference.parameters import most_iterations, parameter, settled_within
-from ..kernels import Array
+from ..families.confusion_matrices.base import (
+    ConfusionCounts,
+    ConfusionMethod,
+    Confusions,
+    as_evidence,
+    by_true_class,
+    log,
+)
+from ..fitting.method import Reference
+from ..fitting.parameters import most_iterations, parameter, settled_within
+from ..numerics import Array
 from .ds import row_frequencies
 
 

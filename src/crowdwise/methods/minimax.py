@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..data.labels import Labels
-from ..inference.log_linear import LogLinearMethod
-from ..inference.method import Reference
-from ..inference.parameters import most_iterations, parameter, settled_within
-from ..kernels import Array
+from ..families.log_linear.base import LogLinearMethod
+from ..fitting.method import Reference
+from ..fitting.parameters import most_iterations, parameter, settled_within
+from ..numerics import Array
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ accuracy of the worker. A wrong label names each of the other classes equally of
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..inference.coins import CoinCounts, CoinMethod, Coins
-from ..inference.confusion_matrices import log
-from ..inference.method import Reference
-from ..inference.parameters import most_iterations, settled_within
-from ..kernels import Array
+from ..families.coins.base import CoinCounts, CoinMethod, Coins
+from ..families.confusion_matrices.base import log
+from ..fitting.method import Reference
+from ..fitting.parameters import most_iterations, settled_within
+from ..numerics import Array
 from ..results.quality import share_right
 
 

@@ -9,9 +9,9 @@ that wins there by majority vote.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..inference.method import Reference
-from ..inference.weighted_votes import VoteCounts, VoteWeights, VotingMethod
-from ..kernels import Array
+from ..families.weighted_votes.base import VoteCounts, VoteWeights, VotingMethod
+from ..fitting.method import Reference
+from ..numerics import Array
 
 
 @dataclass(frozen=True)

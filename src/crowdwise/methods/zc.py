@@ -12,10 +12,10 @@ from typing import ClassVar
 import numpy as np
 
 from ..data.labels import Labels
-from ..inference.coins import CoinCounts, CoinMethod, Coins
-from ..inference.method import Reference
-from ..inference.parameters import most_iterations, parameter, settled_within
-from ..kernels import Array
+from ..families.coins.base import CoinCounts, CoinMethod, Coins
+from ..fitting.method import Reference
+from ..fitting.parameters import most_iterations, parameter, settled_within
+from ..numerics import Array
 from ..results.quality import share_right
 
 

@@ -13,7 +13,7 @@ from ..analysis.findings import Findings
 from ..analysis.ordinal import Ordinal
 from ..caution import Caution
 from ..data.labels import Labels, shares
-from ..inference.method import Method
+from ..fitting.method import Method
 from ..methods.mv import MajorityVote
 from ..results.convergence import Convergence
 from ..results.learned import Learned

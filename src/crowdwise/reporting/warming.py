@@ -12,10 +12,11 @@ from ..analysis import cautions, compare, compare_numbers
 from ..data.numeric_simulation import simulate_numbers
 from ..data.reading import read_labels
 from ..data.simulation import simulate
+from ..data.votes_kernel import votes_per_item
 from ..data.writing import write
 from ..errors import CallError, DataError
-from ..kernels import machine_code_folder, votes_per_item
 from ..methods import METHODS, NUMERIC_METHODS, choose
+from ..numerics.compilation import machine_code_folder
 from .report_page import report
 
 # Some kernels are compiled for each small number of classes, others for few and for many.

@@ -38,7 +38,7 @@ from typing import Any, Final, Literal, cast
 
 import numpy as np
 
-from ..kernels import Array
+from ..numerics import Array
 from .learned import chances
 from .pooling import EPSILON, FLOOR, Weights
 

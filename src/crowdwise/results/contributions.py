@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..kernels import Array
+from ..numerics import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ..errors import CallError, DataError
-from ..kernels import Array
+from ..numerics import Array
 
 
 def check_finite(method: Any, items: pl.Series, scores: Array) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Array
+from ..numerics import Array
 from .intervals import wilson
 from .recalibration import Recalibration
 

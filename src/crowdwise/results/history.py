@@ -16,7 +16,7 @@ import polars as pl
 from ..data.ids import codes_of, comparable
 from ..data.item_sketch import share_in_common, union
 from ..errors import CallError, DataError
-from ..kernels import Array
+from ..numerics import Array
 
 # The name of the array that has how right every worker was; see `Quality.evidence`.
 EVIDENCE: Final = "evidence"

@@ -28,7 +28,7 @@ from ..data.frames import first_line
 from ..data.ids import codes_of
 from ..data.writing import write as write_files
 from ..errors import DataError
-from ..kernels import Array
+from ..numerics import Array
 from .history import CONFIDENCE, EVIDENCE, History, no_copies, no_items
 from .history_versions import array_now, method_now
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from ..errors import DataError
-from ..kernels import Array
+from ..numerics import Array
 
 # Files before version 4 have all parameters of a method. These were the defaults.
 _DEFAULTS_BEFORE_4: Final = """

@@ -8,7 +8,7 @@ import polars as pl
 
 from ..caution import Caution
 from ..data.names import Names
-from ..kernels import Array
+from ..numerics import Array
 from .convergence import Convergence
 from .expected_accuracy import ExpectedAccuracy
 from .gold import GoldCheck

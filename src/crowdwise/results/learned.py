@@ -12,7 +12,7 @@ import numpy as np
 from ..caution import Caution, listed
 from ..data.names import Names
 from ..data.numbering import Numbering
-from ..kernels import Array
+from ..numerics import Array
 
 # An array that has a row for every item, or one for every worker. A subclass of `Learned` declares its arrays as such,
 # because items and workers have other numbers while a method works than in its result; see data/numbering.py.

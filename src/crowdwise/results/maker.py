@@ -3,7 +3,7 @@
 from typing import Any, Protocol
 
 from ..data.labels import Labels
-from ..kernels import Array
+from ..numerics import Array
 from .contributions import Contributions
 from .outlook import Outlook
 

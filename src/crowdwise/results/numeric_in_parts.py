@@ -6,7 +6,7 @@ import polars as pl
 
 from ..data.crowd import Crowd
 from ..data.labels import Labels
-from ..kernels import Array
+from ..numerics import Array
 from .numeric_result import NumericResult, part_of_numbers
 from .numeric_tables import NumericTables
 from .result import Ending

@@ -10,7 +10,7 @@ from ..data.labels import Labels
 from ..data.names import Names
 from ..data.numbering import Numbering
 from ..errors import CallError
-from ..kernels import Array
+from ..numerics import Array
 from .convergence import Convergence
 from .finite import check_finite
 from .intervals import NORMAL

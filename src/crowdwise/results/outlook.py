@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..kernels import Array
+from ..numerics import Array
 
 
 @dataclass(frozen=True, eq=False)

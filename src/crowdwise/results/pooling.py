@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ..kernels import Array
+from ..numerics import Array
 from .learned import chances
 
 # Probabilities below this are taken as this. Some methods give exactly 0, which no power changes; and the log loss, by

@@ -43,10 +43,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from .. import kernels
 from ..data.labels import Labels
-from ..kernels import Array
-from . import calibration
+from ..numerics import Array
+from . import calibration, quality_kernel
 from .expected_accuracy import fitted_spread
 from .intervals import NORMAL
 from .result import Quality
@@ -292,7 +291,7 @@ def share_right(right: Array, given: Array) -> Array:
 
 def count_agreement(labels: Labels, answers: Array) -> AgreementCounts:
     """Count these items, given their answers."""
-    given, compared, agreed = kernels.agreement_counts(
+    given, compared, agreed = quality_kernel.agreement_counts(
         labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers
     )
     classes = np.bincount(answers, minlength=labels.n_classes)
@@ -308,7 +307,7 @@ def count_outvoted(labels: Labels, answers: Array) -> Array:
     """
     if labels.n_workers > MOST_TO_COMPARE or labels.set_valued:
         return np.zeros((4, labels.n_workers), np.int64)
-    others = kernels.said_by_others(labels.item_starts, labels.labels, labels.n_classes)
+    others = quality_kernel.said_by_others(labels.item_starts, labels.labels, labels.n_classes)
     agrees = others == labels.labels
     outvoted = (others >= 0) & ~agrees
     won = outvoted & (answers[labels.item_of] == labels.labels)
@@ -325,7 +324,7 @@ def count_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, A
         share: (classes), the prior probability of each class.
     """
     if labels.gold is None:
-        return kernels.expected_right(labels.item_starts, labels.workers, labels.labels, evidence, share)
+        return quality_kernel.expected_right(labels.item_starts, labels.workers, labels.labels, evidence, share)
     apart = labels.by_knowledge
     right, variance = count_right(apart.open, evidence, share)
     for known, _, part in apart.known:  # which of these labels are right is certain

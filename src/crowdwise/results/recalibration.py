@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Array
+from ..numerics import Array
 from .tempering import tempered
 
 # The precision of log t before any item is known; its mean is 0.

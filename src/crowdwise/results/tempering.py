@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels import Array
+from ..numerics import Array
 from .pooling import MOST_CLASSES
 from .ties import TIE
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..kernels import Array
+from ..numerics import Array
 from .intervals import NORMAL
 from .learned import Learned, PerWorker
 from .worker_lines import Lines, doubts_of, expected_doubts, precision_of_biases
@@ -81,7 +81,7 @@ class Counted:
     """What is known when the iterations have ended, and what the last of them counted.
 
     Attributes:
-        errors: (workers, 9), see kernels/numbers.py.
+        errors: (workers, 9), see families/numeric/kernel.py.
         workers: What was known of the workers when these were counted, a `NumericWorkers`.
         typical: The mean variance of errors.
         of_values: The variance of the true values of the items.

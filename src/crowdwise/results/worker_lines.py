@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..kernels import Array
+from ..numerics import Array
 
 # The precision of slopes around 1 to begin with.
 FIRST_SLOPE_PRECISION: Final = 25.0
@@ -46,7 +46,7 @@ def worker_lines(errors: Array, workers: Any) -> Lines:
     """Return the lines that follow from what was counted with the lines before.
 
     Args:
-        errors: (workers, 9), see kernels/numbers.py.
+        errors: (workers, 9), see families/numeric/kernel.py.
         workers: A `NumericWorkers`: what was known when they were counted.
     """
     usual, error, square, _, of_value, _, away, away_square, cross = errors.T

@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from crowdwise.inference.parameters import parameters_of
+from crowdwise.fitting.parameters import parameters_of
 from crowdwise.methods import METHODS
 
 from ..answers import read_table

@@ -11,8 +11,8 @@ from ...data.numbering import inverse
 from ...data.reading_report import several
 from ...data.truths import CHOSEN, RANDOM
 from ...errors import CallError, DataError, shown
-from ...kernels import Array
 from ...methods.adjudicator import Adjudicator
+from ...numerics import Array
 from ...results.result import Result
 from ..decisions import Decisions, decide
 from ..explanation import find_name

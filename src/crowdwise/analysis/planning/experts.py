@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from ...data.numbering import inverse
-from ...kernels import Array
+from ...numerics import Array
 from ..rivals import rivals
 from .reasons import reasons
 from .strategies import Offers, Request

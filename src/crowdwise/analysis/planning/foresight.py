@@ -14,7 +14,7 @@ import numpy as np
 from ...data.labels import Labels
 from ...data.numbering import Numbering, inverse
 from ...errors import DataError
-from ...kernels import Array
+from ...numerics import Array
 from ...results import calibration
 from ...results.learned import Learned
 from ...results.outlook import Outlook

@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...kernels import Array
+from ...numerics import Array
 from .foresight import Foresight
 
 # After how many further labels of each item the expected accuracy is looked at.

@@ -12,9 +12,9 @@ from ...data.labels import Labels
 from ...data.numbering import inverse
 from ...data.reading_report import several
 from ...errors import CallError, DataError, shown
-from ...kernels import Array
 from ...methods.adjudicator import Adjudicator
 from ...methods.mv import MajorityVote
+from ...numerics import Array
 from ...results.expected_accuracy import QUANTILES, ExpectedAccuracy
 from ...results.result import Result
 from ..pairing import same_labels

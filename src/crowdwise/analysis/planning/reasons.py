@@ -8,7 +8,7 @@ import polars as pl
 
 from ...data.labels import Labels
 from ...errors import shortened
-from ...kernels import Array
+from ...numerics import Array
 from ...results.result import Result
 
 # The most characters of the name of a class in a reason.

@@ -7,7 +7,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...errors import CallError, did_you_mean, shown
-from ...kernels import Array
+from ...numerics import Array
 from ...results.result import Result
 from .foresight import foresee
 

@@ -12,7 +12,7 @@ from crowdwise.data.labels import Labels
 from crowdwise.data.names import Names
 from crowdwise.data.reading_report import ReadingReport
 from crowdwise.errors import DataError, require_kind
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 COLUMNS: Final = ("task", "worker", "label")
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ...kernels import Array
+from ...numerics import Array
 from .. import encoding
 from ..encoding import Duplicates, Grouped
 from ..numbering import Numbering, inverse, numbers

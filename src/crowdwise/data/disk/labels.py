@@ -10,7 +10,7 @@ import polars as pl
 
 from ...caution import Caution
 from ...errors import CallError
-from ...kernels import Array
+from ...numerics import Array
 from ...parallel import Sum, Threads
 from ..cleaning import Rules
 from ..crowd import describe

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ...kernels import Array
+from ...numerics import Array
 from ..encoding import Grouped
 from ..knowledge import NOTHING_KNOWN, Known, gold_codes
 from ..labels import Labels

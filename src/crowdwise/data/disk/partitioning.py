@@ -13,11 +13,10 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ... import kernels
 from ...errors import DataError
-from ...kernels import Array
+from ...numerics import Array
 from ...parallel import Threads, thread_count
-from .. import encoding
+from .. import encoding, encoding_kernel
 from ..classes import classes_of
 from ..cleaning import Cleaning, Rules
 from ..encoding import Dictionary
@@ -202,7 +201,7 @@ def _split_batch(
             codes[role][labelled_rows] = known
     # Selecting rows from a column in many pieces takes twenty times as long.
     given = {role: batch[role].rechunk() for role in ("item", "time") if role in batch.columns}
-    order, starts = kernels.split_by_hash(encoding.key(given["item"]), bits)
+    order, starts = encoding_kernel.split_by_hash(encoding.key(given["item"]), bits)
     gathered = {role: known[order] for role, known in codes.items()}
     rows = pl.Series(order.astype(np.uint32))
     columns: dict[str, Any] = {role: column.gather(rows) for role, column in given.items()}

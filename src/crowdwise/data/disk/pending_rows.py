@@ -4,7 +4,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ...kernels import Array
+from ...numerics import Array
 from .workspace import Workspace
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ...kernels import Array
+from ...numerics import Array
 from ..knowledge import NOTHING_KNOWN, Known
 from ..names import Names
 from ..numbering import Numbering

@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType
 
 from ...caution import Caution
-from ...kernels import Array
+from ...numerics import Array
 from .. import columns
 from ..cleaning import Rules
 from ..crowd import describe

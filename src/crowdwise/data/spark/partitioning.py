@@ -16,7 +16,7 @@ from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_schema
 
 from ...errors import CallError, DataError, quoted
-from ...kernels import Array
+from ...numerics import Array
 from .. import encoding
 from ..classes import classes_of
 from ..cleaning import Cleaning, Rules

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 
 from ...errors import DataError
-from ...kernels import Array
+from ...numerics import Array
 from ..disk.arranging import arrange
 from ..disk.part_files import complete
 from ..encoding import Duplicates

@@ -10,7 +10,7 @@ from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...data.reading_report import several
 from ...errors import shortened
-from ...kernels import Array
+from ...numerics import Array
 from .readings import read_items
 
 # How many followers are named in a sentence, and how many items whose truth would settle it.

@@ -6,11 +6,10 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels
-from ...engines.base import Engine
 from ...errors import DataError
-from ...inference.dependence import (
+from ...families.dependence import kernel as dependence_kernel
+from ...families.dependence.blocks import (
     COPIES,
     PairCounts,
     confirm_blocks,
@@ -20,8 +19,9 @@ from ...inference.dependence import (
     find_blocks,
     pairs_refusal,
 )
-from ...inference.outside import count_outside
-from ...kernels import Array
+from ...families.dependence.outside import count_outside
+from ...fitting.engines.base import Engine
+from ...numerics import Array
 
 # It takes so many items that two workers have in common for the correlation of exact copies.
 _LEAST_LABELS: Final = 65
@@ -96,7 +96,7 @@ class Copies(NamedTuple):
         if (self.follows < 0).all():
             return None
         weights = np.ones(len(labels.workers))
-        kernels.leave_out_followers(labels.item_starts, labels.workers, self.follows, weights)
+        dependence_kernel.leave_out_followers(labels.item_starts, labels.workers, self.follows, weights)
         return np.asarray(weights > 0)
 
     def weights(self, labels: Labels) -> Array:
@@ -117,7 +117,7 @@ class Copies(NamedTuple):
             of_all_others = 1 / self.exponents[labels.workers[inside]] - 1
             weights[inside] = 1 / (1 + of_all_others * others / (sizes[block[inside]] - 1))
         if (self.follows >= 0).any():
-            kernels.leave_out_followers(labels.item_starts, labels.workers, self.follows, weights)
+            dependence_kernel.leave_out_followers(labels.item_starts, labels.workers, self.follows, weights)
         return weights
 
 

@@ -20,11 +20,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels
-from ...engines.base import Engine
-from ...inference.dependence import ERRORS_BELOW, PairCounts, common_truth, correlations, residuals
-from ...kernels import Array
+from ...families.dependence import kernel as dependence_kernel
+from ...families.dependence.blocks import ERRORS_BELOW, PairCounts, common_truth, correlations, residuals
+from ...fitting.engines.base import Engine
+from ...numerics import Array
 
 # A pair is suspicious if it has so many items in common...
 _LEAST_COMPARED: Final = 20
@@ -70,7 +70,7 @@ class JointCounts:
 
 def _cross_tabulate(place_of: Array, n_places: int, labels: Labels) -> tuple[Array]:
     arrays = labels.item_starts, labels.workers, labels.labels
-    return (kernels.cross_tabulate(*arrays, place_of, n_places, labels.n_classes),)
+    return (dependence_kernel.cross_tabulate(*arrays, place_of, n_places, labels.n_classes),)
 
 
 class Suspects(NamedTuple):
@@ -78,7 +78,7 @@ class Suspects(NamedTuple):
 
     Attributes:
         pairs: (workers, workers), whether the pair is suspicious.
-        correlation: (workers, workers), by how much they correlate; c in inference/dependence.py.
+        correlation: (workers, workers), by how much they correlate; c in families/dependence/blocks.py.
         compared: (workers, workers), the number of comparisons.
     """
 

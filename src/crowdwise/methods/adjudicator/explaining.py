@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 
 from ...data.labels import Labels
-from ...kernels import Array
+from ...numerics import Array
 from ...results.calibration import pool_weights
 from ...results.contributions import Contributions
 from ...results.pooling import ALONE, FLOOR

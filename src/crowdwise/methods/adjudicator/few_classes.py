@@ -6,11 +6,11 @@ from typing import Annotated, Final, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels
-from ...kernels import Array
+from ...numerics import Array, aligned, small_matrices
 from ...parallel import Sum, Threads, runs
 from ...results.learned import ClassAxes, PerWorker, Shared, Trust, chances, share_right
+from . import few_classes_kernel, logits_kernel
 from .copies import Copies
 from .structure import (
     CENTRE_PRECISION,
@@ -41,7 +41,7 @@ _FIRST_NEWTON_STEPS: Final = 4
 # About how many multiplications a thread does before it takes the next workers.
 _WORK: Final = 1 << 22
 
-# What is believed about workers, classes and types; see `_find_types` in kernels/pulls.py.
+# What is believed about workers, classes and types; see `_find_types` in methods/adjudicator/few_classes_kernel.py.
 _Beliefs: TypeAlias = tuple[Array, Array, Array, Array]
 
 
@@ -51,7 +51,7 @@ class PullCounts(NamedTuple):
     Attributes:
         confusion: (workers, said class, true class), the sum of the scores of the items that the worker labelled.
         exposure: (workers, strengths, pairs), how often the worker met every pull; no workers in a first sweep. A pair
-            is the true class and the class that the pull is towards; see kernels/pulls.py.
+            is the true class and the class that the pull is towards; see methods/adjudicator/few_classes_kernel.py.
         classes: (classes), the sum of the scores.
         pulled: (strengths, pairs), the sum of the probabilities of every pull.
         totals: The sums that structure.py names.
@@ -72,10 +72,10 @@ class PullCounts(NamedTuple):
     def empty(cls, labels: Labels, first: bool) -> "PullCounts":
         """Counts of no items."""
         n_workers, n_classes = labels.n_workers, labels.n_classes
-        pulls = len(STRENGTHS), kernels.filled_pairs(n_classes)
+        pulls = len(STRENGTHS), few_classes_kernel.filled_pairs(n_classes)
         return cls(
-            confusion=kernels.zeros(n_workers, n_classes, n_classes),
-            exposure=kernels.zeros(0 if first else n_workers, *pulls),
+            confusion=aligned.zeros(n_workers, n_classes, n_classes),
+            exposure=aligned.zeros(0 if first else n_workers, *pulls),
             classes=np.zeros(n_classes),
             pulled=np.zeros(pulls),
             totals=np.zeros(N_TOTALS),
@@ -109,9 +109,9 @@ class FewClasses(StructuredWorkers):
 
     @cached_property
     def beliefs(self) -> _Beliefs:
-        """What `_find_types` in kernels/pulls.py needs to know."""
+        """What `_find_types` in methods/adjudicator/few_classes_kernel.py needs to know."""
         ratio = pull_shares(self.type_shares, len(self.centre)) / self.type_shares[0]
-        chance = filled(np.maximum(self.confusion, kernels.SMALLEST_CHANCE))
+        chance = filled(np.maximum(self.confusion, few_classes_kernel.SMALLEST_CHANCE))
         return chance, np.expm1(STRENGTHS), self.class_shares * self.type_shares[0], filled(ratio)
 
     def sweep(self, labels: Labels, scores: Array, counts: PullCounts, known: int | None = None) -> Array:
@@ -139,7 +139,7 @@ class FewClasses(StructuredWorkers):
         """Return (items, classes), the answers of an adjudicator, and (items), the probabilities of traps."""
         answers, traps = np.empty((labels.n_items, labels.n_classes)), np.empty(labels.n_items)
         arrays = (labels.item_starts, labels.workers, labels.labels, self.copies.weights(labels))
-        kernels.read_out(*arrays, self.beliefs, *self._answers, answers, traps)
+        few_classes_kernel.read_out(*arrays, self.beliefs, *self._answers, answers, traps)
         return answers, traps
 
     def types(self, one: Labels) -> ItemTypes:
@@ -174,9 +174,9 @@ def pull_shares(type_shares: Array, n_classes: int) -> Array:
 
 
 def filled(matrices: Array) -> Array:
-    """Matrices of classes (..., class, class) as (..., pairs); see kernels/pulls.py."""
+    """Matrices of classes (..., class, class) as (..., pairs); see methods/adjudicator/few_classes_kernel.py."""
     n_classes = matrices.shape[-1]
-    table = kernels.zeros(*matrices.shape[:-2], kernels.filled_pairs(n_classes))
+    table = aligned.zeros(*matrices.shape[:-2], few_classes_kernel.filled_pairs(n_classes))
     table[..., : n_classes**2] = matrices.reshape(*matrices.shape[:-2], n_classes**2)
     return table
 
@@ -196,7 +196,7 @@ def count_scores(labels: Labels, scores: Array, weights: Array, counts: PullCoun
 def _sweep(labels: Labels, scores: Array, weights: Array, beliefs: _Beliefs, counts: PullCounts) -> Array:
     changes = np.zeros(labels.n_classes)
     arrays = (labels.item_starts, labels.workers, labels.labels, weights)
-    kernels.sweep_pulls(*arrays, beliefs, scores, changes, *counts)
+    few_classes_kernel.sweep_pulls(*arrays, beliefs, scores, changes, *counts)
     return changes
 
 
@@ -238,7 +238,7 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
 
 
 class _Sums(NamedTuple):
-    """What the parts of the workers' logits say about what the workers share; see `kernels.step_logits`."""
+    """What the parts of the workers' logits say about what the workers share; see `logits_kernel.step_logits`."""
 
     rest_total: Array
     information: Array
@@ -265,7 +265,7 @@ def _improved(before: FewClasses, counts: PullCounts, start: float, steps: int) 
         square, information = np.zeros((n_classes, n_classes)), np.zeros((n_logits, n_logits))
         sums = _Sums(square, information, np.zeros(4), np.zeros(4), np.zeros(1))
         given = counts.confusion, counts.exposure, STRENGTHS, before.centre, before.variances
-        kernels.step_logits(*bounds[part], *given, logits, *sums)
+        logits_kernel.step_logits(*bounds[part], *given, logits, *sums)
         return sums
 
     for _ in range(steps):
@@ -276,7 +276,7 @@ def _improved(before: FewClasses, counts: PullCounts, start: float, steps: int) 
     away = start * np.eye(n_classes) - before.centre
     move = sums.rest_total / before.variances[3] + CENTRE_PRECISION * away
     # Not LAPACK, whose last bits and speed depend on how many threads it takes.
-    kernels.solve(sums.information + CENTRE_PRECISION * np.eye(n_logits), move.reshape(-1))
+    small_matrices.solve(sums.information + CENTRE_PRECISION * np.eye(n_logits), move.reshape(-1))
     # The squares that the Gaussian priors of workers and centre are the exponentials of minus one half of.
     misfit = float((sums.squares / before.variances).sum() + CENTRE_PRECISION * (away**2).sum())
     sizes = len(logits) * np.array([1, n_classes, n_classes, n_logits])

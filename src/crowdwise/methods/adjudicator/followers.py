@@ -12,10 +12,10 @@ from typing import Any, Final
 import numpy as np
 
 from ...data.labels import Labels
-from ...engines.base import Engine
-from ...inference.dependence import PairCounts
-from ...inference.method import Progress
-from ...kernels import Array
+from ...families.dependence.blocks import PairCounts
+from ...fitting.engines.base import Engine
+from ...fitting.method import Progress
+from ...numerics import Array
 from ...results.result import Ending
 from .copies import Copies
 from .copying import JointCounts, Suspects, find_suspects, log_followed

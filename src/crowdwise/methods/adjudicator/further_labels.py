@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from ...data.labels import Labels
-from ...kernels import Array
+from ...numerics import Array
 from ...results.learned import chances
 from .few_classes import FewClasses
 from .structure import STRENGTHS, every_type, log_type_shares, pulled_logarithms, pulls_of

@@ -11,11 +11,11 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels, given_by_class
 from ...errors import require_room
-from ...kernels import Array
+from ...numerics import Array
 from ...results.learned import PerWorker, Trust, chances
+from . import many_classes_kernel, named_classes_kernel
 from .copies import Copies
 from .structure import (
     CENTRE_PRECISION,
@@ -51,7 +51,7 @@ _LONGEST_MOVE: Final = 2.0
 
 
 class NamedCounts(NamedTuple):
-    """What a sweep counts; the counts of disjoint sets of items can be added. See `kernels.sweep_named_pulls`."""
+    """What a sweep counts; the counts of disjoint sets of items can be added. See `sweep_named_pulls`."""
 
     right: PerWorker  # (workers, classes)
     curvature: PerWorker  # (workers, classes)
@@ -131,7 +131,7 @@ class ManyClasses(StructuredWorkers):
 
     @cached_property
     def beliefs(self) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
-        """What `_posterior` in kernels/named_pulls.py needs to know."""
+        """What `_posterior` in methods/adjudicator/many_classes_kernel.py needs to know."""
         types = self.type_shares.copy()
         types[1 + len(STRENGTHS) :] /= max(len(self.centre) - 1, 1)
         own, share = np.exp(self._skill), 1 / self._totals
@@ -165,7 +165,7 @@ class ManyClasses(StructuredWorkers):
         changes = np.zeros(labels.n_classes)
         arrays = (labels.item_starts, labels.workers, labels.labels, self.copies.weights(labels))
         beliefs = (*self.beliefs[:4], only(known, self.log_class_shares), *self.beliefs[5:])
-        kernels.sweep_named_pulls(*arrays, beliefs, scores, changes, *counts[:-2])
+        many_classes_kernel.sweep_named_pulls(*arrays, beliefs, scores, changes, *counts[:-2])
         counts.said[:] += given_by_class(labels)
         return changes
 
@@ -217,7 +217,7 @@ class ManyClasses(StructuredWorkers):
         """Return (items, classes), the answers of an adjudicator, and (items), the probabilities of traps."""
         answers, traps = np.empty((labels.n_items, labels.n_classes)), np.empty(labels.n_items)
         arrays = (labels.item_starts, labels.workers, labels.labels, self.copies.weights(labels))
-        kernels.read_named_out(*arrays, self.beliefs, self._answers, answers, traps)
+        many_classes_kernel.read_named_out(*arrays, self.beliefs, self._answers, answers, traps)
         return answers, traps
 
     @cached_property
@@ -228,7 +228,7 @@ class ManyClasses(StructuredWorkers):
     def types(self, one: Labels) -> ItemTypes:
         """Return what is known of the types of an item, given the labels of that item alone."""
         n_classes, (named, votes) = len(self.centre), np.unique(one.labels, return_counts=True)
-        types = every_type(len(named), kernels.targets_of(votes))
+        types = every_type(len(named), named_classes_kernel.targets_of(votes))
         true = named[types[0]]
         pulls = pulls_of(types, named, n_classes)
         logits = self.centre[true][:, None] + self.style[one.workers]  # (types, rows, classes)

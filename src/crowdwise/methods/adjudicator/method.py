@@ -23,13 +23,13 @@ import numpy as np
 from ...caution import Caution
 from ...data.crowd import Crowd
 from ...data.labels import Labels, shares, votes_by_class
-from ...engines.base import Engine, Finished, Lasting, open_engine
 from ...errors import DataError, require_room
-from ...inference.dependence import PairCounts, count_pairs, is_quick_to_compare
-from ...inference.loop import IterativeMethod
-from ...inference.method import Progress, Reference
-from ...inference.parameters import most_iterations, parameter
-from ...kernels import Array
+from ...families.dependence.blocks import PairCounts, count_pairs, is_quick_to_compare
+from ...fitting.engines.base import Engine, Finished, Lasting, open_engine
+from ...fitting.loop import IterativeMethod
+from ...fitting.method import Progress, Reference
+from ...fitting.parameters import most_iterations, parameter
+from ...numerics import Array
 from ...results.calibration import pool_weights
 from ...results.contributions import Contributions
 from ...results.gold import clamped_scores
@@ -46,15 +46,7 @@ from .few_classes import FewClasses, PullCounts
 from .followers import can_follow, leave_out_followers, still_following, with_agreements
 from .further_labels import TypesOfItems
 from .many_classes import NamedCounts
-from .readings import (
-    Reading,
-    best_reading,
-    has_readings,
-    is_doubtful,
-    other_readings,
-    plausible_readings,
-    read_votes,
-)
+from .readings import Reading, best_reading, has_readings, is_doubtful, other_readings, plausible_readings, read_votes
 from .starts import Start
 from .structure import FEW_CLASSES, ITEMS, MOVED, SQUARED_LABELS, TAUGHT, StructuredWorkers, count_votes
 

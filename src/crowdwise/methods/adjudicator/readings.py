@@ -11,13 +11,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from ... import kernels
 from ...data.crowd import Crowd
 from ...data.labels import Labels
-from ...engines.base import Engine
-from ...inference.dependence import PairCounts, correlations, count_pairs, pairs_refusal
-from ...inference.method import Progress
-from ...kernels import Array
+from ...families.dependence.blocks import PairCounts, correlations, count_pairs, pairs_refusal
+from ...fitting.engines.base import Engine
+from ...fitting.method import Progress
+from ...numerics import Array
+from ...results import ranking_kernel
 from ...results.gold import clamped_scores
 from ...results.result import TIE, Ending
 from .copies import Copies, count_blocks_once
@@ -130,7 +130,7 @@ def read_items(method: Any, workers: Any, labels: Labels) -> tuple[Array, Array]
     scores = method.finish(labels, method.rescore(labels, workers), workers).scores
     if labels.gold is not None:
         scores = clamped_scores(labels.gold, scores)
-    answers = kernels.best_two(scores, TIE)[0]
+    answers = ranking_kernel.best_two(scores, TIE)[0]
     return answers, np.take_along_axis(scores, answers[:, None].astype(np.int64), axis=1)[:, 0]
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...data.labels import Labels, shares
-from ...kernels import Array
+from ...numerics import Array
 from .copies import Copies
 from .few_classes import FewClasses, PullCounts
 

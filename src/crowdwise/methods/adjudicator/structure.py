@@ -13,7 +13,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...data.numbering import Numbering, inverse
-from ...kernels import Array
+from ...numerics import Array
 from ...results.learned import Learned, PerWorker
 from .copies import Copies
 

@@ -13,8 +13,8 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from ...inference.coins import CoinCounts, CoinMethod, Coins
-from ...kernels import Array
+from ...families.coins.base import CoinCounts, CoinMethod, Coins
+from ...numerics import Array
 from ...results.learned import PerWorker, Trust
 
 _BISECTIONS: Final = 50

@@ -14,20 +14,21 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ... import kernels
+from ...data import votes_kernel
 from ...data.crowd import Crowd, require_single_votes
 from ...data.labels import Labels
-from ...engines.base import Lasting
-from ...engines.memory import make_result
 from ...errors import CallError
-from ...inference.coins import coin_contributions
-from ...inference.loop import IterativeMethod
-from ...inference.method import Progress, Reference
-from ...inference.parameters import most_iterations, parameter, random_seed
-from ...kernels import Array
+from ...families.coins.base import coin_contributions
+from ...fitting.engines.base import Lasting
+from ...fitting.engines.memory import make_result
+from ...fitting.loop import IterativeMethod
+from ...fitting.method import Progress, Reference
+from ...fitting.parameters import most_iterations, parameter, random_seed
+from ...numerics import Array, aligned
 from ...results.contributions import Contributions
 from ...results.inferred import Inferred
 from ...results.result import Ending, Scale
+from . import kernel
 from .logistic_link import LogisticLink
 from .restarts import best_by_class
 from .two_sided import TwoSidedAverage
@@ -195,7 +196,7 @@ class BWA(IterativeMethod[Weights, Errors]):
         """Zeros, which `sweep` adds to."""
         blocks = all_blocks(labels) if workers is None else workers.blocks
         lanes = len(blocks[0]) if blocks else 0
-        errors, sums = kernels.zeros(len(blocks), labels.n_workers, lanes), np.zeros((len(blocks), 2, lanes))
+        errors, sums = aligned.zeros(len(blocks), labels.n_workers, lanes), np.zeros((len(blocks), 2, lanes))
         if workers is not None:
             return Errors(errors, sums, *(np.empty(0),) * 4)
         return Errors(errors, sums, np.zeros(labels.n_workers), np.zeros(labels.n_classes), np.zeros(1), np.zeros(1))
@@ -209,7 +210,7 @@ class BWA(IterativeMethod[Weights, Errors]):
         blocks = all_blocks(labels) if workers is None else workers.blocks
         given = None if workers is None or workers.scores_are_known else workers
         for b, block in enumerate(blocks):
-            kernels.sweep_averages(
+            kernel.sweep_averages(
                 *_arrays(labels),
                 block,
                 None if given is None else (given.weight_blocks[b], given.mean[None, block]),
@@ -335,13 +336,13 @@ class BWA(IterativeMethod[Weights, Errors]):
         weight = workers.weight
         error_factor = 2 * weight**2 / (self.prior_strength + workers.votes)[:, None]
         blocks = make_blocks(range(labels.n_classes), labels.n_classes)
-        weight_blocks = [kernels.columns(weight, block) for block in blocks]
-        factor_blocks = [kernels.columns(error_factor, block) for block in blocks]
+        weight_blocks = [aligned.columns(weight, block) for block in blocks]
+        factor_blocks = [aligned.columns(error_factor, block) for block in blocks]
 
         def fill(first: int, last: int, part: Labels) -> None:
             arrays, given, out = _arrays(part), scores[first:last], variance[first:last]
             for block, weights, factors in zip(blocks, weight_blocks, factor_blocks, strict=True):
-                kernels.average_variances(*arrays, block, given, weights, factors, self.mean_weight, out)
+                kernel.average_variances(*arrays, block, given, weights, factors, self.mean_weight, out)
 
         labels.each_slice(fill)
         return variance
@@ -368,10 +369,10 @@ def _arrays(labels: Labels) -> tuple[Array, Array, Array, Array | None]:
 
 def _count_once(labels: Labels, counts: Errors) -> None:
     """Add to the counts that never change: votes, disagreement, items, and rows that continue a vote."""
-    votes = kernels.votes_per_item(labels.item_starts, labels.continued)
-    counts.votes[:] += kernels.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
+    votes = votes_kernel.votes_per_item(labels.item_starts, labels.continued)
+    counts.votes[:] += votes_kernel.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
     # An item counts by its rows, as in the paper's numbers. It has more rows than votes if a vote names several
     # classes.
-    counts.disagreement[:] += kernels.disagreement(labels.item_starts, labels.labels, votes, labels.n_classes)
+    counts.disagreement[:] += votes_kernel.disagreement(labels.item_starts, labels.labels, votes, labels.n_classes)
     counts.items[:] += labels.n_items
     counts.set_votes[:] += 0 if labels.continued is None else labels.continued.sum()

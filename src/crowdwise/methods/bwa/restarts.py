@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from ...data.labels import Labels, shares
-from ...inference.loop import Fitted, IterativeMethod, run
-from ...inference.method import Progress
-from ...inference.restarts import Counter, by_name
+from ...fitting.loop import Fitted, IterativeMethod, run
+from ...fitting.method import Progress
+from ...fitting.restarts import Counter, by_name
 from ...results.convergence import Convergence
 from ...results.result import Ending
 from .weights import Errors, Weights, mirrored

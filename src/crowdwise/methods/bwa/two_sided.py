@@ -18,12 +18,13 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from ... import kernels
+from ...data import votes_kernel
 from ...data.labels import Labels
-from ...inference.loop import IterativeMethod
-from ...kernels import Array
+from ...fitting.loop import IterativeMethod
+from ...numerics import Array
 from ...results.learned import Learned, PerWorker
 from ...results.result import Scale
+from . import two_sided_kernel
 
 _SHRINKAGE: Final = 30.0  # s in the formulas
 _LARGEST_STEP: Final = 1.0  # the most that g may change in an iteration: the first slopes can be far too small
@@ -102,7 +103,7 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
         changes = np.zeros(labels.n_classes)
         arrays = (labels.item_starts, labels.workers, labels.labels)
         given = None if workers is None or workers.scores_are_known else workers
-        kernels.sweep_two_sided(
+        two_sided_kernel.sweep_two_sided(
             *arrays,
             None if given is None else (given.weight_for, given.weight_against, given.mean_share),
             self.mean_weight,
@@ -114,9 +115,11 @@ class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
             counts.sums,
         )
         if workers is None:
-            votes = kernels.votes_per_item(labels.item_starts, None)
+            votes = votes_kernel.votes_per_item(labels.item_starts, None)
             np.add.at(counts.votes_for, (labels.workers, labels.labels), 1)
-            counts.disagreement[:] += kernels.disagreement(labels.item_starts, labels.labels, votes, labels.n_classes)
+            counts.disagreement[:] += votes_kernel.disagreement(
+                labels.item_starts, labels.labels, votes, labels.n_classes
+            )
             counts.items[:] += labels.n_items
         # An iteration that changes the anchor only is never the last, however little the scores move in it.
         anchoring = workers is not None and workers.anchoring

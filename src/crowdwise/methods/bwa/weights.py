@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels
-from ...kernels import Array
+from ...numerics import Array, aligned
 from ...results.learned import Learned, PerWorker, Trust
 
 Blocks = tuple[tuple[int, ...], ...]
@@ -127,7 +126,7 @@ class Weights(Learned):
     @cached_property
     def weight_blocks(self) -> list[Array]:
         """The weights of the classes in each block, (workers, lanes)."""
-        return [kernels.columns(self.weight, block) for block in self.blocks]
+        return [aligned.columns(self.weight, block) for block in self.blocks]
 
 
 def mirrored(n_classes: int, set_valued: bool) -> bool:

@@ -16,11 +16,11 @@ import numpy as np
 from ...data.crowd import Crowd
 from ...data.labels import Labels, shares
 from ...errors import require_room
-from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
-from ...inference.method import Reference
-from ...inference.parameters import most_iterations, parameter, random_seed, settled_within
-from ...inference.restarts import by_name
-from ...kernels import Array
+from ...families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
+from ...fitting.method import Reference
+from ...fitting.parameters import most_iterations, parameter, random_seed, settled_within
+from ...fitting.restarts import by_name
+from ...numerics import Array
 from ...results.learned import PerWorker
 from .softmax_scores import RowPrecision, expected_log, score_posterior, score_prior
 

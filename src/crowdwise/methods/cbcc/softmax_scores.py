@@ -14,7 +14,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...kernels import Array
+from ...numerics import Array
 from ...results.learned import chances
 
 _TILT_STEPS: Final = 10

@@ -13,8 +13,7 @@ import numpy as np
 
 from ...data.crowd import Crowd
 from ...data.labels import Labels, shares
-from ...engines.base import Engine
-from ...inference.confusion_matrices import (
+from ...families.confusion_matrices.base import (
     ConfusionCounts,
     ConfusionMethod,
     Confusions,
@@ -22,9 +21,10 @@ from ...inference.confusion_matrices import (
     by_true_class,
     log,
 )
-from ...inference.method import Reference
-from ...inference.parameters import most_iterations, parameter, settled_within
-from ...kernels import Array
+from ...fitting.engines.base import Engine
+from ...fitting.method import Reference
+from ...fitting.parameters import most_iterations, parameter, settled_within
+from ...numerics import Array
 from . import spectral
 
 

@@ -20,8 +20,8 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...errors import DataError
-from ...inference.confusion_matrices import Confusions, as_evidence, log
-from ...kernels import Array
+from ...families.confusion_matrices.base import Confusions, as_evidence, log
+from ...numerics import Array
 
 _GROUPS: Final = 3
 # With more classes than this, the third moments are too many numbers to be known from a crowd.

@@ -13,15 +13,15 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels
-from ...inference.in_memory import InMemoryMethod, Step, Steps, ready
-from ...inference.method import Reference
-from ...inference.parameters import most_iterations, parameter
-from ...kernels import Array
+from ...fitting.in_memory import InMemoryMethod, Step, Steps, ready
+from ...fitting.method import Reference
+from ...fitting.parameters import most_iterations, parameter
+from ...numerics import Array
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions
 from ...results.learned import Learned, PerItem, PerWorker, Trust
+from . import kernel
 from .minimisation import Point, descend
 
 # A run is the work that a thread takes at once. A run of this many labels is long enough for a thread.
@@ -195,7 +195,7 @@ class Evaluation:
 
         def score(part: int) -> None:
             given = (*self._labels, self._gold, at.ability, at.log_ease)
-            kernels.score_abilities(*self._parts[part], *given, self.scores, changes[part])
+            kernel.score_abilities(*self._parts[part], *given, self.scores, changes[part])
 
         self._threads.run(score)
         return float(changes.max())
@@ -210,7 +210,7 @@ class Evaluation:
 
         def evaluate(part: int) -> float:
             given = (*self._labels, self.scores, at.ability, at.log_ease)
-            return kernels.ability_objective(*self._parts[part], *given, by_worker[part], by_item)
+            return kernel.ability_objective(*self._parts[part], *given, by_worker[part], by_item)
 
         self._threads.run(evaluate, values.append)
         gradient[: self._n_workers] = by_worker.sum(axis=0)
@@ -227,7 +227,7 @@ class Evaluation:
 
         def evaluate(part: int) -> float:
             given = (*self._parts[part], *self._labels, self._gold, n_classes)
-            return kernels.marginal_objective(*given, at.ability, at.log_ease, by_worker[part], by_item)
+            return kernel.marginal_objective(*given, at.ability, at.log_ease, by_worker[part], by_item)
 
         self._threads.run(evaluate, values.append)
         derivatives[:, : self._n_workers] = by_worker.sum(axis=0)

@@ -12,7 +12,7 @@ from typing import Final
 
 import numpy as np
 
-from ...kernels import Array
+from ...numerics import Array
 
 # How many of the last steps are kept.
 _REMEMBERED: Final = 10

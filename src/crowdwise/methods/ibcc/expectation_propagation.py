@@ -14,11 +14,11 @@ from functools import partial
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels
-from ...inference.confusion_matrices import Confusions, as_evidence
-from ...inference.in_memory import Step, Steps
-from ...kernels import Array
+from ...families.confusion_matrices.base import Confusions, as_evidence
+from ...fitting.in_memory import Step, Steps
+from ...numerics import Array
+from . import kernel
 
 
 def propagate(labels: Labels, prior: Array, class_prior: Array) -> Steps:
@@ -42,7 +42,7 @@ def propagate(labels: Labels, prior: Array, class_prior: Array) -> Steps:
     def one_pass(first: int, last: int, part: Labels) -> tuple[Array, Array]:
         rows = slice(labels.item_starts[first], labels.item_starts[last])
         new_cells, new_classes, changes = np.zeros_like(cells), np.zeros(n_classes), np.zeros(n_classes)
-        kernels.sweep_messages(
+        kernel.sweep_messages(
             part.item_starts,
             part.workers,
             part.labels,

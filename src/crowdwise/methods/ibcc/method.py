@@ -12,11 +12,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...inference.confusion_matrices import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
-from ...inference.in_memory import run_steps
-from ...inference.method import Progress, Reference
-from ...inference.parameters import most_iterations, parameter, settled_within
-from ...kernels import Array
+from ...families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
+from ...fitting.in_memory import run_steps
+from ...fitting.method import Progress, Reference
+from ...fitting.parameters import most_iterations, parameter, settled_within
+from ...numerics import Array
 from ...results.inferred import Inferred
 from .expectation_propagation import propagate
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...data.labels import Labels, shares
 from ...errors import require_room
-from ...kernels import Array
+from ...numerics import Array
 from ...results import calibration
 from ...results.convergence import Convergence
 from ...results.learned import Learned

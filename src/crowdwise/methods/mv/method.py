@@ -13,8 +13,8 @@ import numpy as np
 
 from ...data.crowd import Crowd
 from ...data.labels import Labels
-from ...inference.method import Progress, Reference
-from ...inference.vote_shares import VoteShares
+from ...fitting.method import Progress, Reference
+from ...fitting.vote_shares import VoteShares
 from ...results.contributions import Contributions
 from ...results.inferred import Inferred
 from ...results.learned import Learned

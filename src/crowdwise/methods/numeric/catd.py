@@ -12,9 +12,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...inference.numeric import NumericCounts, NumericMethod
-from ...inference.parameters import most_iterations, parameter, values_settled
-from ...kernels import Array
+from ...families.numeric.base import NumericCounts, NumericMethod
+from ...fitting.parameters import most_iterations, parameter, values_settled
+from ...numerics import Array
 from ..catd import CATD
 
 

@@ -12,11 +12,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels
-from ...inference.numeric import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
-from ...inference.parameters import most_iterations, parameter, values_settled
-from ...kernels import Array
+from ...families.numeric import kernel as numeric_kernel
+from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
+from ...fitting.parameters import most_iterations, parameter, values_settled
+from ...numerics import Array
 from ..crh import CRH
 
 
@@ -55,9 +55,9 @@ class NumericCRH(NumericMethod):
         """Compute the weighted medians or means of these items, and the losses of the workers."""
         arguments = sweep_arguments(labels, scores, workers, counts)
         if self.loss == "absolute":
-            kernels.sweep_medians(counts.losses, True, *arguments)
+            numeric_kernel.sweep_medians(counts.losses, True, *arguments)
         else:
-            kernels.sweep_means(counts.losses, *arguments)
+            numeric_kernel.sweep_means(counts.losses, *arguments)
 
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
         """The negative logarithm of the loss relative to the highest.

@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...inference.method import Reference
-from ...inference.numeric import NumericCounts, NumericMethod
-from ...kernels import Array
+from ...families.numeric.base import NumericCounts, NumericMethod
+from ...fitting.method import Reference
+from ...numerics import Array
 
 BASELINE = Reference(
     "A baseline of Zheng, Li, Li, Shan and Cheng",

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels
-from ...inference.method import Reference
-from ...inference.numeric import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
-from ...kernels import Array
+from ...families.numeric import kernel as numeric_kernel
+from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
+from ...fitting.method import Reference
+from ...numerics import Array
 from .mean import BASELINE
 
 
@@ -41,7 +41,7 @@ class NumericMedian(NumericMethod):
 
     def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
         """Compute the medians of these items."""
-        kernels.sweep_medians(None, False, *sweep_arguments(labels, scores, workers, counts))
+        numeric_kernel.sweep_medians(None, False, *sweep_arguments(labels, scores, workers, counts))
 
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
         """All workers have the same weight."""

@@ -22,12 +22,12 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from ... import kernels
 from ...data.labels import Labels
-from ...inference.method import Reference
-from ...inference.numeric import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
-from ...inference.parameters import most_iterations, parameter, values_settled
-from ...kernels import Array
+from ...families.numeric import kernel as numeric_kernel
+from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
+from ...fitting.method import Reference
+from ...fitting.parameters import most_iterations, parameter, values_settled
+from ...numerics import Array
 
 # The share of wild answers is drawn towards one in a hundred, as if by fifty answers, and is no larger than one in ten:
 # where more differ, they are no exceptions, and workers are simply worse.
@@ -82,11 +82,11 @@ class NumericRobust(NumericMethod):
 
     def evaluate_first(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
         """Compute the means of these items: no answer is called wild before the errors of workers are known."""
-        kernels.sweep_means(None, *sweep_arguments(labels, scores, workers, counts))
+        numeric_kernel.sweep_means(None, *sweep_arguments(labels, scores, workers, counts))
 
     def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
         """Compute the values of these items; `losses` are the expected numbers of wild answers."""
-        kernels.sweep_without_wild(
+        numeric_kernel.sweep_without_wild(
             workers.wild,
             1 / self.wildness,
             workers.doubts,

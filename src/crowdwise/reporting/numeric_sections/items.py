@@ -7,7 +7,7 @@ import polars as pl
 
 from ...analysis import charts, figures
 from ...analysis.condensing import left_out
-from ...kernels import Array
+from ...numerics import Array
 from ..blocks import Block, Figure, Heading, Paragraph, Table
 from ..cells import number, text
 from ..numeric_data import NumericReportData

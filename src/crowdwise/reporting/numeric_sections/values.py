@@ -5,7 +5,7 @@ import numpy as np
 from ...analysis import charts
 from ...analysis.condensing import bins
 from ...data.reading_report import several
-from ...kernels import Array
+from ...numerics import Array
 from ..blocks import Block, Figure, SideBySide
 from ..numeric_data import NumericReportData
 

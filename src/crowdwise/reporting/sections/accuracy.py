@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ...analysis.evaluation import hits
-from ...kernels import Array
+from ...numerics import Array
 from ...results.intervals import wilson
 from ..report_data import ReportData
 

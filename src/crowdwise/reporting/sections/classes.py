@@ -8,7 +8,7 @@ import polars as pl
 from ...analysis import charts, figures
 from ...analysis.condensing import left_out, most_common, names_as_text
 from ...data.labels import Labels
-from ...kernels import Array
+from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Figure, Paragraph, SideBySide, Table
 from ..cells import number, text

@@ -11,7 +11,7 @@ from ...analysis.condensing import bins
 from ...caution import Caution
 from ...data.labels import Labels
 from ...data.reading_report import several
-from ...kernels import Array
+from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Bullets, Figure, Heading, Paragraph, SideBySide, Stack, Tile, Tiles
 from ..report_data import ReportData

@@ -10,7 +10,7 @@ from ...analysis.condensing import left_out
 from ...analysis.explanation import Explanation, explain_code, refuse_unexplained
 from ...data.labels import Labels
 from ...errors import CallError
-from ...kernels import Array
+from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Cell, Figure, Heading, Paragraph, SideBySide, Table, Tile, Tiles
 from ..cells import number, text

@@ -1,8 +1,8 @@
 """The section "How it was made": the method, its paper, its parameters and the command."""
 
 from ... import __version__
-from ...inference.method import Method
-from ...inference.parameters import parameters_of
+from ...fitting.method import Method
+from ...fitting.parameters import parameters_of
 from ..blocks import Block, Code, Heading, Paragraph, ParameterRow, Parameters
 from ..numeric_data import NumericReportData
 from ..report_data import ReportData

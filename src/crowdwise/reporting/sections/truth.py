@@ -11,7 +11,7 @@ from ...analysis.calibration_measures import measures
 from ...analysis.condensing import left_out, most_common, names_as_text
 from ...analysis.evaluation import Matched, hits
 from ...data.labels import Labels
-from ...kernels import Array
+from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Cell, Figure, Heading, Paragraph, SideBySide, Stack, Table
 from ..cells import number, text

@@ -9,7 +9,7 @@ from ...analysis import charts, figures
 from ...analysis.condensing import bins, left_out, most_common, names_as_text
 from ...analysis.unusual_workers import REASONS, in_words, reasons_in_words
 from ...data.labels import Labels
-from ...kernels import Array
+from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Cell, Figure, Heading, HeatMap, Paragraph, SideBySide, Table
 from ..cells import number, sentences, text

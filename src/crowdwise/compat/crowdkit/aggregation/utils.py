@@ -9,7 +9,7 @@ import pandas as pd
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.answers import COLUMNS, three_columns
 from crowdwise.errors import CallError, DataError, require_kind
-from crowdwise.kernels import Array
+from crowdwise.numerics import Array
 
 
 def clone_aggregator(aggregator: Any) -> Any:

@@ -11,11 +11,11 @@ from crowdwise.compat.crowdkit.aggregation.classification.initial_error import w
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
 from crowdwise.compat.crowdkit.answers import Answers, three_columns
 from crowdwise.data.labels import shares
-from crowdwise.engines.memory import MemoryEngine
-from crowdwise.inference.coins import CoinCounts, Coins
-from crowdwise.inference.confusion_matrices import ConfusionCounts, Confusions, log
-from crowdwise.kernels import Array
+from crowdwise.families.coins.base import CoinCounts, Coins
+from crowdwise.families.confusion_matrices.base import ConfusionCounts, Confusions, log
+from crowdwise.fitting.engines.memory import MemoryEngine
 from crowdwise.methods import ds, one_coin
+from crowdwise.numerics import Array
 
 # As in crowd-kit, no probability is smaller.
 _LEAST: Final = 1e-10

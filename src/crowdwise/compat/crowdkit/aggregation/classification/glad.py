@@ -11,8 +11,8 @@ from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import w
 from crowdwise.compat.crowdkit.answers import Answers, three_columns
 from crowdwise.compat.crowdkit.progress import shown_steps
 from crowdwise.errors import DataError
-from crowdwise.kernels import Array
 from crowdwise.methods.glad.method import Evaluation
+from crowdwise.numerics import Array
 
 
 @dataclass(eq=False)

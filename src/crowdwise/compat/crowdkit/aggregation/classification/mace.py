@@ -12,10 +12,10 @@ from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import w
 from crowdwise.compat.crowdkit.answers import Answers
 from crowdwise.compat.crowdkit.progress import shown_steps
 from crowdwise.data.labels import shares
-from crowdwise.engines.memory import MemoryEngine
-from crowdwise.inference.confusion_matrices import by_true_class
-from crowdwise.kernels import Array
+from crowdwise.families.confusion_matrices.base import by_true_class
+from crowdwise.fitting.engines.memory import MemoryEngine
 from crowdwise.methods import mace
+from crowdwise.numerics import Array
 
 # How many answers of each label the prior counts in the habits of every worker.
 _HABIT: Final = 10.0

@@ -6,12 +6,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from crowdwise import kernels
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.utils import add_skills_to_data
 from crowdwise.compat.crowdkit.answers import Answers, complete_rows
+from crowdwise.data import votes_kernel
 from crowdwise.data.labels import Labels, shares
-from crowdwise.kernels import Array
+from crowdwise.families.weighted_votes import kernel as weighted_votes_kernel
+from crowdwise.numerics import Array
+from crowdwise.results import ranking_kernel
 from crowdwise.results.result import TIE
 
 
@@ -67,7 +69,7 @@ def weight_sums(labels: Labels, weight: Array) -> Array:
     """Return (items, classes), the sums of the weights of the votes; `weight` is (workers)."""
     scores = np.zeros((labels.n_items, labels.n_classes))
     unused = np.zeros(labels.n_classes), np.zeros(labels.n_workers), np.zeros(labels.n_workers)
-    kernels.sweep_votes(labels.item_starts, labels.workers, labels.labels, weight, TIE, scores, *unused)
+    weighted_votes_kernel.sweep_votes(labels.item_starts, labels.workers, labels.labels, weight, TIE, scores, *unused)
     return scores
 
 
@@ -82,11 +84,11 @@ def weighted_shares(labels: Labels, weight: Array) -> Array:
 
 def winners(scores: Array) -> Array:
     """Return (items), the class with the highest score; of those that only rounding separates, the first."""
-    return kernels.best_two(scores, TIE)[0]
+    return ranking_kernel.best_two(scores, TIE)[0]
 
 
 def agreement(answers: Answers, best: Array) -> Array:
     """Return (workers), the share of a worker's answers that are the class of their task; repeats count once."""
     starts, workers, said = answers.distinct
     count = len(answers.workers)
-    return kernels.agreements(starts, workers, said, best, count) / np.bincount(workers, minlength=count)
+    return votes_kernel.agreements(starts, workers, said, best, count) / np.bincount(workers, minlength=count)

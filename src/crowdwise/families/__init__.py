@@ -1,0 +1,1 @@
+"""What groups of methods share: a model of the workers, and the loops over labels that go with it."""

@@ -1,0 +1,1 @@
+"""Workers who are right with one probability, whatever the class."""

@@ -1,0 +1,1 @@
+"""Workers with a confusion matrix each."""

@@ -1,0 +1,1 @@
+"""Workers who agree more often than one common truth explains."""

@@ -1,0 +1,1 @@
+"""Log-linear models: a matrix for every worker and every item."""

@@ -1,0 +1,357 @@
+"""`NumericMethod`: the base of methods for numeric labels, which give every item a value with an interval.
+
+All of them are weighted means or medians of the answers, and learn the weights, biases, slopes and errors of the
+workers in turn with the values. The loop and the engines are those of the other methods: the scores of an item are its
+value and the variance of its value instead of one score per class.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, overload
+
+import numpy as np
+
+from ...data.crowd import Crowd
+from ...data.frames import Tabular
+from ...data.labels import Labels
+from ...data.numbers import Numbers
+from ...errors import CallError
+from ...fitting.gold import GOLD_WEIGHT
+from ...fitting.loop import IterativeMethod
+from ...fitting.method import Progress
+from ...numerics import Array
+from ...results.inferred_numbers import InferredNumbers
+from ...results.learned import Learned, PerWorker
+from ...results.numeric_result import NumericResult
+from ...results.result import Ending
+from ...results.worker_errors import Counted, WorkerErrors, worker_errors
+from ...results.worker_lines import FIRST_SLOPE_PRECISION, precision_of_biases, precision_of_slopes, worker_lines
+from . import kernel
+
+# The variance of errors is no smaller than this share of the variance between items, so that nothing is divided by 0
+# where all workers agree.
+_LEAST = 1e-12
+
+
+class NumericCounts(NamedTuple):
+    """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
+
+    errors: Array  # (workers, 9), see families/numeric/kernel.py
+    totals: Array  # (7), see there
+    losses: Array  # (workers), what else a method counts of every worker; empty if it counts nothing else
+
+
+@dataclass(frozen=True, eq=False)
+class NumericWorkers(Learned):
+    """What a numeric method knows of the workers, and of all items together.
+
+    Attributes:
+        known: (workers, 4), the weight of a worker's answers, its bias, the variance of its errors, and its slope.
+        doubts: (workers, 3), how uncertain biases and slopes are: the variance of the bias, the variance of the slope,
+            and twice their covariance.
+        prior: The mean of the values, their precision around it (0 if it is not used), and the variance of that mean.
+        bias_precision: The precision of the biases around 0; None if biases are not learned.
+        slope_precision: The precision of the slopes around 1; None if slopes are not learned.
+        typical: The mean variance of errors.
+        wild: The share of wild answers; 0 if none are looked for.
+        rescaled: By how much the mean variance of errors changed when this was learned, as a share of it.
+        objective: Empty: these methods have no objective.
+    """
+
+    known: PerWorker
+    doubts: PerWorker
+    prior: Array
+    bias_precision: float | None
+    slope_precision: float | None
+    typical: float
+    wild: float
+    rescaled: float
+    objective: Array
+
+    @property
+    def weight(self) -> Array:
+        """(workers), the weight of a worker's answers."""
+        return self.known[:, 0]
+
+    @property
+    def bias(self) -> Array:
+        """(workers), the bias of a worker; 0 if the method does not learn biases."""
+        return self.known[:, 1]
+
+    @property
+    def variance(self) -> Array:
+        """(workers), the variance of a worker's errors."""
+        return self.known[:, 2]
+
+    @property
+    def learns_slopes(self) -> bool:
+        """Whether slopes are learned."""
+        return self.slope_precision is not None
+
+    @property
+    def slope(self) -> Array:
+        """(workers), by how much a worker's answer rises if the value rises by one; 1 if slopes are not learned."""
+        return self.known[:, 3]
+
+
+class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
+    """The base of methods for numeric labels: a subclass says how the weights follow from the errors."""
+
+    numeric: ClassVar[bool] = True
+    # After the first sweep all workers are equal; values that stay are no sign that they have settled.
+    least_iterations: ClassVar[int] = 3
+    # Whether biases of the workers are learned, and taken off their answers.
+    learns_bias: ClassVar[bool] = False
+    # Whether values are drawn towards the mean of all values, as far as that is justified by how much they differ.
+    learns_prior: ClassVar[bool] = False
+    # Whether `losses` are counted.
+    counts_losses: ClassVar[bool] = False
+    # The share of wild answers to begin with.
+    first_wild: ClassVar[float] = 0.0
+    # Whether slopes of the workers are learned; then biases are, too.
+    slopes: bool = False
+    # How many answers the mean variance of errors counts as, in what is learned of the errors of each worker.
+    prior_strength: float = 15.0
+
+    @overload  # type: ignore[override]  # what it gives are numbers
+    def fit(
+        self,
+        labels: Numbers | Tabular,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+        warn: bool = True,
+    ) -> NumericResult: ...
+
+    @overload
+    def fit(
+        self,
+        labels: Crowd,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+        warn: bool = True,
+    ) -> InferredNumbers: ...
+
+    def fit(
+        self,
+        labels: Crowd | Tabular,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+        warn: bool = True,
+    ) -> InferredNumbers:
+        """Infer the true value of every item from numeric labels.
+
+        Args:
+            labels: What the workers said: `Numbers`, in memory, on disk or in a cluster; or a table.
+            gold: Must be None: numeric methods take no gold.
+            gold_weight: Is not used.
+            history: Must be None: numeric methods have no history.
+            decay: Is not used.
+            progress: Called after each iteration with its number and the largest change in it.
+            warn: Whether to raise what `result.cautions` says as warnings.
+
+        Returns:
+            A `NumericResult`; for labels on disk or in a cluster, an object with the same tables.
+
+        Raises:
+            CallError: The labels are not numeric, or something is given that numeric methods do not take.
+            DataError: The labels cannot be used.
+        """
+        for name, value in (("gold", gold), ("history", history)):
+            if value is not None:
+                raise CallError(f"{name} is for classes, and {type(self).__name__} is for numbers: leave it out.")
+        found: Any = super().fit(labels, progress=progress, warn=warn)
+        inferred: InferredNumbers = found
+        return inferred
+
+    def width(self, labels: Labels) -> int:
+        """The scores of an item are its value and the variance of that."""
+        return 2
+
+    def start(self, labels: Labels) -> tuple[Array, None]:
+        """Start from nothing: the first sweep computes values with equal weights."""
+        return np.zeros((labels.n_items, 2)), None
+
+    def empty_counts(self, labels: Labels, workers: NumericWorkers | None) -> NumericCounts:
+        """Zeros, which `sweep` adds to."""
+        losses = np.zeros(labels.n_workers if self.counts_losses else 0)
+        return NumericCounts(np.zeros((labels.n_workers, 9)), np.zeros(7), losses)
+
+    def sweep(self, labels: Labels, scores: Array, workers: NumericWorkers | None, counts: NumericCounts) -> Array:
+        """Compute values and count errors; at first all workers are equal, and their errors have variance 1."""
+        if workers is not None:
+            self.evaluate(labels, scores, workers, counts)
+            return np.array([workers.rescaled])
+        equal, sure = np.tile([1.0, 0.0, 1.0, 1.0], (labels.n_workers, 1)), np.zeros((labels.n_workers, 3))
+        first = NumericWorkers(equal, sure, np.zeros(3), None, None, 1.0, 0.0, 0.0, np.zeros(0))
+        self.evaluate_first(labels, scores, first, counts)
+        return np.zeros(1)
+
+    def moved(self, counts: NumericCounts, change: Array) -> float:
+        """How far values moved on average, in units of the typical error, or how much that error changed.
+
+        The mean, because in a large crowd there may be an item whose value jumps back and forth for ever.
+        """
+        return max(float(counts.totals[6] / counts.totals[0]), float(change[0]))
+
+    def evaluate_first(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
+        """Compute the first values of these items, and count; by default as later."""
+        self.evaluate(labels, scores, workers, counts)
+
+    def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
+        """Compute the values of these items as weighted means, and count."""
+        kernel.sweep_means(None, *sweep_arguments(labels, scores, workers, counts))
+
+    @abstractmethod
+    def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
+        """(workers), the weight of every worker's answers.
+
+        Args:
+            counts: What the last sweep counted.
+            variance: (workers), the variance of every worker's errors.
+            typical: The mean variance of errors.
+        """
+
+    def first_variance(self, counts: NumericCounts) -> float:
+        """The mean variance of errors, from the first sweep."""
+        answers, items = counts.errors[:, 0].sum(), counts.totals[0]
+        return float(counts.errors[:, 2].sum() / max(answers - items, 1.0))
+
+    def variances(self, counts: NumericCounts, squares: Array, typical: float) -> tuple[Array, float]:
+        """(workers), the variance of every worker's errors, and the mean variance that it is drawn towards.
+
+        Args:
+            counts: What the last sweep counted.
+            squares: (workers), the expected sums of squared errors.
+            typical: The mean variance so far.
+        """
+        strength = self.prior_strength
+        return (strength * typical + squares) / (strength + counts.errors[:, 0]), typical
+
+    def wild_share(self, counts: NumericCounts) -> float:
+        """The share of wild answers: 0 for methods that do not look for them."""
+        return 0.0
+
+    def estimate(self, counts: NumericCounts, previous: NumericWorkers | None, change: Array) -> NumericWorkers:
+        """What is known of the workers and of all items, from what a sweep counted."""
+        if previous is None:
+            return self._first(counts)
+        share, of_value = counts.errors[:, 3], counts.errors[:, 4]
+        line = worker_lines(counts.errors, previous)
+        hidden = 2 * previous.variance * share - previous.slope**2 * of_value  # by a worker's own share in the values
+        least = _least(counts, previous.prior)
+        variance, typical = self.variances(counts, np.maximum(line.squares + hidden, 0), previous.typical)
+        variance = np.maximum(variance, least)
+        bias_precision = slope_precision = None
+        if previous.bias_precision is not None:
+            bias_precision = precision_of_biases(line.bias, line.doubts[:, 0], previous.typical)
+        if previous.slope_precision is not None:
+            slope_precision = precision_of_slopes(line.slope, line.doubts[:, 1])
+        # Stretching all values and making all slopes less changes no answer: the mean slope is 1. It is the mean by how
+        # much the answers of a worker say about values, so that those who compress the scale do not set it.
+        stretch = 1.0
+        if slope_precision is not None:
+            said = counts.errors[:, 0] * line.slope**2 / variance
+            stretch = float((said * line.slope).sum() / said.sum())
+        slope = line.slope / stretch
+        prior = self._prior(counts, previous.prior, stretch)
+        # The bias is that of an answer about an item whose value is the mean of the prior, which has moved.
+        bias = line.bias + (slope - 1) * (prior[0] - previous.prior[0])
+        known = np.column_stack([self.weights(counts, variance, typical), bias, variance, slope])
+        return NumericWorkers(
+            known,
+            line.doubts / [1, stretch**2, stretch],
+            prior,
+            bias_precision,
+            slope_precision,
+            max(typical, least),
+            self.wild_share(counts),
+            abs(max(typical, least) / previous.typical - 1),
+            np.zeros(0),
+        )
+
+    def _first(self, counts: NumericCounts) -> NumericWorkers:
+        """What is known after the first sweep: all workers err alike."""
+        n_workers = len(counts.errors)
+        typical = max(self.first_variance(counts), _least(counts, np.zeros(3)))
+        variance = np.full(n_workers, typical)
+        weights = self.weights(counts, variance, typical)
+        known = np.column_stack([weights, np.zeros(n_workers), variance, np.ones(n_workers)])
+        mean = counts.totals[1] / counts.totals[0]
+        around_zero = 10 / typical if self.learns_bias else None
+        around_one = FIRST_SLOPE_PRECISION if self.slopes else None
+        prior = np.array([mean, 0.0, 0.0])
+        return NumericWorkers(
+            known,
+            np.zeros((n_workers, 3)),
+            prior,
+            around_zero,
+            around_one,
+            typical,
+            self.first_wild,
+            0.0,
+            np.zeros(0),
+        )
+
+    def _prior(self, counts: NumericCounts, previous: Array, stretch: float) -> Array:
+        """The mean of the values, their precision around it, and the variance of that mean.
+
+        Values are first stretched, around the previous mean.
+        """
+        items, away, square, uncertain, information = counts.totals[:5]
+        mean = previous[0] + stretch * away / items
+        if not self.learns_prior:
+            return np.array([mean, 0.0, 0.0])
+        variance = max((square + uncertain) / items, _least(counts, previous))
+        of_mean = 1 / information if information > 0 else variance / items
+        return np.array([mean, 1 / (stretch**2 * variance), stretch**2 * of_mean])
+
+    def variance_of_values(self, counts: NumericCounts) -> float:
+        """The variance of the true values of the items."""
+        items, away, square, uncertain, _, of_values, _ = counts.totals
+        if self.learns_prior:
+            return float((square + uncertain) / items)
+        return float(max(square / items - (away / items) ** 2 - of_values / items, 0.0))
+
+    def worker_errors(self, ending: Ending) -> WorkerErrors:
+        """How every worker errs, by what the last sweep counted."""
+        workers: NumericWorkers = ending.workers
+        counts: NumericCounts = ending.counts
+        return worker_errors(
+            Counted(
+                counts.errors,
+                workers,
+                workers.typical,
+                self.variance_of_values(counts),
+                self.wild_answers(counts),
+                counts.totals[0],
+            )
+        )
+
+    def wild_answers(self, counts: NumericCounts) -> Array | None:
+        """(workers), the expected number of wild answers; None for methods that do not look for them."""
+        return None
+
+
+def sweep_arguments(labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> Any:
+    """The arguments that all kernels of numeric methods end with."""
+    arrays = labels.item_starts, labels.workers, labels.labels
+    return *arrays, workers.known, workers.prior, workers.typical**0.5, scores, counts.errors, counts.totals
+
+
+def _least(counts: NumericCounts, prior: Array) -> float:
+    """The least variance of errors: nothing to speak of, but not 0."""
+    items, away, square = counts.totals[:3]
+    between = max(square / items - (away / items) ** 2, 0.0)
+    return float(_LEAST * between + 1e-30 * (prior[0] + away / items) ** 2 + 1e-100)

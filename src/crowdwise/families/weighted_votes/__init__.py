@@ -1,0 +1,1 @@
+"""Votes with a weight for every worker."""

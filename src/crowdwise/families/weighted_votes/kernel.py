@@ -1,0 +1,53 @@
+"""A sweep of weighted votes, compiled."""
+
+import numpy as np
+
+from ...numerics import Array
+from ...numerics.compilation import allocating
+
+_U = np.uint64
+
+
+@allocating
+def sweep_votes(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    weight: Array | None,
+    tolerance: float,
+    scores: Array,
+    changes: Array,
+    given: Array,
+    agreed: Array,
+) -> None:
+    """Score the items by weighted votes, and count how often each worker names the winner, the class that scores most.
+
+    Overwrites `scores` (items, classes) by the sums of the weights of the votes, where `weight` (workers) is that of a
+    worker's vote. Raises `changes` (classes) to the largest change of a score. If `weight` is None, both stay as they
+    are. Adds to `given` (workers) the votes of every worker, and to `agreed` (workers) those that name the winner.
+    Classes tie if their scores differ by no more than `tolerance`, relative to the highest; where n classes are tied, a
+    vote for one of them adds 1/n.
+    """
+    n_classes = scores.shape[1]
+    total = np.zeros(n_classes)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        if weight is not None:
+            for k in range(n_classes):
+                total[k] = 0.0
+            for e in range(low, high):
+                total[_U(labels[e])] += weight[_U(workers[e])]
+            for k in range(n_classes):
+                changes[k] = max(changes[k], abs(total[k] - scores[i, k]))
+                scores[i, k] = total[k]
+        highest = -np.inf
+        for k in range(n_classes):
+            highest = max(highest, scores[i, k])
+        close = highest - tolerance * abs(highest)
+        winners = 0
+        for k in range(n_classes):
+            winners += scores[i, k] >= close
+        for e in range(low, high):
+            given[_U(workers[e])] += 1.0
+            if scores[i, _U(labels[e])] >= close:
+                agreed[_U(workers[e])] += 1.0 / winners

@@ -1,0 +1,176 @@
+"""The disk engine: runs a method on labels in files, part by part, one part in each thread."""
+
+import shutil
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from ...data.disk.labels import LabelsOnDisk
+from ...data.disk.part_files import load, save
+from ...data.ids import text
+from ...data.labels import Labels
+from ...numerics import Array
+from ...results.in_parts import ResultInParts, part_result
+from ...results.numeric_in_parts import NumericResultInParts
+from ...results.numeric_result import NumericResult, refuse_columns_of_classes
+from ...results.result import Ending, Result
+from .base import Sweeping, SweepTotal, counted_by, finish_items, sweep_items
+
+
+class DiskEngine:
+    """Runs one method on labels on disk; the scores are stored in files beside the labels.
+
+    Args:
+        method: The method.
+        labels: The labels, in parts on disk.
+    """
+
+    def __init__(self, method: Sweeping, labels: LabelsOnDisk) -> None:
+        self._method = method
+        self._labels = labels
+        self._parts = parts = labels.parts
+        self._folder = parts.place.path / f"scores-{labels.next_fit():04}"
+        with parts.place.writing():
+            self._folder.mkdir()
+        self._remove_folder = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._mapped_scores: dict[int, Array] = {}  # by the number of the part
+        self.last_workers: Any = None  # the workers' parameters in the last sweep
+        self.n_classes, self.known = labels.n_classes, parts.known
+        self.sample_of = labels.names.numbered(labels.numbering).sample_of
+        nothing = parts.load(0).slice(0, 0)
+        self._width = method.width(nothing)
+        self.first: Any = method.start(nothing)[1]
+
+    def __enter__(self) -> "DiskEngine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def scores(self, number: int) -> Array:
+        """Return the scores of one part; they are mapped into memory, so that writing to them changes the file."""
+        if number in self._mapped_scores:
+            return self._mapped_scores[number]
+        scores = load(self._folder / f"{number:04}", np.float64).reshape(-1, self._width)
+        if self._parts.stay_mapped:
+            self._mapped_scores[number] = scores
+        return scores
+
+    def sweep(self, workers: Any) -> tuple[Any, Array]:
+        """Call the method's `sweep` on all parts; see `Engine.sweep`."""
+        method, total = self._method, SweepTotal()
+        self.last_workers = workers
+
+        def step(number: int, labels: Labels) -> tuple[Any, Array]:
+            path = self._folder / f"{number:04}"
+            is_first_sweep = number not in self._mapped_scores and not path.is_file()
+            scores = method.start(labels)[0] if is_first_sweep else self.scores(number)
+            outcome = sweep_items(method, labels, scores, workers)
+            if is_first_sweep:
+                with self._parts.place.writing():
+                    save(path, scores)
+            return outcome
+
+        self._labels.each(step, total.add)
+        return total.with_past(method, self._parts.known.past, workers)
+
+    def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
+        """Call `count` with the labels and the final scores of every part and return the sum of what it returns.
+
+        `phase` is the name of this work in the progress bar.
+        """
+
+        def count_finished(number: int, labels: Labels) -> tuple[Any, ...]:
+            return count(labels, finish_items(self._method, labels, self.scores(number), self.last_workers).scores)
+
+        return self._labels.add(count_finished, phase)
+
+    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
+        """Call `count` with the labels of every part and return the sum of what it returns.
+
+        `phase` is the name of this work in the progress bar.
+        """
+        return self._labels.add(lambda _, labels: count(labels), phase)
+
+    def result(self, ending: Ending) -> "ResultOnDisk | NumericResultOnDisk":
+        """Return the result; its tables are made only when they are asked for."""
+        kind = NumericResultOnDisk if self._method.numeric else ResultOnDisk
+        return kind(self._method, self._labels, self, ending)
+
+
+class ResultOnDisk(ResultInParts):
+    """The result of a method on labels on disk."""
+
+    def __init__(self, method: Sweeping, labels: LabelsOnDisk, engine: DiskEngine, ending: Ending) -> None:
+        names = labels.names.numbered(labels.numbering)
+        super().__init__(method, labels, engine, ending, counted_by(method, names, labels.parts.known, ending))
+        self._labels = labels
+        self._engine = engine
+
+    def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
+        """Return one row per item as a lazy table that is made part by part; see `Result.to_frame` for the columns."""
+        return _lazy(self._labels, lambda number, limit: self._part(number, limit).to_frame(scores, probabilities))
+
+    def _rows_of(self, items: pl.Series) -> pl.DataFrame:
+        name, wanted = pl.col("item"), items
+        dtype = self._part(0, 0).names.items.dtype
+        if dtype != items.dtype:
+            name, wanted = text(name, dtype), pl.select(text(pl.lit(items), items.dtype)).to_series()
+        return self.lazy(scores=True).filter(name.is_in(wanted.implode())).collect()
+
+    def _part(self, number: int, limit: int | None = None) -> Result:
+        """Return the result of the first `limit` items of one part, or of all its items if `limit` is None."""
+        labels, items = self._labels.parts.load(number), self._labels.parts.item_names(number)
+        scores = self._engine.scores(number)
+        if limit is not None:
+            labels, items, scores = labels.slice(0, limit), items.head(limit), scores[:limit]
+        finished = finish_items(self.sweeping_method, labels, scores, self.fitted_workers)
+        return part_result(self, labels, items, *finished)
+
+
+class NumericResultOnDisk(NumericResultInParts):
+    """The result of a numeric method on labels on disk."""
+
+    def __init__(self, method: Sweeping, labels: LabelsOnDisk, engine: DiskEngine, ending: Ending) -> None:
+        super().__init__(method, labels, ending)
+        self._labels = labels
+        self._engine = engine
+
+    def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
+        """Return one row per item as a lazy table that is made part by part; see `NumericResult.to_frame`."""
+        refuse_columns_of_classes(scores or probabilities)
+        return _lazy(self._labels, lambda number, limit: self._part(number, limit).to_frame())
+
+    def _part(self, number: int, limit: int | None) -> NumericResult:
+        """Return the result of the first `limit` items of one part, or of all its items if `limit` is None."""
+        labels, items = self._labels.parts.load(number), self._labels.parts.item_names(number)
+        scores = self._engine.scores(number)
+        if limit is not None:
+            labels, items, scores = labels.slice(0, limit), items.head(limit), scores[:limit]
+        return self.part(labels, items, scores)
+
+
+def _lazy(labels: LabelsOnDisk, frame_of: Callable[[int, int | None], pl.DataFrame]) -> pl.LazyFrame:
+    """Return a lazy table that is made part by part.
+
+    Args:
+        labels: The labels that it is about.
+        frame_of: Makes the rows of the first items of a part, given its number and how many; None for all of them.
+    """
+
+    def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
+        for number in range(labels.n_parts):
+            frame = frame_of(number, None)
+            frame = frame if columns is None else frame.select(columns)
+            frame = frame if condition is None else frame.filter(condition)
+            yield frame if rows is None else frame.head(rows)
+            rows = None if rows is None else max(rows - frame.height, 0)
+            labels.phases("writing", (number + 1) / labels.n_parts)
+            if rows == 0:
+                return
+
+    return register_io_source(frames, schema=frame_of(0, 0).schema)

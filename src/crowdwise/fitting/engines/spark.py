@@ -1,0 +1,278 @@
+"""The Spark engine: runs a method on labels in a Spark cluster; `fit` takes and gives Spark DataFrames.
+
+    truth, workers = spark.fit(cw.BWA(), votes)
+
+The labels stay on the executors. In every iteration the workers' parameters are sent to the executors, and the counts
+come back. Needs the extra `spark` on the driver, crowdwise on every executor, and Java 17.
+"""
+
+import math
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from polars.io.plugins import register_io_source
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as f
+from pyspark.sql import types as t
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from ...data.cleaning import Rules
+from ...data.encoding import Duplicates
+from ...data.labels import Labels
+from ...data.reading_report import ReadingReport
+from ...data.spark import LabelsOnSpark, send, write_folders
+from ...errors import DataError
+from ...numerics import Array
+from ...results.gold import GoldCheck
+from ...results.in_parts import ResultInParts
+from ...results.result import Ending
+from . import spark_tasks as tasks
+from .base import Sweeping, counted_by
+
+# The driver adds up the outcomes of at most this many parts. The outcomes of more parts are first added up in groups on
+# the executors.
+_MAX_OUTCOMES_ON_DRIVER: Final = 16
+
+
+def fit(
+    method: Any,
+    votes: DataFrame,
+    *,
+    item: str | None = None,
+    worker: str | None = None,
+    label: str | None = None,
+    time: str | None = None,
+    duplicates: Duplicates = "error",
+    missing: Sequence[Any] = (),
+    strict: bool = False,
+    strip: bool = False,
+    fold_case: bool = False,
+    classes: Sequence[Any] | None = None,
+    partitions: int | None = None,
+    scores: bool = False,
+    probabilities: bool = False,
+    gold: Any = None,
+    history: Any = None,
+    progress: Callable[[int, float], None] | None = None,
+) -> tuple[DataFrame, DataFrame]:
+    """Infer the truth from a Spark DataFrame of labels.
+
+    Args:
+        method: The method, for example `cw.BWA()`.
+        votes: A table with one label in each row.
+        item: The name of the column of items; None to recognise it by its name, as `Labels.from_frame` does.
+        worker: The name of the column of workers, or None.
+        label: The name of the column of labels, or None.
+        time: The name of the column of times, or None; for `duplicates="latest"`.
+        duplicates: What to do if one worker gave one item several different labels; see `Labels.from_frame`. "first"
+            and "last" mean the order of the rows within the partitions of `votes`.
+        missing: Values that mean "no label", in addition to null, NaN and empty text.
+        strict: Whether to refuse the data instead of repairing them.
+        strip: Leave out spaces around labels.
+        fold_case: Take labels that differ only in the case of letters as one class; see `Labels.from_frame`.
+        classes: All classes that a label may name; see `Labels.from_frame`.
+        partitions: The number of parts to cut the items into; None to choose it by the size of the data.
+        scores: Whether to add a column `score_<class>` for every class.
+        probabilities: Whether to add a column `probability_<class>` for every class.
+        gold: The true classes of some items: a path, a table, or a mapping from item to class; see `Method.fit`.
+        history: What the method counted in earlier labels: a `History`, or the path of its file; see `Method.fit`.
+        progress: A function that is called after each iteration with its number and the change of the scores.
+
+    Returns:
+        Two Spark DataFrames: one row per item with the columns of `Result.to_frame`, and one row per worker with the
+        columns of `Result.workers_frame`.
+
+    Raises:
+        CallError: The method cannot run in a cluster.
+    """
+    method.require_place("spark")
+    given = {"item": item, "worker": worker, "label": label} | ({"time": time} if duplicates == "latest" else {})
+    rules = Rules(duplicates, missing, strict, strip, fold_case, method.numeric, classes)
+    labels = LabelsOnSpark(votes, given, rules, partitions)
+    result = method.fit(labels, gold=gold, history=history, progress=progress)
+    return result.truth(scores, probabilities), result.workers_table()
+
+
+class SparkEngine:
+    """Runs one method on labels in a cluster; every sweep is one Spark job.
+
+    Args:
+        method: The method.
+        labels: The labels in the cluster.
+    """
+
+    def __init__(self, method: Sweeping, labels: LabelsOnSpark) -> None:
+        self._method = method
+        self._labels = labels
+        self._last_workers: Any = None  # the workers' parameters in the last sweep
+        self.n_classes, self.known = labels.n_classes, labels.known
+        self.sample_of = labels.names.numbered(labels.numbering).sample_of
+        empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
+        no_labels = Labels(
+            *empty,
+            labels.names.numbered(labels.numbering),
+            ReadingReport(0),
+            np.zeros(0, np.bool_) if labels.set_valued else None,
+            known=labels.known,
+        )
+        self.first: Any = method.start(no_labels)[1]
+
+    def __enter__(self) -> "SparkEngine":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def sweep(self, workers: Any) -> tuple[Any, Array]:
+        """Call the method's `sweep` on all parts; see `Engine.sweep`."""
+        step = partial(tasks.sweep_part, method=self._method, previous_workers=self._last_workers, workers=workers)
+        counts, change = self._job(step)
+        self._last_workers = workers
+        if self._labels.known.past is not None:
+            self._method.add_past(counts, self._labels.known.past, workers)
+        return counts, change
+
+    def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], _phase: str) -> Any:
+        """Call `count` with the labels and the final scores of every part and return the sum of what it returns."""
+        return self._job(partial(tasks.count_scores, method=self._method, workers=self._last_workers, count=count))[0]
+
+    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], _phase: str) -> Any:
+        """Call `count` with the labels of every part and return the sum of what it returns."""
+        return self._job(partial(tasks.count_labels, count=count))[0]
+
+    def result(self, ending: Ending) -> Any:
+        """Return the result; its tables are made only when they are asked for."""
+        if self._method.numeric:
+            from .spark_numbers import NumericResultOnSpark  # imported here because it imports this module
+
+            return NumericResultOnSpark(self._method, self._labels, ending)
+        return ResultOnSpark(self._method, self._labels, self, ending)
+
+    def _job(self, step: Callable[[Labels], tuple[Any, Array]]) -> tuple[Any, Array]:
+        """Run `step` on every part and merge the outcomes.
+
+        They are merged in the order of the parts, so that the rounding does not depend on which executor is first.
+        """
+        parts, groups = self._labels.parts, 1
+        sent = send(self._labels.session, step)
+        frame = parts.small.mapInArrow(
+            partial(tasks.count_kept_parts, about=self._labels.about, step=sent), tasks.OUTCOME
+        )
+        if self._labels.n_parts > _MAX_OUTCOMES_ON_DRIVER:
+            groups = math.isqrt(self._labels.n_parts)
+            frame = frame.groupBy(f.col("part") % groups).applyInArrow(tasks.merge_outcomes, tasks.OUTCOME)
+        rows = frame.collect()
+        lost = [row["part"] for row in rows if row["outcome"] is None]
+        if lost:
+            found = parts.whole.filter(f.col("part").isin(lost)).mapInArrow(
+                partial(tasks.count_lost_parts, about=self._labels.about, step=sent), tasks.OUTCOME
+            )
+            rows = [row for row in rows if row["outcome"] is not None] + found.collect()
+            if not {row["part"] for row in rows}.issuperset(lost):
+                raise DataError("A part that was lost could not be made again: the rows of its table have changed.")
+        sent.destroy()
+        return tasks.merge([(row["part"], pickle.loads(row["outcome"])) for row in rows], groups)
+
+
+class ResultOnSpark(ResultInParts):
+    """The result of a method on labels in a cluster; it also has its tables as Spark DataFrames."""
+
+    def __init__(self, method: Sweeping, labels: LabelsOnSpark, engine: SparkEngine, ending: Ending) -> None:
+        names = labels.names.numbered(labels.numbering)
+        super().__init__(method, labels, engine, ending, counted_by(method, names, labels.known, ending))
+        self._labels = labels
+        self._ending = ending
+        summary = tasks.FitSummary(method, ending, self.density, None, self.recalibration)
+        self._fit_summary = send(labels.session, summary)
+
+    def checked(self, check: GoldCheck, _measure_quality: Any) -> "ResultOnSpark":
+        """Return a copy whose confidence is fitted to what the items of known class say; executors are told."""
+        other: ResultOnSpark = super().checked(check, None)  # type: ignore[assignment]  # it is a copy of this
+        summary = tasks.FitSummary(self.sweeping_method, self._ending, self.density, check, other.recalibration)
+        other._fit_summary = send(self._labels.session, summary)
+        return other
+
+    def truth(self, scores: bool = False, probabilities: bool = False) -> DataFrame:
+        """Return one row per item as a Spark DataFrame; see `Result.to_frame` for the columns."""
+        types = self._labels.types
+        fields = {"item": types["item"], "label": types["label"], "confidence": t.DoubleType()}
+        fields |= {"score": t.DoubleType(), "runner_up": types["label"]}
+        fields |= {"runner_up_score": t.DoubleType(), "votes": t.IntegerType()}
+        if self.sweeping_method.has_difficulties:
+            fields["difficulty"] = t.DoubleType()
+        if self._labels.has_gold:
+            fields["gold"] = t.BooleanType()
+        for column, wanted in (("score", scores), ("probability", probabilities)):
+            if wanted:
+                fields |= {f"{column}_{name}": t.DoubleType() for name in self.names.classes.cast(pl.String)}
+        schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
+        make = partial(
+            tasks.item_rows,
+            about=self._labels.about,
+            fit_summary=self._fit_summary,
+            scores=scores,
+            probabilities=probabilities,
+            schema=to_arrow_schema(schema),
+        )
+        return self._labels.parts.whole.mapInArrow(make, schema)
+
+    def workers_table(self) -> DataFrame:
+        """Return one row per worker as a Spark DataFrame; see `Result.workers_frame` for the columns."""
+        kinds = dict.fromkeys(("quality", "quality_low", "quality_high", "agreement"), t.DoubleType())
+        workers = self.workers_frame()
+        name = self._labels.types["worker"]
+        known = {"worker": name, "follows": name, "labels": t.LongType(), **kinds, "sample_of": t.StringType()}
+        schema = t.StructType([t.StructField(column, known[column]) for column in workers.columns])
+        table = workers.to_arrow().cast(to_arrow_schema(schema))
+        return self._labels.session.createDataFrame(table, schema)
+
+    def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
+        """Return one row per item as a lazy polars table.
+
+        Only the first rows are copied from the cluster if a query asks for those only, otherwise all rows.
+        """
+        return lazy_table(self.truth(scores, probabilities))
+
+    def disputed(self, count: int) -> pl.DataFrame:
+        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
+        known = self.truth().filter(f.col("runner_up").isNotNull())
+        return to_polars(known.orderBy(f.col("score") - f.col("runner_up_score")).limit(count))
+
+    def _items_to_write(self, scores: bool, probabilities: bool) -> DataFrame:
+        return self.truth(scores, probabilities)
+
+    def _workers_to_write(self) -> DataFrame:
+        return self.workers_table()
+
+    def _write(self, tables: Mapping[str, Any], _: Mapping[str, Any] | None, _bom: bool) -> None:
+        """Let the cluster write the tables, each as a folder of files."""
+        write_folders(tables)
+
+    def _rows_of(self, items: pl.Series) -> pl.DataFrame:
+        wanted = items.cast(pl.String).unique().to_frame("wanted").to_arrow()
+        table = self.truth(scores=True)
+        wanted_table = f.broadcast(self._labels.session.createDataFrame(wanted))
+        return to_polars(table.join(wanted_table, table["item"].cast("string") == f.col("wanted"), "left_semi"))
+
+
+def to_polars(table: DataFrame) -> pl.DataFrame:
+    """Copy a Spark table into the memory of this process."""
+    frame = pl.from_arrow(table.toArrow())
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def lazy_table(table: DataFrame) -> pl.LazyFrame:
+    """Return a Spark table as a lazy polars table; only the first rows are copied if a query asks for those only."""
+
+    def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
+        frame = to_polars(table if rows is None or condition is not None else table.limit(rows))
+        frame = frame if condition is None else frame.filter(condition)
+        frame = frame if columns is None else frame.select(columns)
+        yield frame if rows is None else frame.head(rows)
+
+    return register_io_source(frames, schema=to_polars(table.limit(0)).schema)

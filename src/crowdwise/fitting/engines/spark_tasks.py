@@ -1,0 +1,159 @@
+"""The functions that run on the executors of a Spark cluster, on parts of the labels.
+
+A part is one Arrow row that holds the labels of many items in a compact form. A step is a function of the labels of a
+part. Its outcome is a pair: counts, which are added up over the parts, and the largest change of a score of each class.
+"""
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ...data.labels import Labels
+from ...data.spark import item_names, keep_parts, kept_parts, labelled_parts
+from ...numerics import Array
+from ...results.gold import GoldCheck
+from ...results.in_parts import part_result
+from ...results.recalibration import Recalibration
+from ...results.result import Ending
+from .base import Finished, Sweeping, SweepTotal, finish_items, sweep_items
+
+# The columns of a table of outcomes, for Spark and for Arrow: the number of the part, and the outcome as a pickle. The
+# outcome is null if the executor had no files of the part.
+OUTCOME = "part long, outcome binary"
+_OUTCOMES = pa.schema([("part", pa.int64()), ("outcome", pa.binary())])
+
+
+def count_kept_parts(batches: Iterator[pa.RecordBatch], about: Any, step: Any) -> Iterator[pa.RecordBatch]:
+    """Run a step on every part of this partition whose files are on this executor, and yield the outcomes.
+
+    Args:
+        batches: The small columns of the parts of this partition.
+        about: A broadcast variable: what all parts have in common, such as the names of workers and classes.
+        step: A broadcast variable: the step.
+    """
+    run = pickle.loads(step.value)
+    for part, labels in kept_parts(batches, pickle.loads(about.value)):
+        yield _outcome(part, None if labels is None else run(labels))
+
+
+def count_lost_parts(batches: Iterator[pa.RecordBatch], about: Any, step: Any) -> Iterator[pa.RecordBatch]:
+    """Run a step on every part of this partition, yield the outcomes, and keep the parts in files.
+
+    Args:
+        batches: All columns of the parts of this partition.
+        about: A broadcast variable: what all parts have in common, such as the names of workers and classes.
+        step: A broadcast variable: the step.
+    """
+    run = pickle.loads(step.value)
+    for part, labels in keep_parts(batches, pickle.loads(about.value)):
+        yield _outcome(part, run(labels))
+
+
+def merge_outcomes(table: pa.Table) -> pa.Table:
+    """Merge the outcomes of a group of parts into a table of one row; if one is missing, all are left to the driver."""
+    rows = table.to_pylist()
+    if any(row["outcome"] is None for row in rows):
+        return table
+    merged = merge([(row["part"], pickle.loads(row["outcome"])) for row in rows], 1)
+    return pa.Table.from_batches([_outcome(min(row["part"] for row in rows), merged)])
+
+
+def merge(outcomes: list[tuple[int, tuple[Any, Array]]], groups: int) -> tuple[Any, Array]:
+    """Return the sum of all counts, and for every class the largest of all changes.
+
+    The outcomes of a group are added up first, in the order of their parts. A group is added up in the same way on an
+    executor, so that the rounding does not depend on where it is done.
+
+    Args:
+        outcomes: The number and the outcome of every part; or of every group, with the smallest of its numbers.
+        groups: The number of groups.
+    """
+    totals: dict[int, SweepTotal] = {}
+    for part, outcome in sorted(outcomes, key=lambda pair: pair[0]):
+        totals.setdefault(part % groups, SweepTotal()).add(outcome)
+    total = SweepTotal()
+    for group in totals.values():
+        total.add(group.value)
+    return total.value
+
+
+def sweep_part(labels: Labels, method: Sweeping, previous_workers: Any, workers: Any) -> tuple[Any, Array]:
+    """Call the method's `sweep` on a part.
+
+    The cluster stores no scores, so the scores of the sweep before are computed again from its parameters,
+    `previous_workers`.
+    """
+    scores = method.start(labels)[0] if previous_workers is None else method.rescore(labels, previous_workers)
+    return sweep_items(method, labels, scores, workers)
+
+
+def count_scores(
+    labels: Labels, method: Sweeping, workers: Any, count: Callable[[Labels, Array], Any]
+) -> tuple[Any, Array]:
+    """Count a part with a function of its labels and its final scores; there are no changes."""
+    return count(labels, finished(labels, method, workers).scores), np.zeros(0)
+
+
+def count_labels(labels: Labels, count: Callable[[Labels], Any]) -> tuple[Any, Array]:
+    """Count a part with a function of its labels alone; there are no changes."""
+    return count(labels), np.zeros(0)
+
+
+def finished(labels: Labels, method: Sweeping, workers: Any) -> Finished:
+    """Compute what the result says about the items of a part."""
+    scores = method.start(labels)[0] if workers is None else method.rescore(labels, workers)
+    return finish_items(method, labels, scores, workers)
+
+
+class FitSummary:
+    """What `part_result` needs to know about a fit: the method, the workers' parameters and the convergence.
+
+    Also how many labels an item has, and what items of known class, here or in earlier labels, say about confidence, if
+    there are any.
+    """
+
+    def __init__(
+        self,
+        method: Sweeping,
+        ending: Ending,
+        density: float,
+        check: GoldCheck | None,
+        recalibration: Recalibration | None,
+    ) -> None:
+        self.method = self.sweeping_method = method
+        self.density = density
+        self.gold_check, self.recalibration = check, recalibration
+        self.fitted_workers, self.convergence = ending.workers, ending.convergence
+
+
+def item_rows(
+    batches: Iterator[pa.RecordBatch],
+    about: Any,
+    fit_summary: Any,
+    scores: bool,
+    probabilities: bool,
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of the result for the items of this partition.
+
+    Args:
+        batches: The parts of this partition.
+        about: A broadcast variable: what all parts have in common, such as the names of workers and classes.
+        fit_summary: A broadcast variable: a `FitSummary`.
+        scores: Whether to add a column for the score of every class.
+        probabilities: Whether to add a column for the calibrated probability of every class.
+        schema: The columns of the rows.
+    """
+    fit = pickle.loads(fit_summary.value)
+    for row, labels in labelled_parts(batches, pickle.loads(about.value)):
+        result = part_result(fit, labels, item_names(row), *finished(labels, fit.method, fit.fitted_workers))
+        frame = result.to_frame(scores, probabilities)
+        yield from frame.to_arrow().cast(schema).to_batches()
+
+
+def _outcome(part: int, outcome: Any) -> pa.RecordBatch:
+    pickled = None if outcome is None else pickle.dumps(outcome, protocol=5)
+    return pa.RecordBatch.from_pylist([{"part": part, "outcome": pickled}], _OUTCOMES)

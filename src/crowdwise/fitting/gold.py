@@ -1,0 +1,259 @@
+"""`fit_with_gold`: fit a method where the classes of some items are known, and find out what these say about it.
+
+Items of known class are clamped to it (see `engines.base.sweep_items`), so what workers said about them shows how good
+they are. They cannot show how good the method is: that would be to ask a question whose answer was given. So the method
+is fitted again without a fifth of them at a time, and those are what it is measured by and confidence is fitted to.
+
+Gold may have a column `source`. Items that were drawn at random stand for the crowd, so only they measure the method
+and calibrate confidence. Chosen items only teach: they show how good workers are. Without the column, all count as
+random.
+
+Known classes also decide between readings of the labels (readings.py), and count once where they look chosen
+(disputes.py), unless the user gave a weight.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import polars as pl
+
+from ..caution import Caution
+from ..data.crowd import Crowd
+from ..data.ids import codes_of
+from ..data.knowledge import Known
+from ..data.labels import Labels
+from ..data.numbering import inverse, numbers
+from ..data.reading_report import several
+from ..data.truths import RANDOM, read_truth
+from ..errors import CallError, DataError, quoted, shortened
+from ..numerics import Array
+from ..results.gold import GoldCheck, Share, clearly_better
+from ..results.inferred import Inferred
+from ..results.quality import accuracies_by, quality_by
+from ..results.recalibration import Recalibration
+from ..results.result import Quality
+from .disputes import lower_agreement
+from .readings import Readings, Weighed
+from .remembering import with_classes
+
+if TYPE_CHECKING:  # method.py imports this module
+    from .method import Method, Progress
+
+# How many items each item of known class counts as, if nothing else is said; docs/gold.md says how it was chosen.
+GOLD_WEIGHT: Final = 5.0
+# Items of known class are left out in so many groups, one group at a time.
+_FOLDS: Final = 5
+
+
+class _Gold:
+    """A crowd with items of known class.
+
+    Args:
+        labels: The labels.
+        gold: The known classes: a path, a table, or a mapping from item to class.
+        known: What else is known.
+        method: The method that may read the labels in several ways; None if it is not known yet.
+    """
+
+    def __init__(self, labels: Crowd, gold: Any, known: Known, method: "Method | None" = None) -> None:
+        from .vote_shares import VoteShares  # which imports method.py
+
+        read = read_truth(gold)
+        self._known = known
+        self._votes: Any = VoteShares().fit(labels, warn=False)
+        here = self._votes.about(read["item"]).names.items
+        table = read.filter(pl.Series(codes_of(read["item"], here) >= 0))
+        if table.height == 0:
+            raise DataError(
+                f"The gold shares no item with the labels: it has {quoted(read['item'][0])}, for example, the "
+                f"labels have {quoted(here[0])}."
+            )
+        classes, truths = _all_classes(labels.names.classes, labels.names.spelled(table["truth"]))
+        self.remarks = _remarks(labels.names.classes, classes, read, table)
+        if len(classes) > labels.n_classes:
+            known = self._known = with_classes(known, classes)
+        self._crowd = labels if len(classes) == labels.n_classes else labels.with_classes(classes)
+        codes = codes_of(truths, classes)
+        random = pl.lit(True) if "source" not in table.columns else pl.col("source") == RANDOM
+        self._table = table.select("item", random.alias("random")).with_columns(pl.Series("code", codes))
+        self._may_count_once = known.gold_weight == GOLD_WEIGHT
+        agreed = lower_agreement(self._crowd, self._table) if self._may_count_once else None
+        if agreed is not None:
+            self._known = replace(known, gold_weight=1.0)
+        if agreed is not None and self._table["random"].all():
+            self.remarks.append(
+                f"Gold items are more disputed than others (their most frequent answer has {agreed[0]:.0%} of the "
+                f"votes, elsewhere {agreed[1]:.0%}), so they do not look drawn at random: each counts as one item and "
+                f"not as {GOLD_WEIGHT:g}, and how many are found says little about other items."
+            )
+        # Readings are of these labels in these classes alone.
+        plain = method is not None and known.past is None and self._crowd is labels
+        self._readings = Readings(method, method.readings(labels) if plain and method else [])
+
+    @cached_property
+    def _weighed(self) -> Weighed:
+        """What all known classes say for the readings."""
+        return self._readings.weighed(self._crowd.with_known(self._table, self._known))
+
+    @cached_property
+    def all(self) -> Crowd:
+        """The crowd with all known classes."""
+        return self._begun(self._table, self._weighed, self._known)
+
+    def _begun(self, table: pl.DataFrame, weighed: Weighed, known: Known) -> Crowd:
+        """The crowd with these known classes, and with the workers of the reading that they speak for."""
+        if weighed.best == 0:
+            return self._crowd.with_known(table, known)
+        # Gold that decides between readings has done its work, and is mostly chosen for it.
+        weight = 1.0 if self._may_count_once else known.gold_weight
+        first = self._readings.workers[weighed.best]
+        return self._crowd.with_known(table, replace(known, first=first, gold_weight=weight))
+
+    def about_readings(self) -> list[str]:
+        """Return a sentence if the known classes speak for another reading than the method's own; else none."""
+        best, right = self._weighed
+        items = several(self._table.height, "gold item", "gold items")
+        sentence = (
+            f"The labels can be read in several ways, and gold speaks for another one than the votes do: without being "
+            f"told, it has {int(right[best]):,} of {items} right, where the usual reading has {int(right[0]):,}. "
+            "So it is taken."
+        )
+        return [sentence] if best else []
+
+    def check(self, fit: "Callable[[Crowd], Inferred]") -> GoldCheck | None:
+        """Measure a method by known classes of random items, each of which it does not know; None if there are few."""
+        random = self._table.filter("random")
+        chosen = self._table.filter(~pl.col("random"))
+        folds = min(_FOLDS, random.height)
+        if folds < 2:
+            return None
+        fold = numbers(random["item"]) % folds  # so it depends on names alone, and folds are alike in size
+        found, truths, right = [], [], []
+        majority = self._majority(random)
+        # Confidence is fitted to probabilities as they are, and to earlier gold at the same time.
+        earlier, known = self._known.recalibration, replace(self._known, recalibration=None)
+        for number in range(folds):
+            others = pl.concat([random.filter(pl.Series(fold != number)), chosen])
+            rest = self._begun(others, self._readings.weighed(self._crowd.with_known(others, known)), known)
+            asked = random.filter(pl.Series(fold == number))
+            result = fit(rest).about(asked["item"])
+            items, classes = codes_of(asked["item"], result.names.items), asked["code"].to_numpy()
+            found.append(result.probabilities[items])
+            truths.append(classes)
+            right.append(result.wins(items, classes))
+        in_folds = np.argsort(fold, kind="stable")
+        return GoldCheck(
+            items=random.height,
+            accuracy=Share.of(np.concatenate(right)),
+            majority=Share.of(majority),
+            prefers_majority=clearly_better(majority[in_folds], np.concatenate(right)),
+            recalibration=Recalibration.fit(np.concatenate(found), np.concatenate(truths), earlier),
+        )
+
+    def _majority(self, known: pl.DataFrame) -> Array:
+        """Return, for each of these items of known class, whether most votes name it."""
+        votes = self._votes.about(known["item"])
+        classes = codes_of(self._crowd.names.classes, votes.names.classes)[known["code"].to_numpy()]
+        won: Array = votes.wins(codes_of(known["item"], votes.names.items), classes)
+        return won
+
+
+def fit_with_gold(
+    method: "Method",
+    fit: "Callable[[Crowd, Progress | None], Inferred]",
+    labels: Crowd,
+    gold: Any,
+    known: Known,
+    progress: "Progress | None",
+) -> tuple[Inferred, list[Caution]]:
+    """Fit a method to labels, some of whose items have a known class, and return what to know about these, too.
+
+    Args:
+        method: The method.
+        fit: Fits it to a crowd.
+        labels: The labels.
+        gold: The known classes: a path, a table, or a mapping from item to class.
+        known: What else is known beforehand.
+        progress: Called after each iteration with the number of all iterations so far and the change in it.
+
+    Raises:
+        DataError: The gold cannot be used; the message says why.
+    """
+    from .restarts import Counter  # which imports method.py
+
+    counter = None if progress is None else Counter(progress)
+    given = _Gold(labels, gold, known, method)
+    cautions = [Caution("gold", shortened(sentence)) for sentence in [*given.remarks, *given.about_readings()]]
+    result = fit(given.all, counter)
+    check = given.check(lambda crowd: fit(crowd, counter))
+    if check is None:
+        return result, cautions
+    crowd = given.all
+    if isinstance(crowd, Labels) and result.method.measures_accuracy:
+        return result.checked(check, partial(_quality, method.calibrated_as, crowd, check.items)), cautions
+    return result.checked(check, None), cautions
+
+
+def _quality(calibrated_as: str, labels: Labels, gold: int, probabilities: Array) -> Quality:
+    """Return the quality of the workers by probabilities (items, classes); sums do not depend on the order of rows."""
+    numbering = labels.numbering
+    found = accuracies_by(labels.numbered, probabilities[inverse(numbering.item_places)])
+    return quality_by(calibrated_as, found, found, labels.known.evidence, gold).arranged(numbering.worker_places)
+
+
+def check_gold(labels: Crowd, gold: Any) -> None:
+    """Raise `DataError` if gold cannot be used with these labels."""
+    _Gold(labels, gold, Known())
+
+
+def check_weight(weight: float) -> None:
+    """Raise `CallError` if items of known class cannot count so much."""
+    if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 < weight <= 1e6:
+        raise CallError(f"gold_weight={weight!r} has to be a number above 0 and at most 1,000,000.")
+
+
+def _all_classes(named: pl.Series, given: pl.Series) -> tuple[pl.Series, pl.Series]:
+    """Return all classes in the order of their values, and the known classes in a type that can be compared with them.
+
+    Args:
+        named: The classes that labels name.
+        given: The known classes of items.
+
+    Raises:
+        DataError: A class that nobody named cannot be of the type of the others.
+    """
+    if (codes_of(given, named) >= 0).all():
+        return named, given
+    try:
+        truths = given.cast(named.dtype)
+    except pl.exceptions.PolarsError as problem:
+        new = given.filter(codes_of(given, named) < 0)
+        raise DataError(
+            f"The gold names {quoted(new[0])}, which no label names and which is no {named.dtype} as the labels are."
+        ) from problem
+    new = truths.filter(codes_of(truths, named) < 0).unique()
+    return (pl.concat([named, new]).sort() if len(new) else named), truths
+
+
+def _remarks(named: pl.Series, classes: pl.Series, read: pl.DataFrame, used: pl.DataFrame) -> list[str]:
+    """Return sentences about gold that is used otherwise than its user may think."""
+    remarks = []
+    if read.height > used.height:
+        first = read.join(used, on="item", how="anti")["item"][0]
+        remarks.append(
+            f"{read.height - used.height:,} of {read.height:,} gold items have no label; first: {quoted(first)}."
+        )
+    new = classes.filter(codes_of(classes, named) < 0)
+    if len(new):
+        listed = ", ".join(quoted(name) for name in new.head(5).to_list()) + (" ..." if len(new) > 5 else "")
+        are = "it is a class" if len(new) == 1 else "they are classes"
+        folded = {str(name).strip().lower() for name in named.to_list()}
+        twin = next((name for name in new.to_list() if str(name).strip().lower() in folded), None)
+        hint = (
+            "" if twin is None else f" {quoted(twin)} differs from a label only in spaces or the case of its letters."
+        )
+        remarks.append(f"No label names {listed}; gold does, so {are}.{hint}")
+    return remarks

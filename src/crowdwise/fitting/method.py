@@ -1,0 +1,329 @@
+"""`Method`: the base of all methods, with `fit` and what a method says about itself.
+
+A method is a frozen dataclass of parameters with a function `fit`. Its class has a key, which names it on the command
+line, a summary of what it does in one sentence, and the paper that it is from. The table of methods, the public names,
+the report's last section and the docs are made from these.
+"""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, get_args, overload
+
+import numpy as np
+
+from ..caution import Caution, in_order, raise_once
+from ..data.crowd import Crowd, Place, require_crowd, require_single_votes
+from ..data.frames import Tabular
+from ..data.knowledge import Known
+from ..data.labels import Labels
+from ..data.reading import as_crowd
+from ..errors import CallError, DataError
+from ..numerics import Array
+from ..parallel import require_threads
+from ..results.contributions import Contributions
+from ..results.finite import out_of_range
+from ..results.inferred import Inferred
+from ..results.outlook import Outlook
+from ..results.result import Result
+from . import parameters
+from .fit_cautions import cautions_of_fit
+from .gold import GOLD_WEIGHT, check_weight, fit_with_gold
+from .remembering import check_decay, remember
+
+# Called with the number of the iteration and the change in it, after each iteration.
+Progress: TypeAlias = Callable[[int, float], None]
+
+_SWEEPING: Final = "use adjudicator, bwa, ds or another method that sweeps over the items."
+_ALTERNATIVES: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
+
+
+_LOG: Final = logging.getLogger("crowdwise")
+
+
+def _logged(progress: Progress | None) -> Progress | None:
+    """Return a callback that also writes each iteration to the log, if anybody reads it."""
+    if not _LOG.isEnabledFor(logging.DEBUG):
+        return progress
+
+    def both(number: int, change: float) -> None:
+        _LOG.debug("Iteration %d changed a score by up to %.3g.", number, change)
+        if progress is not None:
+            progress(number, change)
+
+    return both
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The paper, or other source, that a method is from."""
+
+    authors: str
+    title: str
+    published: str
+    address: str
+
+    def __str__(self) -> str:
+        authors = f"{self.authors}, " if self.authors else ""
+        return f'{authors}"{self.title}", {self.published}, {self.address}'
+
+
+class Method(ABC):
+    """The base of all methods. A subclass is a frozen dataclass whose fields are declared by `parameter`."""
+
+    # The method's name on the command line; None if it is not in the table of methods because another method runs it.
+    key: ClassVar[str | None] = None
+    # What the method does, in one sentence that begins with its name.
+    summary: ClassVar[str]
+    paper: ClassVar[Reference]
+    # The largest number of classes that the method can be used with; None if there is no limit.
+    most_classes: ClassVar[int | None] = None
+    # Whether labels are numbers instead of classes; see `NumericMethod`.
+    numeric: ClassVar[bool] = False
+    # Whether the method adds up fractions. The last bits of such sums depend on the order of their terms; sums of whole
+    # numbers do not, so that a method with no other need not be given items and workers in an order of their own.
+    adds_fractions: ClassVar[bool] = True
+    # Whether the quality of a worker is an estimate of its accuracy. If False, it is its agreement with the answers.
+    measures_accuracy: ClassVar[bool] = True
+    # Parameters of the release before that have another name now: for each, a sentence that says what to use instead.
+    renamed: ClassVar[Mapping[str, str]] = {}
+
+    if TYPE_CHECKING:  # so that `cw.METHODS[key](...)` may be called; a subclass knows its own parameters
+
+        def __init__(self, **parameters: Any) -> None: ...
+
+    def __new__(cls, *_: Any, **given: Any) -> Self:
+        """Refuse parameters that have another name now."""
+        for name in given:
+            if name in cls.renamed:
+                raise CallError(cls.renamed[name])
+        return super().__new__(cls)
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Add the meanings of the parameters to the docstring of the class, so that `help` shows them."""
+        super().__init_subclass__(**more)
+        declared = [(name, value) for name, value in vars(cls).items() if isinstance(value, Field)]
+        meanings = [f"        {name}: {parameters.meaning_of(value)}" for name, value in declared]
+        if cls.__doc__ and meanings:
+            cls.__doc__ = "\n".join([cls.__doc__.rstrip(), "", "    Args:", *meanings, "    "])
+
+    def __post_init__(self) -> None:
+        parameters.check(self)
+
+    @overload
+    def fit(
+        self,
+        labels: Labels | Tabular,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+        warn: bool = True,
+    ) -> Result: ...
+
+    @overload
+    def fit(
+        self,
+        labels: Crowd,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+        warn: bool = True,
+    ) -> Inferred: ...
+
+    def fit(
+        self,
+        labels: Crowd | Tabular,
+        *,
+        gold: Any = None,
+        gold_weight: float = GOLD_WEIGHT,
+        history: Any = None,
+        decay: float = 1.0,
+        progress: Progress | None = None,
+        warn: bool = True,
+    ) -> Inferred:
+        """Infer the true class of every item from the labels.
+
+        Args:
+            labels: What the workers said: in memory, on disk or in a cluster; or a table, as in `Labels.from_frame`.
+            gold: The true classes of some items, which then are known: a path, a table, or a mapping from item to
+                class. Confidence is fitted to them; see docs/gold.md.
+            gold_weight: How many items each item of known class counts as in what is learned about the workers.
+            history: What the same method counted in earlier labels: `result.history`, or a file that was written by
+                `result.history.write` or `--save-state`. Workers who are known from there are known from the start.
+            decay: What the earlier counts are multiplied by, so that they fade; 1 to keep them.
+            progress: Called after each iteration with its number and the largest change in it.
+            warn: Whether to raise what `result.cautions` says as warnings.
+
+        Returns:
+            A `Result` for labels in memory; for labels on disk or in a cluster, an object with the same tables.
+
+        Raises:
+            CallError: The method cannot run where the labels are, or its parameters lead out of the range of numbers.
+            DataError: The method cannot be used with such labels, or would need too much memory for them.
+        """
+        require_threads()
+        given: Crowd = as_crowd(labels, numeric=self.numeric)
+        require_crowd(given, method=type(self).__name__, numeric=self.numeric)
+        self.require_place(given.place)
+        check_weight(gold_weight)
+        check_decay(decay)
+        _LOG.info("Fitting %r to %r", self, given)
+        progress = _logged(progress)
+        known, crowd, cautions = Known(), given, list(given.cautions)
+        if history is not None:
+            self.require_history()
+            crowd, known, unknown = remember(self, given, history, decay)
+            cautions += unknown
+        if gold is None:
+            result = self._fit(crowd if history is None else crowd.with_known(None, known), progress)
+        elif self.gold_reason:
+            raise CallError(f"{type(self).__name__} takes no gold, {self.gold_reason}: {_SWEEPING}")
+        else:
+            known = replace(known, gold_weight=gold_weight)
+            result, about_gold = fit_with_gold(self, self._fit, crowd, gold, known, progress)
+            cautions += about_gold
+        _LOG.info("%s %s", type(self).__name__, result.convergence)
+        found = in_order([*cautions, *cautions_of_fit(result, given)])
+        if warn:
+            raise_once(found)
+        return result.with_cautions(partial(tuple, found))
+
+    def require_history(self) -> None:
+        """Raise `CallError` if the method cannot go on from what it counted in earlier labels."""
+        if self.history_reason:
+            raise CallError(f"{type(self).__name__} has no history, {self.history_reason}: {_SWEEPING}")
+
+    def _fit(self, labels: Crowd, progress: Progress | None) -> Inferred:
+        """Infer the true class of every item; what is known beforehand is in the labels."""
+        self.check(labels)
+        try:
+            with np.errstate(divide="raise", over="raise", invalid="raise"):
+                if isinstance(labels, Labels) and self.adds_fractions and not labels.is_numbered:
+                    result: Result = self.infer(labels.numbered, progress)
+                    return result.arranged(labels.names, labels.numbering)
+                found: Inferred = self.infer(labels, progress)
+                return found
+        except ArithmeticError as problem:
+            raise out_of_range(self, "cannot be computed") from problem
+
+    @abstractmethod
+    def infer(self, labels: Any, progress: Progress | None) -> Any:
+        """Infer the true class of every item.
+
+        `fit` has checked the labels already and, if the method adds fractions, numbered items and workers by their
+        names; see data/numbering.py.
+        """
+
+    def check(self, labels: Crowd) -> None:
+        """Refuse labels that the method cannot be used with, or would need too much memory for."""
+        if not self.takes_sets:
+            require_single_votes(labels, type(self).__name__, ", or use bwa, which takes several")
+        if self.most_classes is not None and labels.n_classes > self.most_classes:
+            raise DataError(
+                f"{type(self).__name__} takes at most {self.most_classes} classes, and here are {labels.n_classes}: "
+                "use bwa, ds or another method."
+            )
+
+    def last_change(self) -> float:
+        """The change at which the iterations end: the tolerance of methods that iterate, 0 for others."""
+        return 0.0
+
+    @property
+    def takes_sets(self) -> bool:
+        """Whether a vote may name several classes."""
+        return False
+
+    @property
+    def starts_at_random(self) -> bool:
+        """Whether the method starts at random.
+
+        What is drawn is given out in the order of the items' or workers' names, so other names may give other answers.
+        """
+        return False
+
+    @property
+    def calibrated_as(self) -> str:
+        """Which constant of results/calibration.toml turns the scores into confidence; by default, that of the key.
+
+        A variant whose scores are much sharper, or mean something else, has a constant of its own.
+        """
+        return self.key or type(self).__name__
+
+    @property
+    def memory_reason(self) -> str:
+        """Why all labels must be in memory at once, as a clause "because ..."; empty if they need not be."""
+        return ""
+
+    @property
+    def gold_reason(self) -> str:
+        """Why the classes of some items cannot be known beforehand, as a clause "because ..."; empty if they can."""
+        return ""
+
+    @property
+    def history_reason(self) -> str:
+        """Why what it learns from some labels cannot be added to what it learns from others; empty if it can be."""
+        return "because it counts nothing that could be added up"
+
+    def require_place(self, place: Place) -> None:
+        """Refuse to run where the labels are, if the method cannot; the message says what to do instead."""
+        if place != "memory" and self.memory_reason:
+            raise CallError(f"{type(self).__name__} needs all labels in memory, {self.memory_reason}: {_ALTERNATIVES}")
+
+    def places(self) -> list[Place]:
+        """Where the labels may be for this method to run: in memory, on disk, in a Spark cluster."""
+        allowed: list[Place] = []
+        for place in get_args(Place):
+            try:
+                self.require_place(place)
+            except CallError:
+                continue
+            allowed.append(place)
+        return allowed
+
+    def readings(self, labels: Crowd) -> list[Any]:
+        """Return what can be believed of the workers by different readings of the same labels, its own reading first.
+
+        Gold decides between them, where it is clear; see fitting/gold.py. Where it is not, an earlier one is taken.
+        Most methods have one reading: [].
+        """
+        return []
+
+    def cautions(self, result: Any, labels: Crowd) -> list[Caution]:
+        """Return what this method found out about the workers that its user should know."""
+        return list(result.workers.cautions(labels.names))
+
+    def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
+        """What each vote on one item adds to the score of every class.
+
+        Only methods whose scores are sums over the votes have this; for the others, `unexplained_reason` says why not.
+
+        Args:
+            one: The labels of that item alone.
+            item: The number of the item among all items.
+            workers: What the method learned of the workers.
+        """
+        raise NotImplementedError
+
+    def outlook(self, labels: Labels, workers: Any, asked: Array) -> Outlook | None:
+        """What the method expects of further labels; None if its probabilities and confusion matrices say all.
+
+        Args:
+            labels: The labels of all items; items and workers are in the order of their numbers.
+            workers: What the method learned of the workers, in the same order.
+            asked: The numbers of the workers who may be asked.
+        """
+        return None
+
+    @property
+    def unexplained_reason(self) -> str:
+        """Why the scores cannot be split into what each vote adds; empty if `contributions` can do so."""
+        explains = type(self).contributions is not Method.contributions
+        return "" if explains else "given its parameters, its scores are no sums over the votes"

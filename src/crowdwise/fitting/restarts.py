@@ -1,0 +1,98 @@
+"""Random starts that do not depend on the order of the rows, and choosing the best of several runs."""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import replace
+from threading import Lock
+
+import numpy as np
+import polars as pl
+
+from ..data.labels import Labels
+from ..numerics import Array
+from ..parallel import thread_count
+from .loop import Fitted
+from .method import Progress
+
+
+def by_name(names: pl.Series, drawn: Array) -> Array:
+    """Give what was drawn at random to items or workers by the order of their names.
+
+    The first row of `drawn` goes to the first name in sorted order, and so on. So the same names get the same numbers
+    in whatever order they first appear in the data.
+
+    Args:
+        names: The names of the items or workers.
+        drawn: Random numbers, with a row for every name.
+    """
+    placed = np.empty_like(drawn)
+    placed[names.arg_sort().to_numpy()] = drawn
+    return placed
+
+
+class Counter:
+    """Reports the progress of several attempts as if they were one; the attempts may run at the same time."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.done = 0
+        self._progress = progress
+        self._lock = Lock()
+
+    def __call__(self, iteration: int, change: float) -> None:
+        """Count one more iteration of any attempt, and report the number of all iterations so far.
+
+        `iteration`, the number of the iteration within its own attempt, is not used.
+        """
+        with self._lock:
+            self.done += 1
+            if self._progress is not None:
+                self._progress(self.done, change)
+
+    def with_all_iterations(self, fitted: Fitted) -> Fitted:
+        """The same run, except that its number of iterations is that of all attempts together."""
+        convergence = replace(fitted.ending.convergence, iterations=self.done)
+        return replace(fitted, ending=replace(fitted.ending, convergence=convergence))
+
+
+def attempts_at_once(attempts: int, labels: Labels) -> int:
+    """How many of the attempts run at the same time.
+
+    With few labels, each attempt has one thread. With many labels one attempt uses all threads, so they run in turn.
+    """
+    return 1 if len(labels.slices(0)) > 1 else min(thread_count(), attempts)
+
+
+def best_of(
+    attempts: int, attempt: Callable[[int, Progress], Fitted], labels: Labels, progress: Progress | None
+) -> Fitted:
+    """Make several attempts and return the one with the lowest objective.
+
+    The number of iterations in what is returned is that of all attempts together.
+
+    Args:
+        attempts: How many attempts to make.
+        attempt: Makes one, given its number, from 0 on, and what to call after each iteration.
+        labels: The labels that are fitted.
+        progress: Called after each iteration of any attempt with the number of all iterations so far and the change.
+    """
+    counter, lock = Counter(progress), Lock()
+    best: tuple[bool, float, int, Fitted] | None = None
+
+    def run(number: int) -> None:
+        """Make one attempt, and forget all but the best so far, in whatever order attempts end."""
+        nonlocal best
+        fitted = attempt(number, counter)
+        objective = float(fitted.ending.objective.sum())
+        with lock:
+            rank = np.isnan(objective), objective, number
+            if best is None or rank < best[:3]:
+                best = *rank, fitted
+
+    with ThreadPoolExecutor(attempts_at_once(attempts, labels)) as threads:
+        # Every attempt does as this thread does where NumPy meets numbers out of range: see `Threads`.
+        here = copy_context()
+        for _ in threads.map(lambda number: here.copy().run(run, number), range(attempts)):
+            pass
+    assert best is not None
+    return counter.with_all_iterations(best[3])

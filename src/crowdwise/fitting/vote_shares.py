@@ -1,0 +1,50 @@
+"""`VoteShares`: the shares of the votes as a method, which is majority vote and what others are compared with."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..data.labels import Labels, shares
+from ..numerics import Array
+from ..results.convergence import Convergence
+from ..results.learned import Learned
+from ..results.result import Ending
+from .engines.base import Engine
+from .loop import SweepingMethod
+from .method import Progress
+
+
+@dataclass(frozen=True)
+class VoteShares(SweepingMethod):
+    """The score of a class is its share of the votes on the item; nothing is learned about the workers."""
+
+    measures_accuracy: ClassVar[bool] = False
+    adds_fractions: ClassVar[bool] = False
+
+    @property
+    def takes_sets(self) -> bool:
+        """Whether a vote may name several classes: their shares are defined."""
+        return True
+
+    @property
+    def history_reason(self) -> str:
+        """Why there is nothing to go on from."""
+        return "because it learns nothing about the workers"
+
+    def empty_counts(self, labels: Labels, workers: None) -> tuple[()]:
+        """An empty tuple: nothing is counted."""
+        return ()
+
+    def sweep(self, labels: Labels, scores: Array, workers: None, counts: tuple[()]) -> Array:
+        """Leave the scores as they start, which is as the shares of the votes, and return that nothing changed."""
+        return np.zeros(labels.n_classes)
+
+    def rescore(self, labels: Labels, workers: Learned) -> Array:
+        """The shares of the votes, whatever else is known."""
+        return shares(labels)
+
+    def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
+        """Sweep once so that the engine makes the scores; there is nothing to iterate."""
+        engine.sweep(None)
+        return Ending(Learned(), Convergence(0, True, 0.0), np.zeros(0))

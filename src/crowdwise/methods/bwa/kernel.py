@@ -1,0 +1,157 @@
+"""BWA: the scores of items, the errors of workers, and the variance of scores.
+
+A kernel computes a block of classes at once. A block is a tuple of classes; the place of a class in it is called a lane
+(see `simd.lanes`). The length of the block, known when a kernel is compiled, is the number of lanes. The last class may
+be repeated to fill the block. Every label is read once for each block.
+
+Some of the code looks odd for speed. `in_favour` is a table (classes, lanes) with 1.0 in the lane of the class said and
+0.0 in the others, because reading it is faster than an `if` whose outcome the processor cannot predict. Indices are
+unsigned, because with signed ones Numba checks for negative numbers. `is not None` is in an `if` of its own, because
+only then Numba removes it when it compiles.
+"""
+
+import numpy as np
+
+from ...numerics import Array
+from ...numerics.compilation import allocating
+from ...numerics.simd import any_larger, distance, fetch, gather, larger, load, scatter, spread, store
+
+_U = np.uint64
+# Tables of more numbers than this do not fit in the cache next to the processor. Then rows are fetched into it so many
+# items before they are needed; that takes time, so it is not done for smaller tables.
+_FAR, _AHEAD = 1 << 18, 3
+
+
+@allocating
+def _in_favour(block: tuple[int, ...], n_classes: int) -> Array:
+    """(classes, lanes): 1.0 where the lane is that of the class, 0.0 elsewhere."""
+    table = np.zeros((n_classes, len(block)))
+    for lane in range(len(block)):
+        table[block[lane], lane] = 1.0
+    return table
+
+
+@allocating
+def sweep_averages(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    continued: Array | None,
+    block: tuple[int, ...],
+    weights: tuple[Array, Array] | None,
+    prior_weight: float,
+    floor: float,
+    mirrored: bool,
+    scores: Array,
+    changes: Array,
+    errors: Array,
+    sums: Array,
+) -> None:
+    """Score the classes in `block` and count the workers' errors, item by item, in one pass over the labels.
+
+    A score is a weighted average: of the votes, which are 1 if they name the class and 0 if they do not, and of a prior
+    mean. `weights` is two arrays: the weights of the workers' votes (workers, lanes), and the prior mean (1, lanes),
+    whose weight is `prior_weight`. If `weights` is None, scores stay as they are.
+
+    Overwrites the columns of these classes in `scores` (items, classes), and in `changes` (1, classes), which gets the
+    largest change of a score relative to the new score plus `floor`. If `mirrored`, the scores of class 1 are one minus
+    those of class 0.
+
+    Adds to `errors` (workers, lanes) the squares of (score - vote). Adds to `sums` (2, lanes) the scores, and their
+    squares.
+    """
+    in_favour = _in_favour(block, scores.shape[1])
+    nothing = spread(0.0, block)
+    prior_total = spread(prior_weight, block)
+    prior_favour = nothing
+    if weights is not None:
+        weight, prior_mean = weights
+        prior_favour = prior_total * load(prior_mean, _U(0), block)
+    floors, change, mirrored_change = spread(floor, block), nothing, 0.0
+    total_score, total_square = load(sums, _U(0), block), load(sums, _U(1), block)
+    is_far = errors.size > _FAR
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        score = gather(scores, i, block)
+        if weights is not None:
+            if is_far:
+                coming = min(i + _AHEAD, item_starts.size - 2)
+                for e in range(_U(item_starts[coming]), _U(item_starts[coming + 1])):
+                    fetch(weight, _U(workers[e]), block)
+                    fetch(errors, _U(workers[e]), block)
+            total, favour = prior_total, prior_favour
+            for e in range(low, high):
+                given = load(weight, _U(workers[e]), block)
+                favour = favour + given * load(in_favour, _U(labels[e]), block)
+                if continued is not None:
+                    if continued[e]:
+                        given = nothing
+                total = total + given
+            new = favour / total
+            moved, size = distance(new, score), new + floors
+            # Multiplying is faster than dividing, and there is rarely a new maximum.
+            if any_larger(moved, change * size):
+                change = larger(change, moved / size)
+            scatter(scores, i, block, new)
+            score = new
+            if mirrored:
+                rest = 1.0 - scores[i, 0]
+                rest_moved = abs(rest - scores[i, 1])
+                if rest_moved > mirrored_change * (rest + floor):
+                    mirrored_change = rest_moved / (rest + floor)
+                scores[i, 1] = rest
+        square = score * score
+        total_score, total_square = total_score + score, total_square + square
+        for e in range(low, high):
+            j = _U(workers[e])
+            vote = load(in_favour, _U(labels[e]), block)
+            error = (score - vote) * (score - vote)
+            if continued is not None:
+                # The first row of this vote has counted it as a vote against the class. If this row names the class,
+                # replace that by a vote for it.
+                if continued[e]:
+                    error = vote * (error - square)
+            store(errors, j, load(errors, j, block) + error)
+    scatter(changes, 0, block, change)
+    if mirrored:
+        changes[0, 1] = mirrored_change
+    store(sums, _U(0), total_score)
+    store(sums, _U(1), total_square)
+
+
+@allocating
+def average_variances(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    continued: Array | None,
+    block: tuple[int, ...],
+    scores: Array,
+    weight: Array,
+    error_factor: Array,
+    prior_weight: float,
+    out: Array,
+) -> None:
+    """Overwrite the columns of these classes in `out` (items, classes) by the posterior variance of the scores.
+
+    It is the inverse of the curvature of the negative log likelihood, with the weights integrated out. The curvature
+    is prior_weight + sum_j v_j - sum_j f_j (z - y)^2, but at least `prior_weight`. Here z is the score, y is 1 if the
+    vote of worker j names the class and 0 if it does not, v is `weight` (workers, lanes), and f is `error_factor`
+    (workers, lanes), which must be 2 v_j^2 / (a + n_j), for a worker with n_j votes and a prior worth a votes.
+    """
+    in_favour = _in_favour(block, scores.shape[1])
+    one, prior = spread(1.0, block), spread(prior_weight, block)
+    for i in range(item_starts.size - 1):
+        score = gather(scores, i, block)
+        curvature = prior
+        for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
+            j = _U(workers[e])
+            given = load(weight, j, block)
+            vote = load(in_favour, _U(labels[e]), block)
+            error = (score - vote) * (score - vote)
+            if continued is not None:
+                if continued[e]:
+                    error = vote * (error - score * score)
+                    curvature = curvature - given
+            curvature = curvature + given - load(error_factor, j, block) * error
+        scatter(out, i, block, one / larger(curvature, prior))

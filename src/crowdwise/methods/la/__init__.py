@@ -1,0 +1,5 @@
+"""LA, lightweight aggregation: items are decided one by one, by how often workers were right so far."""
+
+from .method import LightweightAggregation
+
+__all__ = ["LightweightAggregation"]

@@ -1,0 +1,99 @@
+"""Counts of which labels agree with answers and with other labels, compiled."""
+
+import numpy as np
+
+from ..numerics import Array
+from ..numerics.compilation import allocating
+
+_U = np.uint64
+
+
+@allocating
+def said_by_others(item_starts: Array, labels: Array, n_classes: int) -> Array:
+    """(labels): the class that most other labels of the same item name; -1 if there is none, or if several are tied."""
+    said = np.full(labels.size, -1, np.int32)
+    counts = np.zeros(n_classes, np.int64)
+    for i in range(item_starts.size - 1):
+        first, last = item_starts[i], item_starts[i + 1]
+        for e in range(first, last):
+            counts[labels[e]] += 1
+        for e in range(first, last):
+            counts[labels[e]] -= 1
+            most, tied = labels[e], last - first == 1
+            for f in range(first, last):  # only classes that are said on the item
+                if counts[labels[f]] > counts[most]:
+                    most = labels[f]
+            for f in range(first, last):
+                tied |= labels[f] != most and counts[labels[f]] == counts[most]
+            counts[labels[e]] += 1
+            if not tied:
+                said[e] = most
+        for e in range(first, last):
+            counts[labels[e]] = 0
+    return said
+
+
+@allocating
+def agreement_counts(
+    item_starts: Array, workers: Array, labels: Array, answers: Array, n_workers: int
+) -> tuple[Array, Array, Array]:
+    """Three arrays (workers): how many labels every worker gave; on items with several labels; of these, the answers.
+
+    `answers` (items) is a class each. The answer of an item with a single label is that label, so agreement with it
+    means nothing.
+    """
+    given, compared = np.zeros(n_workers, np.int64), np.zeros(n_workers, np.int64)
+    agreed = np.zeros(n_workers, np.int64)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        several = high - low > 1
+        for e in range(low, high):
+            given[_U(workers[e])] += 1
+            compared[_U(workers[e])] += several
+            agreed[_U(workers[e])] += several and labels[e] == answers[i]
+    return given, compared, agreed
+
+
+@allocating
+def expected_right(
+    item_starts: Array, workers: Array, labels: Array, evidence: Array, prior: Array
+) -> tuple[Array, Array]:
+    """Two arrays (workers): how many labels of every worker are expected to be right, and the variance of that number.
+
+    A label adds `evidence` (workers) of its worker to the log odds of the class that it names; `prior` (classes) is the
+    probability of each class before any label. For speed, only the classes that an item's labels name are computed; the
+    others have the rest of the prior together.
+    """
+    right = np.zeros(evidence.size)
+    variance = np.zeros(evidence.size)
+    support = np.zeros(prior.size)
+    chance = np.zeros(prior.size)
+    named = np.zeros(prior.size + 1, np.int64)
+    seen = np.zeros(prior.size, np.int64)
+    for i in range(item_starts.size - 1):
+        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
+        distinct = 0
+        for e in range(low, high):
+            k = _U(labels[e])
+            support[k] += evidence[_U(workers[e])]
+            # Write the class at the end of the list, and lengthen the list only if the class is new. There is no `if`,
+            # because the processor could not predict its outcome.
+            named[distinct] = k
+            distinct += seen[k] == 0
+            seen[k] = 1
+        unnamed, total = 1.0, 0.0
+        for at in range(distinct):
+            k = _U(named[at])
+            # A support of 600 is as good as certain, and its exponential does not overflow.
+            chance[k] = prior[k] * np.exp(min(support[k], 600.0))
+            unnamed -= prior[k]
+            total += chance[k]
+            support[k] = 0.0
+            seen[k] = 0
+        scale = 1.0 / (total + max(unnamed, 0.0))
+        for e in range(low, high):
+            j = _U(workers[e])
+            share = chance[_U(labels[e])] * scale
+            right[j] += share
+            variance[j] += share * (1.0 - share)
+    return right, variance
