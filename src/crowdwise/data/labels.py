@@ -13,6 +13,7 @@ from .. import parallel
 from ..caution import Caution
 from ..errors import CallError, DataError
 from ..numerics import Array
+from ..numerics.twins import is_small
 from ..parallel import Sum, Threads, require_threads
 from . import encoding, matrices, votes_kernel
 from .classes import classes_of
@@ -55,6 +56,7 @@ class Labels:
         is_numbered: Whether items and workers are in the order of their numbers; see `numbered`.
         gold: (items), the known class of every item, -1 where it is not known; None if no class is known.
         known: What else is known beforehand.
+        crowd_labels: How many labels the crowd has that these are a part of; None if these are all.
 
     >>> labels = Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
     >>> labels
@@ -72,6 +74,7 @@ class Labels:
     is_numbered: bool = False
     gold: Array | None = None
     known: Known = NOTHING_KNOWN
+    crowd_labels: int | None = None
 
     place: ClassVar[Place] = "memory"
     # Whether labels are numbers instead of codes of classes; see `Numbers`.
@@ -318,6 +321,16 @@ class Labels:
         return len(self.labels)
 
     @property
+    def is_small(self) -> bool:
+        """Whether the whole crowd is so small that nothing is compiled for it; see numerics/twins.py."""
+        return is_small(self.n_labels if self.crowd_labels is None else self.crowd_labels, self.n_classes)
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """The three arrays that all kernels take: `item_starts`, `workers` and `labels`."""
+        return self.item_starts, self.workers, self.labels
+
+    @property
     def set_valued(self) -> bool:
         """Whether some vote names several classes."""
         return self.continued is not None
@@ -356,6 +369,7 @@ class Labels:
             continued=None if self.continued is None else self.continued[low:high],
             names=replace(self.names, items=self.names.items.slice(first, last - first)),
             gold=None if self.gold is None else self.gold[first:last],
+            crowd_labels=self.n_labels if self.crowd_labels is None else self.crowd_labels,
         )
 
     def select(self, items: Array) -> Self:
@@ -376,6 +390,7 @@ class Labels:
             # In a part on disk or in a cluster, the names of items are elsewhere.
             names=replace(self.names, items=self.names.items.gather(items)) if len(self.names.items) else self.names,
             gold=None if self.gold is None else self.gold[items],
+            crowd_labels=self.n_labels if self.crowd_labels is None else self.crowd_labels,
         )
 
     def with_classes(self, classes: pl.Series) -> "Labels":

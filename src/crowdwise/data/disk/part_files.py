@@ -106,7 +106,9 @@ class Parts:
         if number in self._mapped:
             return self._mapped[number]
         labels = self.parts[number].load(self._numbered_names, self.dtype)
-        labels = complete(labels, self.recoded, self._gold_of(number), self.known)
+        labels = complete(
+            labels, self.recoded, self._gold_of(number), self.known, sum(part.labels for part in self.parts)
+        )
         if self.stay_mapped:
             self._mapped[number] = labels
         return labels
@@ -161,7 +163,7 @@ class Parts:
         return self.parts[number].item_names(self.integers)
 
 
-def complete(labels: Labels, recoded: Array | None, gold: Array | None, known: Known) -> Labels:
+def complete(labels: Labels, recoded: Array | None, gold: Array | None, known: Known, crowd_labels: int) -> Labels:
     """Add to the stored labels of a part what became known after they were stored.
 
     Args:
@@ -169,9 +171,10 @@ def complete(labels: Labels, recoded: Array | None, gold: Array | None, known: K
         recoded: The class that each stored label stands for; None if labels are stored as what they stand for.
         gold: (items), the known class of every item, -1 where it is not known; None if no class is known.
         known: What else is known beforehand.
+        crowd_labels: How many labels all parts have.
     """
     classes = labels.labels if recoded is None else recoded[labels.labels]
-    return replace(labels, labels=classes, gold=gold, known=known)
+    return replace(labels, labels=classes, gold=gold, known=known, crowd_labels=crowd_labels)
 
 
 def save(path: Path, array: Array) -> None:

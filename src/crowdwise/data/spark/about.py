@@ -27,11 +27,13 @@ class About:
         recoded: The class that each stored label stands for; None if labels are stored as what they stand for.
         gold: The columns item and code; None if no class is known. See `Crowd.with_known`.
         known: What else is known beforehand.
+        n_labels: The number of labels of all parts.
     """
 
     recoded: Array | None = None
     gold: pl.DataFrame | None = None
     known: Known = NOTHING_KNOWN
+    n_labels: int = 0
 
     def __init__(
         self,

@@ -58,7 +58,7 @@ def find(part: int, items: int, labels: int, about: About) -> Labels | None:
     try:
         stored = files.load(about.numbered_names, about.dtype)
         gold = None if about.gold is None else gold_codes(files.item_names(integers=False), about.gold)
-        return complete(stored, about.recoded, gold, about.known)
+        return complete(stored, about.recoded, gold, about.known, about.n_labels)
     except OSError:  # they were removed, or cannot be read
         return None
 

@@ -74,6 +74,7 @@ class LabelsOnSpark:
             if names.dtype == pl.String:  # names of samples are text, whatever workers are
                 self.types[role] = StringType()
         self.n_parts, self.n_items, self.n_labels = sizes
+        about.n_labels = self.n_labels
         self._tell(about)
         self._own_session = False
 

@@ -172,7 +172,7 @@ def _stored_parts(batches: Iterator[pa.RecordBatch], about: About) -> Iterator[t
 
 def _completed(row: dict[str, Any], stored: Labels, about: About) -> Labels:
     gold = None if about.gold is None else gold_codes(item_names(row), about.gold)
-    return complete(stored, about.recoded, gold, about.known)
+    return complete(stored, about.recoded, gold, about.known, about.n_labels)
 
 
 def _number(items: pl.Series) -> int:
