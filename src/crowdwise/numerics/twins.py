@@ -8,15 +8,14 @@ alone: not on the machine, nor on how many parts or threads there are.
 from collections.abc import Callable
 from functools import wraps
 from importlib import import_module
-from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from . import Array
 
 # The most work, labels times the square of classes, that NumPy does about as fast as a kernel is loaded.
 _SMALL: Final = 100_000
 
-Parameters = ParamSpec("Parameters")
-Returned = TypeVar("Returned")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def is_small(n_labels: int, n_classes: int) -> bool:
@@ -24,7 +23,7 @@ def is_small(n_labels: int, n_classes: int) -> bool:
     return n_labels * n_classes**2 <= _SMALL
 
 
-class HasArrays(Protocol):
+class CrowdArrays(Protocol):
     """Labels, or a part of them: what a kernel takes of them, and whether the whole crowd is small."""
 
     @property
@@ -38,12 +37,7 @@ class HasArrays(Protocol):
         ...
 
 
-Crowd = TypeVar("Crowd", bound=HasArrays)
-
-
-def twin(
-    kernel: str,
-) -> Callable[[Callable[Concatenate[Crowd, Parameters], Returned]], Callable[Concatenate[Crowd, Parameters], Returned]]:
+def twin(kernel: str) -> Callable[[Function], Function]:
     """Decorate a NumPy function whose first argument are labels: large crowds go to the kernel of the same name.
 
     The kernel is called with the three arrays of the labels in their place. Its module, and Numba with it, is imported
@@ -53,17 +47,13 @@ def twin(
         kernel: The module of the kernel, such as "crowdwise.methods.bwa.kernel".
     """
 
-    def decorate(
-        model: Callable[Concatenate[Crowd, Parameters], Returned],
-    ) -> Callable[Concatenate[Crowd, Parameters], Returned]:
+    def decorate(model: Function) -> Function:
         @wraps(model)
-        def chosen(labels: Crowd, *arguments: Parameters.args, **named: Parameters.kwargs) -> Returned:
+        def chosen(labels: CrowdArrays, *arguments: Any) -> Any:
             if labels.is_small:
-                return model(labels, *arguments, **named)
-            compiled: Any = getattr(import_module(kernel), model.__name__)
-            found: Returned = compiled(*labels.arrays, *arguments, **named)
-            return found
+                return model(labels, *arguments)
+            return getattr(import_module(kernel), model.__name__)(*labels.arrays, *arguments)
 
-        return chosen
+        return cast(Function, chosen)
 
     return decorate
