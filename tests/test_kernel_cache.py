@@ -2,12 +2,13 @@
 
 import hashlib
 import os
-import shutil
+import py_compile
 import stat
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from importlib import import_module
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
@@ -67,20 +68,41 @@ def test_a_cache_with_machine_code_for_other_arguments_is_not_used(tmp_path: Pat
         assert bool(again.stats.cache_hits) == is_mended
 
 
-def test_a_cache_from_before_another_kernel_changed_is_not_used(
+def test_a_cache_is_used_until_the_kernel_or_a_module_that_it_imports_changes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
-    sources = tmp_path / "kernels"
-    shutil.copytree(Path(cache.__file__).parent, sources, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(cache, "__file__", str(sources / "cache.py"))
-    monkeypatch.setattr(cache, "_all_kernels", cache._all_kernels.__wrapped__)
-    assert was_cached(doubling(tmp_path))  # they are the same
-    with (sources / "simd" / "lanes.py").open("a") as file:
+    """Machine code has that of the kernels it calls in it, and their constants."""
+    monkeypatch.syspath_prepend(tmp_path)
+    package = tmp_path / "stamped"
+    (package / "nested").mkdir(parents=True)
+    begin = "from crowdwise.numerics.compilation import compiled\n"
+    for name, text in {
+        "__init__.py": "",
+        "doubling.py": f"{begin}from .nested import twice\n@compiled\ndef double(x):\n    return twice.twice(x)\n",
+        "nested/__init__.py": "",
+        "nested/twice.py": f"{begin}from ..factor import FACTOR\n@compiled\ndef twice(x):\n    return FACTOR * x\n",
+        "factor.py": "FACTOR = 2\n",
+        "stranger.py": f"{begin}from .factor import FACTOR\n@compiled\ndef halve(x):\n    return x / FACTOR\n",
+    }.items():
+        (package / name).write_text(text)
+
+    def kernel() -> Any:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "stamped"]:
+            del sys.modules[name]
+        cache._read.cache_clear()
+        return import_module("stamped.doubling").double
+
+    assert [was_cached(kernel()) for _ in range(2)] == [False, True]
+    with (package / "stranger.py").open("a") as file:
         file.write("# changed\n")
-    assert [was_cached(doubling(tmp_path)) for _ in range(2)] == [False, True]
-    (sources / "gone.py").symlink_to(tmp_path / "nowhere")
-    assert not was_cached(doubling(tmp_path))  # what the sources are is not known
+    assert was_cached(kernel())
+    for imported in ("factor.py", "nested/twice.py", "nested/__init__.py"):
+        with (package / imported).open("a") as file:
+            file.write("# changed\n")
+        assert [was_cached(kernel()) for _ in range(2)] == [False, True]
+    py_compile.compile(os.fspath(package / "factor.py"), cfile=os.fspath(package / "factor.pyc"))
+    (package / "factor.py").unlink()
+    assert not was_cached(kernel())  # what the source is is not known
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

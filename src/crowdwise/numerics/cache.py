@@ -12,6 +12,7 @@ is damaged, a kernel is compiled anew.
 import hashlib
 import inspect
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -29,6 +30,7 @@ from numba.core.runtime.nrt import rtsys
 from platformdirs import user_cache_path
 
 _CHECKSUM_BYTES: Final = hashlib.sha256().digest_size
+_RELATIVE_IMPORT: Final = re.compile(r"^from (\.+)([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 def _named_by_user(source: Path, _: bool) -> Path | None:
@@ -135,7 +137,7 @@ class KernelCache(FunctionCache):
         self._file_names = f"{where}-{function.__code__.co_firstlineno}.py{version}"
         # Code with indices checked and code without have the same arguments and sources.
         are_checked = config.BOUNDSCHECK  # type: ignore[attr-defined]
-        self._stamp = hashlib.sha256(self._source.read_bytes()).digest(), _all_kernels(), are_checked
+        self._stamp = _stamp(self._source), are_checked
 
     def _files(self, to_save: bool = False) -> Iterator[_CheckedFiles]:
         """Yield the files of this kernel in every folder."""
@@ -167,17 +169,30 @@ class KernelCache(FunctionCache):
         return None
 
 
-@cache
-def _all_kernels() -> bytes:
-    """Return a hash of the sources of all kernels: machine code has that of the kernels it calls in it.
+def _stamp(source: Path) -> bytes:
+    """Return a hash of a module and of all that it imports from its own package, for machine code has both in it.
 
     Numba looks at the file of the kernel itself only, and would go on with old code when another file has changed.
     Raises `OSError` if a source cannot be read.
     """
-    package = Path(__file__).parent
-    kernels = [path for path in package.parent.rglob("*kernel.py") if not path.name.startswith(".")]
-    sources = sorted([*package.rglob("[!.]*.py"), *kernels])
-    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).digest()
+    modules = [source]
+    for module in modules:  # which grows
+        modules += [one for one in _read(module)[1] if one not in modules]
+    return hashlib.sha256(b"".join(_read(module)[0] for module in modules)).digest()
+
+
+@cache
+def _read(module: Path) -> tuple[bytes, list[Path]]:
+    """Return a hash of the source of a module, and the files that its relative imports at the top level name."""
+    text, files = module.read_bytes(), set()
+    for dots, name, names in _RELATIVE_IMPORT.findall(text.decode()):
+        origin = module.parents[len(dots) - 1].joinpath(*name.split("."))
+        if origin.is_dir():
+            submodules = (origin / f"{name}.py" for name in re.findall(r"\w+", names))
+            files |= {origin / "__init__.py", *filter(os.path.lexists, submodules)}
+        else:
+            files.add(origin.with_name(f"{origin.name}.py"))
+    return hashlib.sha256(text).digest(), sorted(files)
 
 
 def _is_whole(path: str) -> bool:
