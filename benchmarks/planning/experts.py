@@ -67,5 +67,9 @@ def _fit(crowd: RealCrowd, labels: cw.Labels, gold: Array) -> Any:
 
 def _ranked(result: Any, labels: cw.Labels, strategy: str, seed: int) -> Array:
     """Return all items that are not gold, the one that should be decided first at the front."""
-    asked = cw.next_labels(labels, budget=labels.n_items, result=result, ask="expert", strategy=strategy, seed=seed)
+    if strategy == "random":
+        chosen: dict[str, Any] = {"random": labels.n_items, "seed": seed}
+    else:
+        chosen = {"budget": labels.n_items, "strategy": strategy}
+    asked = cw.next_labels(labels, result=result, ask="expert", **chosen)
     return asked.to_frame()["item"].to_numpy()

@@ -48,10 +48,12 @@ def _ranked(result: Any, labels: cw.Labels, strategy: str, seed: int) -> Array:
     """Return all items, the one that should be asked first at the front."""
     if strategy == "ActiveLab":
         return labels.names.items.gather(np.argsort(active_lab.scores(labels), kind="stable")).to_numpy()
-    asked = cw.next_labels(
-        labels, budget=labels.n_items, result=result, strategy=strategy, per_item_max=1, seed=seed
-    ).to_frame()
-    return asked["item"].to_numpy()
+    if strategy == "random":
+        return np.random.default_rng(seed).permutation(labels.names.items.sort().to_numpy())
+    if strategy == "fewest":
+        return np.asarray(result.to_frame().sort("votes", "confidence", "item")["item"])
+    asked = cw.next_labels(labels, budget=labels.n_items, result=result, strategy=strategy, per_item_max=1)
+    return asked.to_frame()["item"].to_numpy()
 
 
 def _give(have: Array, there: Array, ranked: Array, count: int) -> None:

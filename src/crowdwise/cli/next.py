@@ -24,15 +24,11 @@ def next_(
         str | None,
         typer.Option(help="Ask this worker, by its own name, about other items.", callback=options.in_utf8),
     ] = None,
-    strategy: Annotated[
-        str, typer.Option(help="expected; or, to compare: uncertain, fewest, random, best_worker.")
-    ] = "expected",
+    strategy: Annotated[str, typer.Option(help="expected, uncertain or best_worker.")] = "expected",
     per_item_max: Annotated[
         int | None, typer.Option(help="How many labels to ask for at most of one item; 3 if left out.")
     ] = None,
-    seed: Annotated[
-        int, typer.Option(help="The seed of what is drawn at random."), Needs("strategy=random", "random")
-    ] = 0,
+    seed: Annotated[int, typer.Option(help="The seed of what is drawn at random."), Needs("random")] = 0,
     method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
     gold: options.Gold = None,

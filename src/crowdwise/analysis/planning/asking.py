@@ -20,13 +20,13 @@ from ..pairing import same_labels
 from .experts import rank_for_expert
 from .needs import require_in_memory, require_whole
 from .reasons import reasons
-from .strategies import Offers, Request, check_strategy, choose
+from .strategies import Offers, Request, check_strategy, choose, draw
 
 # How many labels are asked for at most of one item at once: what is learned from the first may make others needless.
 _MOST_OF_ONE: Final = 3
 _LARGEST: Final = 10**9
 # The strategies by which an expert can be asked.
-_FOR_EXPERTS: Final = ("expected", "uncertain", "random")
+_FOR_EXPERTS: Final = ("expected", "uncertain")
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +107,8 @@ def next_labels(
         worker: The name of the worker who is asked; None for workers like those of the crowd. Items that this worker
             has labelled are left out.
         strategy: "expected" asks where labels are expected to make most answers right; "uncertain" where confidence is
-            least; "fewest" where labels are fewest; "random" by chance; "best_worker" is "uncertain", and each label is
-            to be given by the best worker who has not labelled the item. All but the first are there to compare with.
+            least; "best_worker" is "uncertain", and each label is to be given by the best worker who has not labelled
+            the item.
         per_item_max: How many labels to ask for at most of one item; 3 if None, and 1 of one worker or an expert.
         seed: The seed of what is drawn at random.
         costs: What each decision costs where each class is true, as in `decide`; None if every error costs the same.
@@ -140,7 +140,7 @@ def next_labels(
 
 def _for_expert(request: Request, strategy: str, random: int) -> Asking:
     """Return the items that an expert should decide: those drawn at random, and then those chosen by the strategy."""
-    drawn = choose("random", request._replace(budget=request.budget if strategy == "random" else random))
+    drawn = draw(request._replace(budget=random))
     left = request.open.copy()
     left[drawn.items] = False
     rest = request._replace(open=left, budget=request.budget - len(drawn.items))

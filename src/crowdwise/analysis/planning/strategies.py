@@ -1,7 +1,6 @@
 """The strategies: in which order further labels are asked for, by different ideas of which items need them."""
 
-from collections.abc import Callable, Mapping
-from typing import Final, Literal, NamedTuple, get_args
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -12,10 +11,8 @@ from ...results.result import Result
 from .foresight import foresee
 
 # How items are chosen. "expected": where labels make most answers right. "uncertain": where confidence is least.
-# "fewest": where labels are fewest. "random": by chance. "best_worker": as "uncertain", and each label is to be
-# given by the best worker who has not labelled the item.
-Strategy = Literal["expected", "uncertain", "fewest", "random", "best_worker"]
-STRATEGIES: Final[tuple[str, ...]] = get_args(Strategy)
+# "best_worker": as "uncertain", and each label is to be given by the best worker who has not labelled the item.
+STRATEGIES: Final = ("expected", "uncertain", "best_worker")
 # Values that differ by less than rounding errors do are equal.
 _DIGITS: Final = 10
 
@@ -32,7 +29,7 @@ class Request(NamedTuple):
         budget: How many labels to ask for.
         most: How many labels to ask for at most of one item.
         worker: The code of the worker who is asked; None for workers like those of the crowd.
-        seed: The seed of random choices.
+        seed: The seed of `draw`.
         costs: (classes, decisions), what each decision costs where each class is true; None to count right answers.
     """
 
@@ -66,7 +63,15 @@ class Offers(NamedTuple):
 
 def choose(strategy: str, request: Request) -> Offers:
     """Return the labels to ask for by a strategy, the most wanted first."""
-    return _STRATEGIES[strategy](request).first(request.budget)
+    offers = _expected(request) if strategy == "expected" else _uncertain(request)
+    return offers.first(request.budget)
+
+
+def draw(request: Request) -> Offers:
+    """Return one label each of as many items as the budget says, drawn at random."""
+    items = np.flatnonzero(request.open)
+    chance = np.random.default_rng(request.seed).random(len(items))
+    return _sorted(items, np.full(len(items), np.nan), chance).first(request.budget)
 
 
 def check_strategy(strategy: object) -> None:
@@ -96,20 +101,6 @@ def _uncertain(request: Request) -> Offers:
     return _sorted(items, lost[items], -lost[items], round_of)
 
 
-def _fewest(request: Request) -> Offers:
-    """Ask where labels are fewest, and where confidence is least among those with equally many."""
-    items, round_of = _rounds(request)
-    lost = np.round(request.loss, _DIGITS)[items]
-    return _sorted(items, np.full(len(items), np.nan), -lost, request.votes[items] + round_of)
-
-
-def _random(request: Request) -> Offers:
-    """Ask by chance; the second label of any item comes after the first labels of all."""
-    items, round_of = _rounds(request)
-    chance = np.random.default_rng(request.seed).random(len(items))
-    return _sorted(items, np.full(len(items), np.nan), chance, round_of)
-
-
 def _rounds(request: Request) -> tuple[Array, Array]:
     """Return the item of every label that may be asked for, and how many are asked for of this item before."""
     may_be = np.flatnonzero(request.open)
@@ -120,12 +111,3 @@ def _sorted(items: Array, values: Array, second: Array, first: Array | None = No
     """Sort offers by two keys, and by the number of the item where both are equal; the least is first."""
     order = np.lexsort((items, second) if first is None else (items, second, first))
     return Offers(items[order], values[order])
-
-
-_STRATEGIES: Final[Mapping[str, Callable[[Request], Offers]]] = {
-    "expected": _expected,
-    "uncertain": _uncertain,
-    "fewest": _fewest,
-    "random": _random,
-    "best_worker": _uncertain,
-}
