@@ -24,7 +24,7 @@ checked: .venv/tested generated
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-# What follows from the code: the public names' stub, the listing in docs/design.md, docs/methods.md.
+# What follows from the code: the public names' stub and docs/methods.md.
 generated: .venv/tested
 	$(BIN)/python -m tools.generate
 

@@ -2,10 +2,8 @@
 
 - `src/crowdwise/__init__.pyi`: the public names, for editors and type checkers.
 - `docs/methods.md`: the table of methods.
-- The listing of packages and modules in `docs/design.md`.
 """
 
-import ast
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -18,17 +16,11 @@ from crowdwise.methods import METHODS, NUMERIC_METHODS
 
 _ROOT: Final = Path(__file__).parent.parent
 _PACKAGE: Final = _ROOT / "src" / "crowdwise"
-_BEGIN, _END = "<!-- listing: made by tools/generate.py -->", "<!-- end of listing -->"
 
 
 def generated() -> dict[Path, str]:
     """Every generated file, and what must be in it."""
-    design = _ROOT / "docs" / "design.md"
-    return {
-        _PACKAGE / "__init__.pyi": _stub(),
-        _ROOT / "docs" / "methods.md": _table_of_methods(),
-        design: _with_listing(design.read_text(encoding="utf-8")),
-    }
+    return {_PACKAGE / "__init__.pyi": _stub(), _ROOT / "docs" / "methods.md": _table_of_methods()}
 
 
 def _stub() -> str:
@@ -88,41 +80,6 @@ def _parameters(methods: Mapping[str, type[Method]], kind: str) -> list[str]:
         lines += ["", f"### `{key}`{kind}", "", "| name | default | allowed | meaning |", "|---|---|---|---|"]
         lines += [f"| `{one.name}` | {one.default} | {one.allowed} | {one.meaning} |" for one in declared.values()]
     return lines
-
-
-def _with_listing(page: str) -> str:
-    """The page with the listing between its two marks made anew."""
-    before, _, rest = page.partition(_BEGIN)
-    _, _, after = rest.partition(_END)
-    return f"{before}{_BEGIN}\n\n{_listing()}\n{_END}{after}"
-
-
-def _listing() -> str:
-    """Every package and module with the first line of its docstring."""
-    lines = ["    src/crowdwise/"]
-    for path in sorted(_PACKAGE.iterdir(), key=lambda path: (path.is_dir(), path.name)):
-        if path.is_dir() and (path / "__init__.py").exists():
-            lines += ["", f"    {path.name + '/':<24}{_first_line(path / '__init__.py')}", *_modules(path, 2)]
-        elif path.suffix == ".py":
-            lines.append(f"      {path.name:<22}{_first_line(path)}")
-    return "\n".join([*lines, ""])
-
-
-def _modules(folder: Path, depth: int) -> list[str]:
-    lines = []
-    for path in sorted(folder.iterdir(), key=lambda path: (path.is_dir(), path.name)):
-        indent = " " * (4 + depth)
-        if path.is_dir() and (path / "__init__.py").exists():
-            lines += [f"{indent}{path.name + '/':<{23 - depth}} {_first_line(path / '__init__.py')}"]
-            lines += _modules(path, depth + 2)
-        elif path.suffix == ".py" and path.name != "__init__.py":
-            lines.append(f"{indent}{path.name:<{23 - depth}} {_first_line(path)}")
-    return lines
-
-
-def _first_line(path: Path) -> str:
-    told = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-    return told.splitlines()[0].replace("`", "")
 
 
 def main() -> None:
