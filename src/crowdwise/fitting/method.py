@@ -229,7 +229,7 @@ class Method(ABC):
         if self.most_classes is not None and labels.n_classes > self.most_classes:
             raise DataError(
                 f"{type(self).__name__} takes at most {self.most_classes} classes, and here are {labels.n_classes}: "
-                "use bwa, ds or another method."
+                "use adjudicator, bwa, ds or another method."
             )
 
     def last_change(self) -> float:

@@ -23,10 +23,9 @@ from ..numerics import Array
 class LogLinear(LogLinearMethod):
     """A matrix for every worker and every item; the workers' matrices are drawn to their mean.
 
-    Use it where accuracy matters most and all labels fit in memory. It has a matrix for every item, so it is slow, and
-    does not suit large data. With more than 16 classes, the classes that a worker never said share a number in each row
-    of its matrix, and so do those that were not said of an item; time then grows with labels times classes. The default
-    of `worker_ridge` was chosen among three values by the accuracy on the BWA paper's datasets.
+    Use it where accuracy matters most, all labels fit in memory and there are at most 16 classes. It has a matrix for
+    every item, so it is slow, and does not suit large data. The default of `worker_ridge` was chosen among three values
+    by the accuracy on the BWA paper's datasets.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)

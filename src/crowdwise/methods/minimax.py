@@ -24,8 +24,7 @@ class Minimax(LogLinearMethod):
 
     Use it where items mislead workers in different ways and there are few classes. The penalty grows with the square of
     the number of classes, so that with ten classes it learns next to nothing; use `loglinear` then. It has a matrix for
-    every item, so it needs all labels in memory. With more than 16 classes, those that were not said share a number, as
-    in `loglinear`.
+    every item, so it needs all labels in memory; it takes at most 16 classes.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(200, 10, classes=3, seed=1)

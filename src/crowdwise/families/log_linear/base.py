@@ -4,8 +4,8 @@ The probability of what a worker says of an item is the softmax of a row of the 
 item's true class. One iteration fits the workers' matrices, then the items' matrices, then the classes of the items.
 """
 
-import math
 from abc import abstractmethod
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import numpy as np
@@ -18,15 +18,44 @@ from ...numerics import Array
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions
 from ...results.gold import clamped_scores
-from .matrices import ByWorker, Interactions, Matrices
-from .tied_matrices import TiedMatrices
-from .whole_matrices import WholeMatrices
+from ...results.learned import Learned, PerItem, PerWorker, Trust, chances, share_right
+from .. import MATRIX_CLASSES
+from . import kernel
 
 # A run is the work that a thread takes at once. A run of this many labels is long enough, because fitting a matrix
 # takes much time per label.
 _LABELS_PER_RUN: Final = 1 << 12
-# With more classes than this, the numbers of classes that were not said are shared; see `tied_matrices`.
-_FEW_CLASSES: Final = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Interactions(Learned):
+    """What log-linear methods learn.
+
+    Attributes:
+        centre: (true class, said class), the matrix that the workers' matrices are drawn to.
+        log_prior: (classes), the logarithms of the classes' probabilities before any label, up to a constant.
+        worker_matrices: (workers, true class, said class), sigma in the formulas.
+        item_matrices: (items, true class, said class), tau in the formulas.
+    """
+
+    centre: Array
+    log_prior: Array
+    worker_matrices: PerWorker
+    item_matrices: PerItem
+
+    @property
+    def class_prior(self) -> Array:
+        """(classes), how common each class is expected to be."""
+        return chances(self.log_prior)
+
+    @property
+    def confusion(self) -> Array:
+        """(workers, true class, said class), the probability of what a worker says of an item whose matrix is zero."""
+        return chances(self.worker_matrices)
+
+    def trust(self) -> Trust:
+        """A worker is trusted by how often it is right, as the mean over the true classes."""
+        return share_right(self.confusion)
 
 
 class LogLinearMethod(InMemoryMethod):
@@ -37,6 +66,7 @@ class LogLinearMethod(InMemoryMethod):
     what the matrices are drawn to, and how strongly.
     """
 
+    most_classes: ClassVar[int] = MATRIX_CLASSES
     # Whether `centre` and the probabilities of the classes are learned; if not, they stay as they start.
     pooled: ClassVar[bool]
 
@@ -49,43 +79,54 @@ class LogLinearMethod(InMemoryMethod):
         """How strongly the workers' matrices are drawn to `centre`, and how strongly the items' matrices to zero."""
 
     def check(self, labels: Crowd) -> None:
-        """Refuse votes that name several classes, and more matrices than fit in memory."""
+        """Refuse votes that name several classes, many classes, and more matrices than fit in memory."""
         super().check(labels)
         require_room(
-            _kind(labels).size(labels),
+            self.bytes_needed(labels),
             f"{type(self).__name__} needs a matrix for every worker and item: {labels.n_workers:,} workers and "
             f"{labels.n_items:,} items with {labels.n_classes:,} classes",
             "Use a method with a number per worker instead, such as bwa.",
         )
 
+    def bytes_needed(self, labels: Crowd) -> int:
+        """How many bytes the matrices take: 8 each for a number and its exponential."""
+        return 16 * (labels.n_workers + labels.n_items) * labels.n_classes**2
+
     def iterate(self, labels: Labels) -> Steps:
-        """In every iteration, fit the workers' matrices, then the items' matrices, then the classes of the items."""
+        """In every iteration, an M step for the workers' matrices, one for the items' matrices, and an E step."""
         scores = shares(labels)
         votes = scores.sum(axis=0)
-        clamped, weighted = _known(labels, scores)
-        by_worker = ByWorker.of(labels)
-        matrices: Matrices = _kind(labels)(labels, by_worker, self.centre(labels.n_classes), self.ridges(labels))
-        log_prior = np.zeros(labels.n_classes)
-        # With many classes, a label takes the longer the more there are.
-        labels_per_run = math.ceil(_LABELS_PER_RUN * _FEW_CLASSES / max(_FEW_CLASSES, labels.n_classes))
-        worker_runs = list(runs(by_worker.starts, labels_per_run))
-        item_runs = list(runs(labels.item_starts, labels_per_run))
+        centre, log_prior = self.centre(labels.n_classes), np.zeros(labels.n_classes)
+        zero = np.zeros_like(centre)
+        worker_ridge, item_ridge = self.ridges(labels)
+        workers, items = np.tile(centre, (labels.n_workers, 1, 1)), np.tile(zero, (labels.n_items, 1, 1))
+        # The exponentials of the matrices, each row divided by its largest, so that none overflows.
+        worker_weights = np.tile(np.exp(centre - centre.max(axis=1, keepdims=True)), (labels.n_workers, 1, 1))
+        item_weights = np.ones_like(items)
+        order = np.argsort(labels.workers, kind="stable")
+        worker_starts = np.searchsorted(labels.workers[order], np.arange(labels.n_workers + 1))
+        by_worker = (worker_starts, labels.item_of[order], labels.item_of[order], labels.labels[order])
+        by_item = (labels.item_starts, labels.item_of, labels.workers, labels.labels)
+        worker_runs, item_runs = (list(runs(starts, _LABELS_PER_RUN)) for starts in (worker_starts, labels.item_starts))
         log_likelihood, changes = np.zeros(len(item_runs)), np.zeros((len(item_runs), labels.n_classes))
 
         def fit_workers(run: int) -> None:
-            matrices.fit_workers(*worker_runs[run], weighted)
+            given = (*worker_runs[run], *by_worker, weighted, item_weights)
+            kernel.fit_matrices(*given, workers, worker_weights, centre, worker_ridge)
 
         def fit_items(run: int) -> None:
-            matrices.fit_items(*item_runs[run], clamped)
+            given = (*item_runs[run], *by_item, clamped, worker_weights)
+            kernel.fit_matrices(*given, items, item_weights, zero, item_ridge)
 
         def score(run: int) -> None:
-            log_likelihood[run] = matrices.score(*item_runs[run], log_prior, scores, changes[run])
+            given = (*item_runs[run], *labels.arrays, worker_weights, item_weights, log_prior)
+            log_likelihood[run] = kernel.score_matrices(*given, scores, changes[run])
 
         with Threads(len(worker_runs)) as on_workers, Threads(len(item_runs)) as on_items:
             while True:
-                clamped, weighted = _known(labels, scores)
+                clamped, weighted = _with_gold(labels, scores)
                 if self.pooled:
-                    matrices.pool()
+                    centre = workers.mean(axis=0)
                 on_workers.run(fit_workers)
                 on_items.run(fit_items)
                 if self.pooled:
@@ -93,19 +134,19 @@ class LogLinearMethod(InMemoryMethod):
                     log_prior = np.log(np.maximum(clamped.sum(axis=0) + votes, 1e-300))
                 changes[:] = 0
                 on_items.run(score)
-                learned = matrices.learned(log_prior)
-                final = _known(labels, scores)[0]
+                learned = Interactions(centre, log_prior, workers, items)
+                final = _with_gold(labels, scores)[0]
                 yield Step(float(changes.max()), ready(final, learned), -float(log_likelihood.sum()))
 
     def contributions(self, one: Labels, item: int, workers: Interactions) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of every class."""
-        both = np.stack([workers.worker_matrix(worker) for worker in one.workers]) + workers.item_matrix(item)
+        both = workers.worker_matrices[one.workers] + workers.item_matrices[item]
         highest = both.max(axis=2, keepdims=True)
         log_chance = both - highest - np.log(np.exp(both - highest).sum(axis=2, keepdims=True))
         return Contributions(workers.log_prior, log_chance.swapaxes(1, 2), logarithmic=True)
 
 
-def _known(labels: Labels, scores: Array) -> tuple[Array, Array]:
+def _with_gold(labels: Labels, scores: Array) -> tuple[Array, Array]:
     """Return scores in which items of known class are clamped to it, and the same with these items counting for more.
 
     The scores themselves stay as they follow from the matrices, so that their changes show whether they have settled.
@@ -114,8 +155,3 @@ def _known(labels: Labels, scores: Array) -> tuple[Array, Array]:
         return scores, scores
     clamped = clamped_scores(labels.gold, scores)
     return clamped, clamped * np.where(labels.gold >= 0, labels.known.gold_weight, 1.0)[:, None]
-
-
-def _kind(labels: Crowd) -> type[WholeMatrices] | type[TiedMatrices]:
-    """How the matrices are kept: whole if there are few classes, else with shared numbers."""
-    return WholeMatrices if labels.n_classes <= _FEW_CLASSES else TiedMatrices

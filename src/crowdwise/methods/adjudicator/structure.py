@@ -13,13 +13,14 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...data.numbering import Numbering, inverse
+from ...families import MATRIX_CLASSES
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker
 from .copies import Copies
 
 # Every worker has a whole matrix of logits if there are no more classes than this, and a few numbers for every class if
 # there are more. Nothing else decides which form of the workers it is.
-FEW_CLASSES: Final = 16
+FEW_CLASSES: Final = MATRIX_CLASSES
 # The strengths of pulls, in logits. How common each one is, is learned.
 STRENGTHS: Final = np.array([1.0, 2.0, 4.0])
 # The probabilities of types before any label: no pull; a pull towards the true class, of each strength ("easy"); a pull
