@@ -15,8 +15,8 @@ import numpy as np
 
 from ..data.labels import Labels, shares
 from ..errors import require_room
-from ..families.confusion_matrices import kernel as confusion_matrices_kernel
 from ..families.confusion_matrices.base import ConfusionCounts, Confusions
+from ..families.confusion_matrices.model import sweep_confusions
 from ..fitting.engines.base import Finished, Lasting
 from ..fitting.engines.memory import make_result
 from ..fitting.loop import Fitted, IterativeMethod, if_known, run
@@ -178,10 +178,8 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
     def sweep(self, labels: Labels, scores: Array, workers: Subtypes | None, counts: ConfusionCounts) -> Array:
         """Score items by the posterior probabilities of their states, and count what each worker says of each state."""
         changes = np.zeros(scores.shape[1])
-        confusion_matrices_kernel.sweep_confusions(
-            labels.item_starts,
-            labels.workers,
-            labels.labels,
+        sweep_confusions(
+            labels,
             None,  # there are too many states for the registers of a processor
             None if workers is None else (workers.evidence.reshape(-1, scores.shape[1]), workers.log_prior),
             _NEGLIGIBLE,

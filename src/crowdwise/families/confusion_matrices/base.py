@@ -15,7 +15,7 @@ from ...fitting.loop import IterativeMethod, if_known
 from ...numerics import Array
 from ...results.contributions import Contributions
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances, share_right
-from . import kernel
+from .model import sweep_confusions
 
 # With more classes than this, the numbers of one item do not fit in the registers of a processor.
 _MOST_IN_REGISTERS: Final = 8
@@ -102,10 +102,8 @@ class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
     def sweep(self, labels: Labels, scores: Array, workers: Confusions | None, counts: ConfusionCounts) -> Array:
         """Score items by the posterior probabilities of their classes, and count what workers say of each class."""
         changes = np.zeros(labels.n_classes)
-        kernel.sweep_confusions(
-            labels.item_starts,
-            labels.workers,
-            labels.labels,
+        sweep_confusions(
+            labels,
             in_registers(labels.n_classes),
             None if workers is None else (workers.evidence.reshape(-1, labels.n_classes), workers.log_prior),
             np.inf,  # leave out no class: without smoothing, even a tiny probability can decide a row of a matrix

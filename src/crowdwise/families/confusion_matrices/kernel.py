@@ -5,7 +5,7 @@ import numpy as np
 from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
 from ...numerics.simd import distance, exponential, fetch, larger, largest, load, spread, store, total, where_larger
-from ..coins.kernel import _normalise
+from ...numerics.softmax_kernel import normalise
 
 _U = np.uint64
 _LARGE = 1e300
@@ -20,7 +20,7 @@ def sweep_confusions(
     workers: Array,
     labels: Array,
     block: tuple[int, ...] | None,
-    beliefs: tuple[Array, Array] | None,
+    parameters: tuple[Array, Array] | None,
     negligible: float,
     scores: Array,
     changes: Array,
@@ -31,10 +31,10 @@ def sweep_confusions(
     """Score every item by the posterior probabilities of its classes, and count what each worker says of each class.
 
     `block` is a tuple of all classes, if they are few enough for a register (see `simd.lanes`), and None if they are
-    not. `beliefs` is two arrays. The first (workers * said classes, true classes) is what a label adds to the support
-    of each true class: the row of worker j who says class y is j times the number of classes that can be said, plus y.
-    The second (true classes) is the support of each class before any label. Supports are as in `posteriors`. If
-    `beliefs` is None, scores stay as they are. Classes whose support is `negligible` below that of the best get the
+    not. `parameters` is two arrays. The first (workers * said classes, true classes) is what a label adds to the
+    support of each true class: the row of worker j who says class y is j times the number of classes that can be said,
+    plus y. The second (true classes) is the support of each class before any label. Supports are as in `softmax`. If
+    `parameters` is None, scores stay as they are. Classes whose support is `negligible` below that of the best get the
     probability zero.
 
     Overwrites `scores` (items, true classes). Raises `changes` (true classes) to the largest change of a score. Adds
@@ -45,9 +45,9 @@ def sweep_confusions(
     n_said, counts = confusion.shape[1], confusion.reshape(-1, scores.shape[1])
     votes = (item_starts, workers, labels)
     if block is not None:
-        log_likelihood[0] += _sweep_few(*votes, block, n_said, beliefs, negligible, scores, changes, counts, classes)
+        log_likelihood[0] += _sweep_few(*votes, block, n_said, parameters, negligible, scores, changes, counts, classes)
     if block is None:
-        log_likelihood[0] += _sweep_many(*votes, n_said, beliefs, negligible, scores, changes, counts, classes)
+        log_likelihood[0] += _sweep_many(*votes, n_said, parameters, negligible, scores, changes, counts, classes)
 
 
 @compiled
@@ -57,7 +57,7 @@ def _sweep_few(
     labels: Array,
     block: tuple[int, ...],
     n_said: int,
-    beliefs: tuple[Array, Array] | None,
+    parameters: tuple[Array, Array] | None,
     negligible: float,
     scores: Array,
     changes: Array,
@@ -71,8 +71,8 @@ def _sweep_few(
     """
     width, row_of_classes, row_of_changes = _U(n_said), classes.reshape(1, -1), changes.reshape(1, -1)
     prior = spread(0.0, block)
-    if beliefs is not None:
-        rows, log_prior = beliefs
+    if parameters is not None:
+        rows, log_prior = parameters
         prior = load(log_prior.reshape(1, -1), _U(0), block)
     by_class, moved = load(row_of_classes, _U(0), block), load(row_of_changes, _U(0), block)
     ones, nothing, threshold = spread(1.0, block), spread(0.0, block), spread(-negligible, block)
@@ -81,7 +81,7 @@ def _sweep_few(
     for i in range(_U(item_starts.size - 1)):
         low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
         score = load(scores, i, block)
-        if beliefs is not None:
+        if parameters is not None:
             support = prior
             for e in range(low, high):
                 ahead = min(e + _AHEAD, last)
@@ -119,7 +119,7 @@ def _sweep_many(
     workers: Array,
     labels: Array,
     n_said: int,
-    beliefs: tuple[Array, Array] | None,
+    parameters: tuple[Array, Array] | None,
     negligible: float,
     scores: Array,
     changes: Array,
@@ -130,18 +130,18 @@ def _sweep_many(
     n_classes, width = _U(scores.shape[1]), _U(n_said)
     support, possible = np.empty(n_classes), np.empty(n_classes, np.uint64)
     log_total = 0.0
-    if beliefs is not None:
-        rows, log_prior = beliefs
+    if parameters is not None:
+        rows, log_prior = parameters
     for i in range(_U(item_starts.size - 1)):
         low, high = _U(item_starts[i]), _U(item_starts[i + _U(1)])
-        if beliefs is not None:
+        if parameters is not None:
             for k in range(n_classes):
                 support[k] = log_prior[k]
             for e in range(low, high):
                 row = _U(workers[e]) * width + _U(labels[e])
                 for k in range(n_classes):
                     support[k] += rows[row, k]
-            log_total += _normalise(support, scores, i, changes, negligible)
+            log_total += normalise(support, scores, i, changes, negligible)
         # Most of many classes have the probability zero: only the others are counted.
         n_possible = _U(0)
         for k in range(n_classes):

@@ -10,7 +10,7 @@ import numpy as np
 from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
 from ...numerics.small_matrices import solve
-from ..coins.kernel import _normalise
+from ...numerics.softmax_kernel import normalise
 
 _U = np.uint64
 # The most steps of Newton's method; it converges in a few, because these problems are strictly convex.
@@ -169,5 +169,5 @@ def score_matrices(
                 for a in range(n_classes):
                     total += worker_weights[j, k, a] * item_weights[i, k, a]
                 support[k] += np.log(worker_weights[j, k, y] * item_weights[i, k, y] / total)
-        log_likelihood += _normalise(support, scores, i, changes)
+        log_likelihood += normalise(support, scores, i, changes)
     return log_likelihood

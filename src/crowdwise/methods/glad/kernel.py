@@ -7,9 +7,9 @@ A label is right with the probability sigmoid(ability of its worker * ease of it
 
 import numpy as np
 
-from ...families.coins.kernel import _normalise
 from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
+from ...numerics.softmax_kernel import normalise
 
 _U = np.uint64
 _LARGE = 1e300
@@ -42,7 +42,7 @@ def score_abilities(
         for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
             # The logarithm of the odds of a probability sigmoid(x) is x.
             support[_U(labels[e])] += ability[_U(workers[e])] * ease + spread
-        _normalise(support, scores, i, changes)
+        normalise(support, scores, i, changes)
 
 
 @compiled
@@ -132,7 +132,7 @@ def marginal_objective(
             total += max(x, 0.0) + spread
             support[_U(labels[e])] += x + spread
             chance[e - low] = (1.0 if x > 0 else t) / (1.0 + t)
-        total -= _normalise(support, posterior, 0, changes)
+        total -= normalise(support, posterior, 0, changes)
         gradient, information = 0.0, 0.0
         for e in range(low, high):
             j = _U(workers[e])

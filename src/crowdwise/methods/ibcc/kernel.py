@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...families.coins.kernel import _normalise
 from ...numerics import Array
 from ...numerics.compilation import allocating
+from ...numerics.softmax_kernel import normalise
 
 _U = np.uint64
 
@@ -48,7 +48,7 @@ def sweep_messages(
             j, y = _U(workers[e]), _U(labels[e])
             for k in range(n_classes):
                 support[k] += np.log((cells[j, y, k] - messages[e, k]) / (rows[j, k] - messages[e, k]))
-        _normalise(support, scores, i, changes)
+        normalise(support, scores, i, changes)
         for e in range(low, high):
             j, y = _U(workers[e]), _U(labels[e])
             for k in range(n_classes):

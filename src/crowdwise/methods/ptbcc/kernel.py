@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ...families.coins.kernel import _normalise
 from ...numerics import Array
 from ...numerics.compilation import allocating
+from ...numerics.softmax_kernel import normalise
 
 _U = np.uint64
 
@@ -76,7 +76,7 @@ def sweep_prototypes(
                 for k in range(n_classes):
                     support[k] += share[e - low, s] * log_matrix[s, y, k]
         if mixtures is not None:
-            _normalise(support, scores, i, changes)
+            normalise(support, scores, i, changes)
         for k in range(n_classes):
             classes[k] += scores[i, k]
         for e in range(low, high):
