@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import crowdwise as cw
-from crowdwise.fitting.loop import SweepingMethod
+from crowdwise.fitting.sweeping import SweepingMethod
 from crowdwise.methods import METHODS
 
 from .limit import CLASSES, Limit

@@ -1,11 +1,18 @@
 """Panels of a few judges who all label everything: which methods follow one of them? `python -m benchmarks.panels`."""
 
+from typing import Any
+
 import numpy as np
 
 import crowdwise as cw
 from crowdwise.numerics import Array
 
-_METHODS = {"mv": cw.MajorityVote(), "ds": cw.DawidSkene(), "bwa": cw.BWA(), "adjudicator": cw.Adjudicator()}
+_METHODS: dict[str, Any] = {
+    "mv": cw.MajorityVote(),
+    "ds": cw.DawidSkene(),
+    "bwa": cw.BWA(),
+    "adjudicator": cw.Adjudicator(),
+}
 _PANELS = 20
 _ITEMS = 1000
 _ACCURACY = 0.8

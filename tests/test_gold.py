@@ -188,7 +188,7 @@ def test_gold_at_random_is_hardly_ever_called_disputed() -> None:
 def test_gold_that_speaks_for_no_other_reading_leaves_it() -> None:
     labels, truth = panel(7, copied=False, seed=1)
     found = cw.Adjudicator().fit(labels, gold=dict(list(truth.items())[:50]))
-    assert found.known.first is None
+    assert found.known.initial_workers is None
     assert found.gold_check is not None
     assert not found.gold_check.prefers_majority
 

@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.fitting.loop import Fitted
-from crowdwise.fitting.restarts import best_of
+from crowdwise.fitting.restarts import Fitted, best_of
 from crowdwise.results.convergence import Convergence
 from crowdwise.results.result import Ending
 from crowdwise.testing import on_threads

@@ -15,7 +15,8 @@ from ..data.numbers import Numbers
 from ..data.reading import read_labels
 from ..errors import CallError, did_you_mean
 from ..fitting.gold import GOLD_WEIGHT
-from ..fitting.method import Method, Progress
+from ..fitting.iterations import Progress
+from ..fitting.method import Method
 from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust

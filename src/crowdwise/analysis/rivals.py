@@ -131,7 +131,7 @@ def rivals(result: Result, labels: Labels) -> Rivals | None:
     method = result.method
     if not isinstance(method, Adjudicator) or not isinstance(labels, Labels):
         return None
-    if not has_readings(labels) or result.known.first is not None:  # then gold has settled it
+    if not has_readings(labels) or result.known.initial_workers is not None:  # then gold has settled it
         return None
     # Other readings know what this one knew.
     labels = replace(same_labels(result, labels), gold=result.gold, known=result.known)

@@ -286,7 +286,7 @@ def fit(
     from ..errors import DataError
 
     known: Any = {} if given is None else given._asdict()
-    with terminal.progress(method.last_change()) as progress:
+    with terminal.progress(method.tolerance) as progress:
         result: Any = method.fit(labels, **known, progress=progress, warn=False)
     if strict and not result.convergence.converged:
         raise DataError(f"{method.key} {result.convergence}, and --strict takes no such answer.")

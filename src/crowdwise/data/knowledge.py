@@ -20,24 +20,25 @@ class Known:
 
     Attributes:
         gold_weight: How many items each item with a known class counts as in what is learned about the workers.
-        past: What a method counted in earlier labels, by name and with workers in the order of their numbers; None if
-            there are none.
-        absent: The same of workers who gave none of these labels, and which items were counted; a `History`, or None.
+        earlier: What a method counted in earlier labels, by name and with workers in the order of their numbers; None
+            if there are none.
+        other_workers: The same of workers who gave none of these labels, and which items were counted; a `History`, or
+            None.
         evidence: (2, 3, workers), how right workers were in earlier labels; see `Quality.evidence`. None if unknown.
         recalibration: What the gold of earlier labels taught about confidence; a `Recalibration`, or None.
         followers: (pairs, 4), which workers copied others in earlier labels: the number of the follower, the number of
             its leader, how often they agreed, and about how many items. None if nothing is known.
-        first: The workers' parameters that the iterations begin with, because the known classes speak for them; workers
-            are in the order of their numbers. None for the method's own start.
+        initial_workers: The workers' parameters that the iterations begin with, because the known classes speak for
+            them; workers are in the order of their numbers. None for the method's own start.
     """
 
     gold_weight: float = 1.0
-    past: Mapping[str, Array] | None = None
-    absent: Any = None
+    earlier: Mapping[str, Array] | None = None
+    other_workers: Any = None
     evidence: Array | None = None
     recalibration: Any = None
     followers: Array | None = None
-    first: Any = None
+    initial_workers: Any = None
 
 
 NOTHING_KNOWN: Final = Known()

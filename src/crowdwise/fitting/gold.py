@@ -36,11 +36,12 @@ from ..results.quality import accuracies_by, quality_by
 from ..results.recalibration import Recalibration
 from ..results.result import Quality
 from .disputes import lower_agreement
+from .history import with_classes
 from .readings import Readings, Weighed
-from .remembering import with_classes
 
 if TYPE_CHECKING:  # method.py imports this module
-    from .method import Method, Progress
+    from .iterations import Progress
+    from .method import Method
 
 # How many items each item of known class counts as, if nothing else is said; docs/gold.md says how it was chosen.
 GOLD_WEIGHT: Final = 5.0
@@ -90,7 +91,7 @@ class _Gold:
                 f"not as {GOLD_WEIGHT:g}, and how many are found says little about other items."
             )
         # Readings are of these labels in these classes alone.
-        plain = method is not None and known.past is None and self._crowd is labels
+        plain = method is not None and known.earlier is None and self._crowd is labels
         self._readings = Readings(method, method.readings(labels) if plain and method else [])
 
     @cached_property
@@ -109,8 +110,8 @@ class _Gold:
             return self._crowd.with_known(table, known)
         # Gold that decides between readings has done its work, and is mostly chosen for it.
         weight = 1.0 if self._may_count_once else known.gold_weight
-        first = self._readings.workers[weighed.best]
-        return self._crowd.with_known(table, replace(known, first=first, gold_weight=weight))
+        workers = self._readings.workers[weighed.best]
+        return self._crowd.with_known(table, replace(known, initial_workers=workers, gold_weight=weight))
 
     def about_readings(self) -> list[str]:
         """Return a sentence if the known classes speak for another reading than the method's own; else none."""

@@ -1,57 +1,61 @@
-"""`Iterations`: counts iterations, reports progress, and decides when a loop ends. Both loops of methods use it."""
+"""`run_steps`: the loop of all methods. It counts iterations, reports progress, and decides when to stop."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
 
+from ..numerics import Array
 from ..results.convergence import Convergence
+from ..results.learned import Learned
+
+# Called with the number of the iteration and the change in it, after each iteration.
+Progress: TypeAlias = Callable[[int, float], None]
+
+Outcome = TypeVar("Outcome")
 
 
-class Iterations:
-    """The iterations of one fit.
+@dataclass(frozen=True)
+class Step(Generic[Outcome]):
+    """What one iteration reports to the loop.
 
-    Args:
-        tolerance: The iterations have converged when the change in one of them is no more than this.
-        least: The fewest iterations before the loop ends because it has converged.
-        most: The most iterations before the loop ends without having converged.
-        progress: Called with the number of the iteration and the change in it, after each iteration.
-        objective: The objective before the first iteration; None if the method has none.
+    Attributes:
+        change: The largest change in this iteration, which the loop compares with the method's tolerance.
+        finish: Returns what was learned. It is called after the last iteration only, before the generator goes on.
+        objective: The objective after this iteration; None if the method has none.
     """
 
-    def __init__(
-        self,
-        tolerance: float,
-        most: int,
-        progress: Callable[[int, float], None] | None,
-        objective: float | None = None,
-        least: int = 1,
-    ) -> None:
-        self._tolerance = tolerance
-        self._least = least
-        self._most = most
-        self._progress = progress
-        self._objective = [] if objective is None else [objective]
-        self._done = 0
-        self._change = 0.0
+    change: float
+    finish: Callable[[], Outcome]
+    objective: float | None = None
 
-    def ended(self, change: float, objective: float | None = None) -> bool:
-        """Count one more iteration, report it, and return whether it was the last.
 
-        Args:
-            change: The largest change in this iteration.
-            objective: The objective after it; None if the method has none.
-        """
-        self._done += 1
-        self._change = change
-        if objective is not None:
-            self._objective.append(objective)
-        if self._progress is not None:
-            self._progress(self._done, change)
-        return self._converged or self._done >= self._most
+# What a method in memory yields: `finish` returns the scores and what was learned.
+Steps: TypeAlias = Generator[Step[tuple[Array, Learned]], None, None]
 
-    @property
-    def convergence(self) -> Convergence:
-        """How the iterations ended: how many there were, whether they converged, and the objective after each."""
-        return Convergence(self._done, self._converged, self._change, tuple(self._objective))
 
-    @property
-    def _converged(self) -> bool:
-        return self._change <= self._tolerance and self._done >= self._least
+def ready(scores: Array, learned: Learned) -> Callable[[], tuple[Array, Learned]]:
+    """The `finish` of a step whose scores and learned parameters exist already."""
+    return lambda: (scores, learned)
+
+
+def run_steps(
+    method: Any, steps: Iterator[Step[Outcome]], progress: Progress | None, objective: float | None = None
+) -> tuple[Outcome, Convergence]:
+    """Iterate until a change is within the method's tolerance, or its iterations run out.
+
+    Args:
+        method: A `Method`: its tolerance, `max_iterations` and `least_iterations` end the loop.
+        steps: Yields a step after each iteration, without end.
+        progress: Called after each iteration.
+        objective: The objective before the first iteration; None if the method has none.
+    """
+    objectives = [objective]
+    for number, step in enumerate(steps, 1):
+        objectives.append(step.objective)
+        if progress is not None:
+            progress(number, step.change)
+        converged = step.change <= method.tolerance and number >= method.least_iterations
+        if converged or number >= method.max_iterations:
+            course = tuple(value for value in objectives if value is not None)
+            return step.finish(), Convergence(number, converged, step.change, course)
+    raise AssertionError("steps have no end")

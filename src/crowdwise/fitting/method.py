@@ -7,10 +7,10 @@ the report's last section and the docs are made from these.
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import Field, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeAlias, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, get_args, overload
 
 import numpy as np
 
@@ -31,10 +31,8 @@ from ..results.result import Result
 from . import parameters
 from .fit_cautions import cautions_of_fit
 from .gold import GOLD_WEIGHT, check_weight, fit_with_gold
-from .remembering import check_decay, remember
-
-# Called with the number of the iteration and the change in it, after each iteration.
-Progress: TypeAlias = Callable[[int, float], None]
+from .history import check_decay, remember
+from .iterations import Progress
 
 _SWEEPING: Final = "use adjudicator, bwa, ds or another method that sweeps over the items."
 _ALTERNATIVES: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
@@ -87,6 +85,12 @@ class Method(ABC):
     adds_fractions: ClassVar[bool] = True
     # Whether the quality of a worker is an estimate of its accuracy. If False, it is its agreement with the answers.
     measures_accuracy: ClassVar[bool] = True
+    # Iterations end when the change in one of them is no more than the tolerance, or when they run out. Methods that
+    # iterate declare the first two as parameters.
+    tolerance: float
+    max_iterations: int
+    # The fewest iterations before the scores count as converged.
+    least_iterations: ClassVar[int] = 1
     # Parameters of the release before that have another name now: for each, a sentence that says what to use instead.
     renamed: ClassVar[Mapping[str, str]] = {}
 
@@ -231,10 +235,6 @@ class Method(ABC):
                 f"{type(self).__name__} takes at most {self.most_classes} classes, and here are {labels.n_classes}: "
                 "use adjudicator, bwa, ds or another method."
             )
-
-    def last_change(self) -> float:
-        """The change at which the iterations end: the tolerance of methods that iterate, 0 for others."""
-        return 0.0
 
     @property
     def takes_sets(self) -> bool:

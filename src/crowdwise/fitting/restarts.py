@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from threading import Lock
 
 import numpy as np
@@ -12,8 +12,24 @@ import polars as pl
 from ..data.labels import Labels
 from ..numerics import Array
 from ..parallel import thread_count
-from .loop import Fitted
-from .method import Progress
+from ..results.result import Ending
+from .engines.memory import MemoryEngine
+from .iterations import Progress
+from .sweeping import AnySweeping
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a loop in memory ended with: the scores (items, classes), and how it ended."""
+
+    scores: Array
+    ending: Ending
+
+
+def fit_from(method: AnySweeping, labels: Labels, start: Array, progress: Progress | None) -> Fitted:
+    """Iterate in memory from the scores `start` (items, classes) instead of the method's own; they are overwritten."""
+    with MemoryEngine(method, labels, start) as engine:
+        return Fitted(start, method.iterate(engine, progress))
 
 
 def by_name(names: pl.Series, drawn: Array) -> Array:

@@ -11,16 +11,17 @@ from ..results.convergence import Convergence
 from ..results.learned import Learned
 from ..results.result import Ending
 from .engines.base import Engine
-from .loop import SweepingMethod
-from .method import Progress
+from .iterations import Progress
+from .sweeping import SweepingMethod
 
 
 @dataclass(frozen=True)
-class VoteShares(SweepingMethod):
+class VoteShares(SweepingMethod[Learned, tuple[()]]):
     """The score of a class is its share of the votes on the item; nothing is learned about the workers."""
 
     measures_accuracy: ClassVar[bool] = False
     adds_fractions: ClassVar[bool] = False
+    tolerance = 0.0
 
     @property
     def takes_sets(self) -> bool:
@@ -32,13 +33,17 @@ class VoteShares(SweepingMethod):
         """Why there is nothing to go on from."""
         return "because it learns nothing about the workers"
 
-    def empty_counts(self, labels: Labels, workers: None) -> tuple[()]:
+    def empty_counts(self, labels: Labels, workers: Learned | None) -> tuple[()]:
         """An empty tuple: nothing is counted."""
         return ()
 
-    def sweep(self, labels: Labels, scores: Array, workers: None, counts: tuple[()]) -> Array:
+    def sweep(self, labels: Labels, scores: Array, workers: Learned | None, counts: tuple[()]) -> Array:
         """Leave the scores as they start, which is as the shares of the votes, and return that nothing changed."""
         return np.zeros(labels.n_classes)
+
+    def estimate(self, counts: tuple[()], previous: Learned | None, change: Array) -> Learned:
+        """Nothing."""
+        return Learned()
 
     def rescore(self, labels: Labels, workers: Learned) -> Array:
         """The shares of the votes, whatever else is known."""

@@ -17,12 +17,12 @@ from ..data.labels import Labels, shares
 from ..errors import require_room
 from ..families.confusion_matrices.base import ConfusionCounts, Confusions
 from ..families.confusion_matrices.model import sweep_confusions
-from ..fitting.engines.base import Finished, Lasting
 from ..fitting.engines.memory import make_result
-from ..fitting.loop import Fitted, IterativeMethod, if_known, run
-from ..fitting.method import Progress, Reference
+from ..fitting.iterations import Progress
+from ..fitting.method import Reference
 from ..fitting.parameters import parameter, random_seed, settled_within
-from ..fitting.restarts import attempts_at_once, best_of, by_name
+from ..fitting.restarts import Fitted, attempts_at_once, best_of, by_name, fit_from
+from ..fitting.sweeping import Finished, Statistics, SweepingMethod, if_known
 from ..numerics import Array
 from ..results.learned import chances
 from ..results.result import Ending, Result
@@ -53,7 +53,7 @@ class Subtypes(Confusions):
 
 
 @dataclass(frozen=True)
-class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
+class EBCC(SweepingMethod[Subtypes, ConfusionCounts]):
     """Workers whose errors are correlated through hidden subtypes of the classes.
 
     Use it where many workers make the same error on the same hard items. It takes `subtypes` times as long as other
@@ -135,7 +135,7 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
             random = np.random.default_rng([self.seed, number])
             split = by_name(labels.names.items, random.dirichlet(np.ones(self.subtypes), share.shape))
             start = (share[:, :, None] * split).reshape(len(share), -1)
-            return run(self, labels, start, progress)
+            return fit_from(self, labels, start, progress)
 
         best = best_of(self.restarts, attempt, labels, progress)
         return make_result(self, labels, best.scores, best.ending)
@@ -204,18 +204,18 @@ class EBCC(IterativeMethod[Subtypes, ConfusionCounts]):
         """Count items of a known class: no other class is possible, but all of its subtypes are."""
         self.sweep(labels, scores, None if workers is None else if_known(workers, known, self.subtypes), counts)
 
-    def lasting(self, ending: Ending) -> Lasting:
+    def statistics(self, ending: Ending) -> Statistics:
         """Return what was counted, with an axis for classes and one for subtypes instead of one for states."""
-        kept = super().lasting(ending)
+        kept = super().statistics(ending)
         confusion, classes = kept.per_worker["confusion"], kept.shared["classes"]
         kept.per_worker["confusion"] = confusion.reshape(*confusion.shape[:-1], -1, self.subtypes)
         kept.shared["classes"] = classes.reshape(-1, self.subtypes)
         return kept
 
-    def add_past(self, counts: ConfusionCounts, past: Mapping[str, Array], workers: Subtypes | None) -> None:
+    def add_earlier(self, counts: ConfusionCounts, earlier: Mapping[str, Array], workers: Subtypes | None) -> None:
         """Add what was counted in earlier labels."""
-        of_states = {name: past[name].reshape(*past[name].shape[:-2], -1) for name in ("confusion", "classes")}
-        super().add_past(counts, of_states, workers)
+        of_states = {name: earlier[name].reshape(*earlier[name].shape[:-2], -1) for name in ("confusion", "classes")}
+        super().add_earlier(counts, of_states, workers)
 
     def estimate(self, counts: ConfusionCounts, previous: Subtypes | None, change: Array) -> Subtypes:
         """The expected logarithms of all probabilities under their Dirichlet posteriors."""

@@ -190,7 +190,7 @@ class Counted:
         class_axes: See `History`.
         before: What was known at the start: of these workers, how right they were (see `Quality.evidence`); None if
             nothing was known.
-        absent: What was known of workers who gave none of these labels, and of earlier items; None if nothing was.
+        other_workers: What was known of workers who gave none of these labels, and of earlier items; None if nothing.
     """
 
     classes: pl.Series
@@ -199,7 +199,7 @@ class Counted:
     shared: Mapping[str, Array]
     class_axes: Mapping[str, tuple[int, ...]]
     before: Array | None
-    absent: History | None
+    other_workers: History | None
 
     def history(
         self,
@@ -234,7 +234,7 @@ class Counted:
             }
         )
         found = History(described(method), self.classes, self.workers, arrays, shared, self.class_axes, items, copies)
-        return found if self.absent is None else found.plus(replace(self.absent, method=found.method))
+        return found if self.other_workers is None else found.plus(replace(self.other_workers, method=found.method))
 
 
 def _sum_of_copies(one: pl.DataFrame, other: pl.DataFrame, workers: pl.Series) -> pl.DataFrame:

@@ -27,7 +27,7 @@ Self = TypeVar("Self", bound="Learned")
 class ClassAxes(tuple[int, ...]):
     """Which axes of an array that is worth keeping are the classes; later labels may name more classes.
 
-    A declaration is `Annotated[PerWorker, ClassAxes((1, 2))]`. It is about the array as `Sweeping.lasting` returns it.
+    A declaration is `Annotated[PerWorker, ClassAxes((1, 2))]`. It is about the array in `Statistics`.
     """
 
     __slots__ = ()

@@ -39,15 +39,15 @@ class Ending:
         workers: The workers' parameters that gave the final scores, a `Learned`.
         convergence: How the iterations ended.
         objective: The objective of the final scores: one value, one value per class, or empty if there is none.
-        following: The workers' parameters that follow from the final scores, and that another iteration would begin
-            with; None if there were no iterations.
+        next_workers: The workers' parameters that follow from the final scores, and that another iteration would start
+            from; None if there were no iterations.
         counts: What the last sweep counted; None if there were no iterations.
     """
 
     workers: Any
     convergence: Convergence
     objective: Array
-    following: Any = None
+    next_workers: Any = None
     counts: Any = None
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Final, NamedTuple
 import numpy as np
 
 from ...data.labels import Labels
-from ...fitting.loop import IterativeMethod, if_known
+from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
 from ...results.contributions import Contributions
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances
@@ -55,7 +55,7 @@ class Coins(Learned):
         return Trust(self.accuracy, "Accuracy")
 
 
-class CoinMethod(IterativeMethod[Coins, CoinCounts]):
+class CoinMethod(SweepingMethod[Coins, CoinCounts]):
     """The base of methods with one accuracy per worker: a subclass says how to estimate the accuracies."""
 
     def empty_counts(self, labels: Labels, workers: Coins | None) -> CoinCounts:

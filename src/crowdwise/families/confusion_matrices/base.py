@@ -11,7 +11,7 @@ import numpy as np
 from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...errors import require_room
-from ...fitting.loop import IterativeMethod, if_known
+from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
 from ...results.contributions import Contributions
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances, share_right
@@ -66,7 +66,7 @@ class Confusions(Learned):
         return share_right(self.matrices)
 
 
-class ConfusionMethod(IterativeMethod[Confusions, ConfusionCounts]):
+class ConfusionMethod(SweepingMethod[Confusions, ConfusionCounts]):
     """The base of methods with a confusion matrix per worker: a subclass says how to estimate the matrices."""
 
     # How many matrices of a worker are in memory at the same time: what was counted, what was learned in this iteration

@@ -13,7 +13,8 @@ import numpy as np
 from ...data.crowd import Crowd
 from ...data.labels import Labels, shares
 from ...errors import require_room
-from ...fitting.in_memory import InMemoryMethod, Step, Steps, ready
+from ...fitting.in_memory import InMemoryMethod
+from ...fitting.iterations import Step, Steps, ready
 from ...numerics import Array
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions

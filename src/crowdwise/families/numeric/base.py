@@ -17,8 +17,8 @@ from ...data.labels import Labels
 from ...data.numbers import Numbers
 from ...errors import CallError
 from ...fitting.gold import GOLD_WEIGHT
-from ...fitting.loop import IterativeMethod
-from ...fitting.method import Progress
+from ...fitting.iterations import Progress
+from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
 from ...results.inferred_numbers import InferredNumbers
 from ...results.learned import Learned, PerWorker
@@ -94,7 +94,7 @@ class NumericWorkers(Learned):
         return self.known[:, 3]
 
 
-class NumericMethod(IterativeMethod[NumericWorkers, NumericCounts]):
+class NumericMethod(SweepingMethod[NumericWorkers, NumericCounts]):
     """The base of methods for numeric labels: a subclass says how the weights follow from the errors."""
 
     numeric: ClassVar[bool] = True

@@ -10,8 +10,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ...data.labels import Labels
-from ...fitting.engines.base import Finished
-from ...fitting.loop import IterativeMethod
+from ...fitting.sweeping import Finished, SweepingMethod
 from ...numerics import Array
 from ...results.contributions import Contributions
 from ...results.learned import Learned, PerWorker, Trust
@@ -44,7 +43,7 @@ class VoteWeights(Learned):
         return Trust(self.weight, "Weight of a vote")
 
 
-class VotingMethod(IterativeMethod[VoteWeights, VoteCounts]):
+class VotingMethod(SweepingMethod[VoteWeights, VoteCounts]):
     """The base of methods with weighted votes: a subclass says how a worker's weight follows from its agreement.
 
     It starts from majority vote. Where n classes are tied, a vote for one of them counts as 1/n agreement; released

@@ -18,10 +18,12 @@ from ...results.in_parts import ResultInParts, part_result
 from ...results.numeric_in_parts import NumericResultInParts
 from ...results.numeric_result import NumericResult, refuse_columns_of_classes
 from ...results.result import Ending, Result
-from .base import Sweeping, SweepTotal, counted_by, finish_items, sweep_items
+from ..sweeping import AnySweeping
+from .base import Engine
+from .parts import SweepTotal, counted_by, finish_items, sweep_items
 
 
-class DiskEngine:
+class DiskEngine(Engine):
     """Runs one method on labels on disk; the scores are stored in files beside the labels.
 
     Args:
@@ -29,8 +31,8 @@ class DiskEngine:
         labels: The labels, in parts on disk.
     """
 
-    def __init__(self, method: Sweeping, labels: LabelsOnDisk) -> None:
-        self._method = method
+    def __init__(self, method: AnySweeping, labels: LabelsOnDisk) -> None:
+        super().__init__(method, labels.parts.known, labels.names.numbered(labels.numbering))
         self._labels = labels
         self._parts = parts = labels.parts
         self._folder = parts.place.path / f"scores-{labels.next_fit():04}"
@@ -39,17 +41,9 @@ class DiskEngine:
         self._remove_folder = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._mapped_scores: dict[int, Array] = {}  # by the number of the part
         self.last_workers: Any = None  # the workers' parameters in the last sweep
-        self.n_classes, self.known = labels.n_classes, parts.known
-        self.sample_of = labels.names.numbered(labels.numbering).sample_of
         nothing = parts.load(0).slice(0, 0)
         self._width = method.width(nothing)
-        self.first: Any = method.start(nothing)[1]
-
-    def __enter__(self) -> "DiskEngine":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
+        self.initial_workers = method.start(nothing)[1]
 
     def scores(self, number: int) -> Array:
         """Return the scores of one part; they are mapped into memory, so that writing to them changes the file."""
@@ -60,9 +54,9 @@ class DiskEngine:
             self._mapped_scores[number] = scores
         return scores
 
-    def sweep(self, workers: Any) -> tuple[Any, Array]:
-        """Call the method's `sweep` on all parts; see `Engine.sweep`."""
-        method, total = self._method, SweepTotal()
+    def sweep_parts(self, workers: Any) -> tuple[Any, Array]:
+        """Call the method's `sweep` on all parts."""
+        method, total = self.method, SweepTotal()
         self.last_workers = workers
 
         def step(number: int, labels: Labels) -> tuple[Any, Array]:
@@ -76,7 +70,7 @@ class DiskEngine:
             return outcome
 
         self._labels.each(step, total.add)
-        return total.with_past(method, self._parts.known.past, workers)
+        return total.value
 
     def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
         """Call `count` with the labels and the final scores of every part and return the sum of what it returns.
@@ -85,27 +79,24 @@ class DiskEngine:
         """
 
         def count_finished(number: int, labels: Labels) -> tuple[Any, ...]:
-            return count(labels, finish_items(self._method, labels, self.scores(number), self.last_workers).scores)
+            return count(labels, finish_items(self.method, labels, self.scores(number), self.last_workers).scores)
 
         return self._labels.add(count_finished, phase)
 
     def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
-        """Call `count` with the labels of every part and return the sum of what it returns.
-
-        `phase` is the name of this work in the progress bar.
-        """
+        """Call `count` with the labels of every part and return the sum of what it returns."""
         return self._labels.add(lambda _, labels: count(labels), phase)
 
     def result(self, ending: Ending) -> "ResultOnDisk | NumericResultOnDisk":
         """Return the result; its tables are made only when they are asked for."""
-        kind = NumericResultOnDisk if self._method.numeric else ResultOnDisk
-        return kind(self._method, self._labels, self, ending)
+        kind = NumericResultOnDisk if self.method.numeric else ResultOnDisk
+        return kind(self.method, self._labels, self, ending)
 
 
 class ResultOnDisk(ResultInParts):
     """The result of a method on labels on disk."""
 
-    def __init__(self, method: Sweeping, labels: LabelsOnDisk, engine: DiskEngine, ending: Ending) -> None:
+    def __init__(self, method: AnySweeping, labels: LabelsOnDisk, engine: DiskEngine, ending: Ending) -> None:
         names = labels.names.numbered(labels.numbering)
         super().__init__(method, labels, engine, ending, counted_by(method, names, labels.parts.known, ending))
         self._labels = labels
@@ -135,7 +126,7 @@ class ResultOnDisk(ResultInParts):
 class NumericResultOnDisk(NumericResultInParts):
     """The result of a numeric method on labels on disk."""
 
-    def __init__(self, method: Sweeping, labels: LabelsOnDisk, engine: DiskEngine, ending: Ending) -> None:
+    def __init__(self, method: AnySweeping, labels: LabelsOnDisk, engine: DiskEngine, ending: Ending) -> None:
         super().__init__(method, labels, ending)
         self._labels = labels
         self._engine = engine

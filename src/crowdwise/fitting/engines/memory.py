@@ -13,10 +13,12 @@ from ...results.gold import clamped_scores
 from ...results.numeric_result import NumericResult
 from ...results.quality import Estimate, accuracies, accuracies_from, measure_quality
 from ...results.result import Ending, Result
-from .base import Finished, Sweeping, SweepTotal, counted_by, finish_items, sweep_items
+from ..sweeping import AnySweeping, Finished, SweepingMethod
+from .base import Engine
+from .parts import SweepTotal, counted_by, finish_items, sweep_items
 
 
-class MemoryEngine:
+class MemoryEngine(Engine):
     """Runs one method on labels in memory.
 
     Args:
@@ -25,28 +27,22 @@ class MemoryEngine:
         start: The first scores; the method's own if None. They are overwritten.
     """
 
-    def __init__(self, method: Sweeping, labels: Labels, start: Array | None = None) -> None:
-        self._method = method
+    def __init__(self, method: AnySweeping, labels: Labels, start: Array | None = None) -> None:
+        super().__init__(method, labels.known, labels.names)
         self.labels = labels
-        self.n_classes, self.known, self.sample_of = labels.n_classes, labels.known, labels.names.sample_of
-        self.first: Any
-        self.scores, self.first = method.start(labels) if start is None else (start, None)
+        self.scores, self.initial_workers = method.start(labels) if start is None else (start, None)
         bounds = labels.slices(method.count_size(labels), method.work_per_label)
         self._slices = [(labels.slice(*ends), self.scores[slice(*ends)]) for ends in bounds]
         self._threads = Threads(len(bounds))
 
-    def __enter__(self) -> "MemoryEngine":
-        return self
-
     def __exit__(self, *_: object) -> None:
         self._threads.__exit__()
 
-    def sweep(self, workers: Any) -> tuple[Any, Array]:
-        """Call the method's `sweep` on all slices; see `Engine.sweep`."""
+    def sweep_parts(self, workers: Any) -> tuple[Any, Array]:
+        """Call the method's `sweep` on all slices."""
         total = SweepTotal()
-
-        self._threads.run(lambda part: sweep_items(self._method, *self._slices[part], workers), total.add)
-        return total.with_past(self._method, self.labels.known.past, workers)
+        self._threads.run(lambda part: sweep_items(self.method, *self._slices[part], workers), total.add)
+        return total.value
 
     def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], _phase: str) -> Any:
         """Return what `count` returns for all labels: they are one part here, so that large counts are there once."""
@@ -54,12 +50,12 @@ class MemoryEngine:
 
     def result(self, ending: Ending) -> Any:
         """Return the result with the scores as they are now: a `Result`, or a `NumericResult` of a numeric method."""
-        if self._method.numeric:
-            return NumericResult.build(self._method, self.labels, self.scores, ending)
-        return make_result(self._method, self.labels, self.scores, ending)
+        if self.method.numeric:
+            return NumericResult.build(self.method, self.labels, self.scores, ending)
+        return make_result(self.method, self.labels, self.scores, ending)
 
 
-def _own_accuracies(method: Sweeping, workers: Any, labels: Labels, _answers: Array) -> Estimate:
+def _own_accuracies(method: AnySweeping, workers: Any, labels: Labels, _answers: Array) -> Estimate:
     """Return the quality of the workers by the method's own probabilities of what is right."""
     expected_right = method.expected_right
     assert expected_right is not None, "the method has no such probabilities"
@@ -68,9 +64,9 @@ def _own_accuracies(method: Sweeping, workers: Any, labels: Labels, _answers: Ar
     return accuracies_from(right, variance, np.bincount(labels.workers, minlength=labels.n_workers))
 
 
-def _finish(method: Sweeping, labels: Labels, scores: Array, workers: Any) -> Finished:
+def _finish(method: AnySweeping, labels: Labels, scores: Array, workers: Any) -> Finished:
     """Call the method's `finish` on slices of the items, in threads."""
-    if type(method).finish is Sweeping.finish:
+    if type(method).finish is SweepingMethod.finish:
         # As they are: no copy is needed.
         return Finished(scores if labels.gold is None else clamped_scores(labels.gold, scores))
     places = labels.slices(0, method.work_per_label)
@@ -86,7 +82,7 @@ def _finish(method: Sweeping, labels: Labels, scores: Array, workers: Any) -> Fi
     return Finished(np.concatenate([part.scores for part in parts]), np.concatenate(hard) if hard else None)
 
 
-def make_result(method: Sweeping, labels: Labels, scores: Array, ending: Ending) -> Result:
+def make_result(method: AnySweeping, labels: Labels, scores: Array, ending: Ending) -> Result:
     """Return the result of a method whose iterations in memory ended with these scores and this ending."""
     final, difficulty = _finish(method, labels, scores, ending.workers)
     variance = method.variance

@@ -30,8 +30,10 @@ from ...numerics import Array
 from ...results.gold import GoldCheck
 from ...results.in_parts import ResultInParts
 from ...results.result import Ending
+from ..sweeping import AnySweeping
 from . import spark_tasks as tasks
-from .base import Sweeping, counted_by
+from .base import Engine
+from .parts import counted_by
 
 # The driver adds up the outcomes of at most this many parts. The outcomes of more parts are first added up in groups on
 # the executors.
@@ -97,7 +99,7 @@ def fit(
     return result.truth(scores, probabilities), result.workers_table()
 
 
-class SparkEngine:
+class SparkEngine(Engine):
     """Runs one method on labels in a cluster; every sweep is one Spark job.
 
     Args:
@@ -105,40 +107,30 @@ class SparkEngine:
         labels: The labels in the cluster.
     """
 
-    def __init__(self, method: Sweeping, labels: LabelsOnSpark) -> None:
-        self._method = method
+    def __init__(self, method: AnySweeping, labels: LabelsOnSpark) -> None:
+        names = labels.names.numbered(labels.numbering)
+        super().__init__(method, labels.known, names)
         self._labels = labels
         self._last_workers: Any = None  # the workers' parameters in the last sweep
-        self.n_classes, self.known = labels.n_classes, labels.known
-        self.sample_of = labels.names.numbered(labels.numbering).sample_of
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
         no_labels = Labels(
             *empty,
-            labels.names.numbered(labels.numbering),
+            names,
             ReadingReport(0),
             np.zeros(0, np.bool_) if labels.set_valued else None,
             known=labels.known,
         )
-        self.first: Any = method.start(no_labels)[1]
+        self.initial_workers = method.start(no_labels)[1]
 
-    def __enter__(self) -> "SparkEngine":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def sweep(self, workers: Any) -> tuple[Any, Array]:
-        """Call the method's `sweep` on all parts; see `Engine.sweep`."""
-        step = partial(tasks.sweep_part, method=self._method, previous_workers=self._last_workers, workers=workers)
-        counts, change = self._job(step)
+    def sweep_parts(self, workers: Any) -> tuple[Any, Array]:
+        """Call the method's `sweep` on all parts."""
+        step = partial(tasks.sweep_part, method=self.method, previous_workers=self._last_workers, workers=workers)
         self._last_workers = workers
-        if self._labels.known.past is not None:
-            self._method.add_past(counts, self._labels.known.past, workers)
-        return counts, change
+        return self._job(step)
 
     def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], _phase: str) -> Any:
         """Call `count` with the labels and the final scores of every part and return the sum of what it returns."""
-        return self._job(partial(tasks.count_scores, method=self._method, workers=self._last_workers, count=count))[0]
+        return self._job(partial(tasks.count_scores, method=self.method, workers=self._last_workers, count=count))[0]
 
     def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], _phase: str) -> Any:
         """Call `count` with the labels of every part and return the sum of what it returns."""
@@ -146,11 +138,11 @@ class SparkEngine:
 
     def result(self, ending: Ending) -> Any:
         """Return the result; its tables are made only when they are asked for."""
-        if self._method.numeric:
+        if self.method.numeric:
             from .spark_numbers import NumericResultOnSpark  # imported here because it imports this module
 
-            return NumericResultOnSpark(self._method, self._labels, ending)
-        return ResultOnSpark(self._method, self._labels, self, ending)
+            return NumericResultOnSpark(self.method, self._labels, ending)
+        return ResultOnSpark(self.method, self._labels, self, ending)
 
     def _job(self, step: Callable[[Labels], tuple[Any, Array]]) -> tuple[Any, Array]:
         """Run `step` on every part and merge the outcomes.
@@ -181,7 +173,7 @@ class SparkEngine:
 class ResultOnSpark(ResultInParts):
     """The result of a method on labels in a cluster; it also has its tables as Spark DataFrames."""
 
-    def __init__(self, method: Sweeping, labels: LabelsOnSpark, engine: SparkEngine, ending: Ending) -> None:
+    def __init__(self, method: AnySweeping, labels: LabelsOnSpark, engine: SparkEngine, ending: Ending) -> None:
         names = labels.names.numbered(labels.numbering)
         super().__init__(method, labels, engine, ending, counted_by(method, names, labels.known, ending))
         self._labels = labels

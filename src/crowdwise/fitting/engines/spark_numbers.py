@@ -15,14 +15,14 @@ from ...data.spark import LabelsOnSpark, item_names, labelled_parts, send, write
 from ...results.numeric_in_parts import NumericResultInParts
 from ...results.numeric_result import part_of_numbers, refuse_columns_of_classes
 from ...results.result import Ending
-from .base import Sweeping
+from ..sweeping import AnySweeping
 from .spark import lazy_table
 
 
 class NumericResultOnSpark(NumericResultInParts):
     """The result of a numeric method on labels in a cluster; it also has its tables as Spark DataFrames."""
 
-    def __init__(self, method: Sweeping, labels: LabelsOnSpark, ending: Ending) -> None:
+    def __init__(self, method: AnySweeping, labels: LabelsOnSpark, ending: Ending) -> None:
         super().__init__(method, labels, ending)
         self._labels = labels
         self._fit = send(labels.session, (method, ending, self.numbered_errors))

@@ -18,7 +18,8 @@ from ...results.gold import GoldCheck
 from ...results.in_parts import part_result
 from ...results.recalibration import Recalibration
 from ...results.result import Ending
-from .base import Finished, Sweeping, SweepTotal, finish_items, sweep_items
+from ..sweeping import AnySweeping, Finished
+from .parts import SweepTotal, finish_items, sweep_items
 
 # The columns of a table of outcomes, for Spark and for Arrow: the number of the part, and the outcome as a pickle. The
 # outcome is null if the executor had no files of the part.
@@ -80,7 +81,7 @@ def merge(outcomes: list[tuple[int, tuple[Any, Array]]], groups: int) -> tuple[A
     return total.value
 
 
-def sweep_part(labels: Labels, method: Sweeping, previous_workers: Any, workers: Any) -> tuple[Any, Array]:
+def sweep_part(labels: Labels, method: AnySweeping, previous_workers: Any, workers: Any) -> tuple[Any, Array]:
     """Call the method's `sweep` on a part.
 
     The cluster stores no scores, so the scores of the sweep before are computed again from its parameters,
@@ -91,7 +92,7 @@ def sweep_part(labels: Labels, method: Sweeping, previous_workers: Any, workers:
 
 
 def count_scores(
-    labels: Labels, method: Sweeping, workers: Any, count: Callable[[Labels, Array], Any]
+    labels: Labels, method: AnySweeping, workers: Any, count: Callable[[Labels, Array], Any]
 ) -> tuple[Any, Array]:
     """Count a part with a function of its labels and its final scores; there are no changes."""
     return count(labels, finished(labels, method, workers).scores), np.zeros(0)
@@ -102,7 +103,7 @@ def count_labels(labels: Labels, count: Callable[[Labels], Any]) -> tuple[Any, A
     return count(labels), np.zeros(0)
 
 
-def finished(labels: Labels, method: Sweeping, workers: Any) -> Finished:
+def finished(labels: Labels, method: AnySweeping, workers: Any) -> Finished:
     """Compute what the result says about the items of a part."""
     scores = method.start(labels)[0] if workers is None else method.rescore(labels, workers)
     return finish_items(method, labels, scores, workers)
@@ -117,7 +118,7 @@ class FitSummary:
 
     def __init__(
         self,
-        method: Sweeping,
+        method: AnySweeping,
         ending: Ending,
         density: float,
         check: GoldCheck | None,

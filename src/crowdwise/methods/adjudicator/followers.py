@@ -14,7 +14,7 @@ import numpy as np
 from ...data.labels import Labels
 from ...families.dependence.blocks import PairCounts
 from ...fitting.engines.base import Engine
-from ...fitting.method import Progress
+from ...fitting.iterations import Progress
 from ...numerics import Array
 from ...results.result import Ending
 from .copies import Copies

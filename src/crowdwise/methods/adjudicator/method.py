@@ -25,10 +25,11 @@ from ...data.crowd import Crowd
 from ...data.labels import Labels, shares, votes_by_class
 from ...errors import DataError, require_room
 from ...families.dependence.blocks import PairCounts, count_pairs, is_quick_to_compare
-from ...fitting.engines.base import Engine, Finished, Lasting, open_engine
-from ...fitting.loop import IterativeMethod
-from ...fitting.method import Progress, Reference
+from ...fitting.engines.base import Engine, open_engine
+from ...fitting.iterations import Progress
+from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter
+from ...fitting.sweeping import Finished, Statistics, SweepingMethod
 from ...numerics import Array
 from ...results.calibration import pool_weights
 from ...results.contributions import Contributions
@@ -59,7 +60,7 @@ Counts: TypeAlias = PullCounts | NamedCounts
 
 
 @dataclass(frozen=True)
-class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
+class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
     """Workers with structured confusion, items that pull, and the truth as an adjudicator's answer. The default.
 
     Use it if nothing speaks for another method: on real crowds it is as accurate as the best, and its probabilities are
@@ -163,22 +164,24 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         else:
             _count_scores(labels, scores, workers, counts)
 
-    def add_past(self, counts: Counts, past: Mapping[str, Array], workers: StructuredWorkers | Start | None) -> None:
+    def add_earlier(
+        self, counts: Counts, earlier: Mapping[str, Array], workers: StructuredWorkers | Start | None
+    ) -> None:
         """Add what was counted in earlier labels; only matrices of workers can be gone on from."""
         if isinstance(counts, NamedCounts):
             raise DataError(
                 f"There are {len(counts.classes):,} classes, so that workers have no matrices here, and the state has: "
                 "use bwa with a state of its own."
             )
-        pulls = {name: few_classes.filled(past[name]) for name in _OF_PULLS if name in past}
-        super().add_past(counts, {**past, **pulls}, workers)
-        counts.totals[TAUGHT] += past["classes"].sum()
+        pulls = {name: few_classes.filled(earlier[name]) for name in _OF_PULLS if name in earlier}
+        super().add_earlier(counts, {**earlier, **pulls}, workers)
+        counts.totals[TAUGHT] += earlier["classes"].sum()
 
-    def lasting(self, ending: Ending) -> Lasting:
+    def statistics(self, ending: Ending) -> Statistics:
         """Return what was counted, if workers have matrices: other counts depend on what was known of the workers."""
         if isinstance(ending.counts, NamedCounts):
-            return Lasting.nothing()
-        kept = super().lasting(ending)
+            return Statistics.nothing()
+        kept = super().statistics(ending)
         for part in (kept.per_worker, kept.shared):
             for name in part.keys() & _OF_PULLS:
                 part[name] = few_classes.unfilled(part[name], len(ending.counts.classes))
@@ -210,7 +213,7 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
 
     def start(self, labels: Labels) -> tuple[Array, StructuredWorkers | None]:
         """The shares of the votes, and the workers of the reading that gold speaks for, if it speaks for one."""
-        return shares(labels), labels.known.first
+        return shares(labels), labels.known.initial_workers
 
     def readings(self, labels: Crowd) -> list[StructuredWorkers]:
         """Return the workers of this method's own reading of the labels, and of others, which keep ever fewer votes."""
@@ -224,22 +227,22 @@ class Adjudicator(IterativeMethod[StructuredWorkers, Counts]):
         return [own, *(reading.workers for reading in others)]
 
     def _iterate(self, engine: Engine, progress: Progress | None) -> Ending:
-        if engine.first is not None:
-            return self.iterate_from(engine.first, engine, progress)
+        if engine.initial_workers is not None:
+            return self.iterate_from(engine.initial_workers, engine, progress)
         votes, _ = engine.sweep(None)
         return with_agreements(engine, self.read(engine, votes, progress).ending)
 
     def read(self, engine: Engine, votes: Counts, progress: Progress | None) -> Reading:
         """Read the labels as this method does; `votes` are the counts of the shares of the votes."""
         pairs: PairCounts | None = None
-        looks = self.copies == "evidence" and engine.known.past is None and engine.sample_of is None
+        looks = self.copies == "evidence" and engine.known.earlier is None and engine.sample_of is None
         if looks and can_follow(len(votes.given), engine.n_classes):
             pairs = engine.add_labels(count_pairs, "comparing workers")
         copies = self.count_copies(engine, votes, pairs)
         if self.copies == "evidence":
             copies = copies.with_known(still_following(engine, len(votes.given)))
         plain = read_votes(self, engine, votes, copies, progress)
-        if engine.known.past is not None:  # the evidence is about these labels, not earlier ones
+        if engine.known.earlier is not None:  # the evidence is about these labels, not earlier ones
             return plain
         if plain.can_be_compared and is_doubtful(plain):
             plain = best_reading(plain, list(other_readings(self, engine, plain, progress)))

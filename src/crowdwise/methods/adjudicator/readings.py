@@ -15,7 +15,7 @@ from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...families.dependence.blocks import PairCounts, correlations, count_pairs, pairs_refusal
 from ...fitting.engines.base import Engine
-from ...fitting.method import Progress
+from ...fitting.iterations import Progress
 from ...numerics import Array
 from ...results import ranking_kernel
 from ...results.gold import clamped_scores
@@ -72,7 +72,7 @@ class Reading:
     @property
     def evidence(self) -> float:
         """The logarithm of the probability of the labels, with the workers' logits integrated out approximately."""
-        following: FewClasses = self.ending.following
+        following: FewClasses = self.ending.next_workers
         return -float(following.objective[0]) - following.penalty
 
     def explains_more_than(self, other: "Reading") -> bool:
@@ -86,7 +86,7 @@ class Reading:
     @property
     def kept(self) -> float:
         """The share of the votes that the latent classes keep, as the mean of the items."""
-        following: FewClasses = self.ending.following
+        following: FewClasses = self.ending.next_workers
         return following.kept
 
     @property

@@ -136,7 +136,7 @@ class StructuredWorkers(Learned):
 
     @abstractmethod
     def sweep(self, labels: Labels, scores: Array, counts: Any, known: int | None = None) -> Array:
-        """Score items by the probabilities of their latent classes and count them; see `Sweeping.sweep`.
+        """Score items by the probabilities of their latent classes and count them; see `SweepingMethod.sweep`.
 
         If a class is `known`, no other class is possible, but all pulls are.
         """

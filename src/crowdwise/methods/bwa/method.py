@@ -19,11 +19,11 @@ from ...data.crowd import Crowd, require_single_votes
 from ...data.labels import Labels
 from ...errors import CallError
 from ...families.coins.base import coin_contributions
-from ...fitting.engines.base import Lasting
 from ...fitting.engines.memory import make_result
-from ...fitting.loop import IterativeMethod
-from ...fitting.method import Progress, Reference
+from ...fitting.iterations import Progress
+from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, random_seed
+from ...fitting.sweeping import Statistics, SweepingMethod
 from ...numerics import Array, aligned
 from ...results.contributions import Contributions
 from ...results.inferred import Inferred
@@ -36,7 +36,7 @@ from .weights import Errors, Weights, all_blocks, make_blocks
 
 
 @dataclass(frozen=True)
-class BWA(IterativeMethod[Weights, Errors]):
+class BWA(SweepingMethod[Weights, Errors]):
     """Bayesian Weighted Average: the average of the votes, in which good workers have more weight.
 
     Use it where items have several labels each: it is robust and fast, needs no tuning, and does not trust a worker
@@ -261,36 +261,36 @@ class BWA(IterativeMethod[Weights, Errors]):
             mean = _keep_converged(previous.mean, mean, running, moving)
         return replace(previous, weight=weight, errors=errors, mean=mean, running=running, objective=objective)
 
-    def lasting(self, ending: Ending) -> Lasting:
+    def statistics(self, ending: Ending) -> Statistics:
         """Return errors and votes per worker; sums of scores, disagreement and the number of items for all.
 
         The counts of the last sweep would not do: they leave out classes that had converged before.
         """
-        last: Weights = ending.following
+        last: Weights = ending.next_workers
         # The best of several starts is taken class by class, and votes for several classes are counted otherwise.
         if self.restarts or last.set_valued:
-            return Lasting.nothing()
+            return Statistics.nothing()
         about_all = {
             "total": last.mean * last.items,
             "disagreement": last.disagreement,
             "items": np.array([last.items]),
         }
         axes: dict[str, tuple[int, ...]] = {"errors": (1,), "total": (0,), "disagreement": (0,)}
-        return Lasting({"errors": last.errors, "votes": last.votes}, about_all, axes)
+        return Statistics({"errors": last.errors, "votes": last.votes}, about_all, axes)
 
-    def add_past(self, counts: Errors, past: Mapping[str, Array], workers: Weights | None) -> None:
+    def add_earlier(self, counts: Errors, earlier: Mapping[str, Array], workers: Weights | None) -> None:
         """Add earlier errors of the classes that are computed, and in a first sweep what never changes."""
-        n_classes = past["errors"].shape[1]
+        n_classes = earlier["errors"].shape[1]
         lanes = counts.errors.shape[2]
         every = make_blocks([0] if lanes == 1 else range(n_classes), n_classes)
-        squares = past["total"] ** 2 / np.maximum(past["items"], 1.0)  # as if these scores were all alike
+        squares = earlier["total"] ** 2 / np.maximum(earlier["items"], 1.0)  # as if these scores were all alike
         for b, block in enumerate(every if workers is None else workers.blocks):
-            counts.errors[b] += past["errors"][:, block]
-            counts.sums[b] += np.stack([past["total"][list(block)], squares[list(block)]])
+            counts.errors[b] += earlier["errors"][:, block]
+            counts.sums[b] += np.stack([earlier["total"][list(block)], squares[list(block)]])
         if workers is None:
-            counts.votes[:] += past["votes"]
-            counts.disagreement[:] += past["disagreement"]
-            counts.items[:] += past["items"]
+            counts.votes[:] += earlier["votes"]
+            counts.disagreement[:] += earlier["disagreement"]
+            counts.items[:] += earlier["items"]
 
     @property
     def unexplained_reason(self) -> str:

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 
 from ...data.labels import Labels, shares
-from ...fitting.loop import Fitted, IterativeMethod, run
-from ...fitting.method import Progress
-from ...fitting.restarts import Counter, by_name
+from ...fitting.iterations import Progress
+from ...fitting.restarts import Counter, Fitted, by_name, fit_from
+from ...fitting.sweeping import SweepingMethod
 from ...results.convergence import Convergence
 from ...results.result import Ending
 from .weights import Errors, Weights, mirrored
 
 
 def best_by_class(
-    method: IterativeMethod[Weights, Errors], labels: Labels, restarts: int, seed: int, progress: Progress | None
+    method: SweepingMethod[Weights, Errors], labels: Labels, restarts: int, seed: int, progress: Progress | None
 ) -> Fitted:
     """Run the method from the vote shares and from random starts; for each class, the lowest objective wins.
 
@@ -29,13 +29,13 @@ def best_by_class(
         progress: Called after each iteration of any run with the number of all iterations so far and the change.
     """
     counter = Counter(progress)
-    fitted = run(method, labels, shares(labels), counter)
+    fitted = fit_from(method, labels, shares(labels), counter)
     for attempt in range(restarts):
         random = np.random.default_rng([seed, attempt])
         start = by_name(labels.names.items, random.random((labels.n_items, labels.n_classes)))
         if mirrored(labels.n_classes, labels.set_valued):
             start[:, 1] = 1 - start[:, 0]
-        fitted = _better(fitted, run(method, labels, start, counter))
+        fitted = _better(fitted, fit_from(method, labels, start, counter))
     return counter.with_all_iterations(fitted)
 
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ...data import votes_kernel
 from ...data.labels import Labels
-from ...fitting.loop import IterativeMethod
+from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker
 from ...results.result import Scale
@@ -74,7 +74,7 @@ class TwoSidedWeights(Learned):
 
 
 @dataclass(frozen=True)
-class TwoSidedAverage(IterativeMethod[TwoSidedWeights, TwoSidedErrors]):
+class TwoSidedAverage(SweepingMethod[TwoSidedWeights, TwoSidedErrors]):
     """What `BWA(weights="per_label")` runs; the parameters are those of `BWA`."""
 
     prior_strength: float

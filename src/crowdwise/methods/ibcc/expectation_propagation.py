@@ -16,7 +16,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...families.confusion_matrices.base import Confusions, as_evidence
-from ...fitting.in_memory import Step, Steps
+from ...fitting.iterations import Step, Steps
 from ...numerics import Array
 from . import kernel
 

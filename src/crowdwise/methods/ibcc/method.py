@@ -13,8 +13,9 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ...families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
-from ...fitting.in_memory import run_steps
-from ...fitting.method import Progress, Reference
+from ...fitting.in_memory import result_of_steps
+from ...fitting.iterations import Progress
+from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array
 from ...results.inferred import Inferred
@@ -74,7 +75,7 @@ class IBCC(ConfusionMethod):
             return super().infer(labels, progress)
         class_prior = np.full(labels.n_classes, self.class_count)
         steps = propagate(labels, self._prior(labels.n_classes), class_prior)
-        return run_steps(self, self.scale, labels, steps, progress)
+        return result_of_steps(self, self.scale, labels, steps, progress)
 
     @property
     def calibrated_as(self) -> str:

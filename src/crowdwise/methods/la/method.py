@@ -14,7 +14,8 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...families.weighted_votes import kernel as weighted_votes_kernel
-from ...fitting.in_memory import InMemoryMethod, Step, Steps, ready
+from ...fitting.in_memory import InMemoryMethod
+from ...fitting.iterations import Step, Steps, ready
 from ...fitting.method import Reference
 from ...fitting.parameters import parameter, random_seed
 from ...fitting.restarts import by_name

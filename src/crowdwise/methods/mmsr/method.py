@@ -17,7 +17,8 @@ from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...errors import require_room
 from ...families.weighted_votes import kernel as weighted_votes_kernel
-from ...fitting.in_memory import InMemoryMethod, Step, Steps
+from ...fitting.in_memory import InMemoryMethod
+from ...fitting.iterations import Step, Steps
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array

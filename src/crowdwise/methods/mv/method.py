@@ -13,7 +13,8 @@ import numpy as np
 
 from ...data.crowd import Crowd
 from ...data.labels import Labels
-from ...fitting.method import Progress, Reference
+from ...fitting.iterations import Progress
+from ...fitting.method import Reference
 from ...fitting.vote_shares import VoteShares
 from ...results.contributions import Contributions
 from ...results.inferred import Inferred

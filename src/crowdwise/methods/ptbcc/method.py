@@ -13,9 +13,9 @@ from typing import Annotated, ClassVar, NamedTuple
 import numpy as np
 
 from ...data.labels import Labels
-from ...fitting.loop import IterativeMethod, if_known
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
+from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances
 from . import kernel
@@ -74,7 +74,7 @@ class Prototypes(Learned):
 
 
 @dataclass(frozen=True)
-class PTBCC(IterativeMethod[Prototypes, PrototypeCounts]):
+class PTBCC(SweepingMethod[Prototypes, PrototypeCounts]):
     """Workers who answer partly as a good prototype and partly as a contrary one.
 
     Use it where there are many classes and few labels per worker. Where a worker has many labels, a confusion matrix of

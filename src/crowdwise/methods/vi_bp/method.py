@@ -16,7 +16,8 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 
 from ...data.labels import Labels
-from ...fitting.in_memory import InMemoryMethod, Step, Steps
+from ...fitting.in_memory import InMemoryMethod
+from ...fitting.iterations import Step, Steps
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array

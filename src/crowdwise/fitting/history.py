@@ -48,8 +48,8 @@ def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Cr
     evidence = np.moveaxis(arrays[EVIDENCE], 0, -1) if EVIDENCE in arrays else None
     taught = arrays.pop(CONFIDENCE, None)
     known = Known(
-        past=arrays,
-        absent=faded.without(workers),
+        earlier=arrays,
+        other_workers=faded.without(workers),
         evidence=evidence,
         recalibration=None if taught is None else Recalibration.known(taught),
         followers=faded.followers_among(workers),
@@ -59,10 +59,10 @@ def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Cr
 
 def with_classes(known: Known, classes: pl.Series) -> Known:
     """Return what is known beforehand with these classes, which are all of the crowd's and more."""
-    absent: History | None = known.absent
-    if absent is None or known.past is None:
+    others: History | None = known.other_workers
+    if others is None or known.earlier is None:
         return known
-    return replace(known, past=absent.spread(known.past, classes), absent=absent.with_classes(classes))
+    return replace(known, earlier=others.spread(known.earlier, classes), other_workers=others.with_classes(classes))
 
 
 def _cautions(labels: Crowd, past: History) -> list[Caution]:
