@@ -12,6 +12,10 @@ import pytest
 import crowdwise as cw
 from crowdwise.families.confusion_matrices import kernel as confusion_kernel
 from crowdwise.families.confusion_matrices import model as confusion_model
+from crowdwise.families.log_linear import kernel as log_linear_kernel
+from crowdwise.families.log_linear import model as log_linear_model
+from crowdwise.methods.ptbcc import kernel as ptbcc_kernel
+from crowdwise.methods.ptbcc import model as ptbcc_model
 
 WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
 
@@ -25,7 +29,7 @@ def crowd(n_classes: int, seed: int = 0) -> cw.Labels:
     return cw.Labels.from_arrays(*rows, classes=range(n_classes), duplicates="all")
 
 
-def both(model: Any, kernel: Any, labels: cw.Labels, *arguments: Any) -> None:
+def both(model: Any, kernel: Any, labels: Any, *arguments: Any) -> None:
     """Run the model and the kernel on copies of the same arguments, and compare all arrays and what is returned."""
     swept = []
     for run in (lambda *a: model.__wrapped__(labels, *a), lambda *a: kernel(*labels.arrays, *a)):
@@ -70,3 +74,42 @@ def test_confusion_matrices_with_subtypes() -> None:
     sums = np.zeros(states), np.zeros((labels.n_workers, 3, states)), np.zeros(states), np.zeros(1)
     arguments = (None, parameters, 40.0, scores, *sums)
     both(confusion_model.sweep_confusions, confusion_kernel.sweep_confusions, labels, *arguments)
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("classes", [1, 3])
+def test_prototypes(classes: int, first: bool) -> None:
+    labels, random = crowd(classes), np.random.default_rng(3)
+    matrix = random.dirichlet(np.ones(classes), (2, classes))
+    mixtures = (np.log(random.dirichlet(np.ones(2), labels.n_workers)), np.log(random.dirichlet(np.ones(classes))))
+    scores = random.dirichlet(np.ones(classes), labels.n_items)
+    shapes = (classes,), (labels.n_workers, 2), (2, classes, classes), (classes,), (labels.n_workers, 2), matrix.shape
+    arguments = (matrix, None) if first else (np.log(matrix), mixtures)
+    sums = (np.zeros(shape) for shape in shapes)
+    both(ptbcc_model.sweep_prototypes, ptbcc_kernel.sweep_prototypes, labels, *arguments, scores, *sums)
+
+
+@pytest.mark.parametrize("of_workers", [True, False])
+@pytest.mark.parametrize("classes", [1, 2, 6])
+def test_log_linear_matrices(classes: int, of_workers: bool) -> None:
+    labels, random = crowd(classes), np.random.default_rng(4)
+    groups = log_linear_model.ByWorker.of(labels) if of_workers else labels
+    items = groups.arrays[1] if of_workers else labels.item_of
+    n_own, n_other = (labels.n_workers, labels.n_items) if of_workers else (labels.n_items, labels.n_workers)
+    scores = random.dirichlet(np.full(classes, 0.02), labels.n_items)
+    assert classes == 1 or scores.min() < 1e-12
+    others = np.exp(-random.gamma(1, 2, (n_other, classes, classes)))
+    own = random.normal(0, 3, (n_own, classes, classes))
+    weights = np.exp(own - own.max(axis=2, keepdims=True))
+    arguments = (items, 2, n_own - 1, scores, others, own, weights, np.eye(classes), 0.5)
+    both(log_linear_model.fit_matrices, log_linear_kernel.fit_matrices, groups, *arguments)
+
+
+@pytest.mark.parametrize("classes", [1, 4])
+def test_scores_of_log_linear_matrices(classes: int) -> None:
+    labels, random = crowd(classes), np.random.default_rng(5)
+    weights = (np.exp(-random.gamma(1, 2, (n, classes, classes))) for n in (labels.n_workers, labels.n_items))
+    log_prior = np.log(random.dirichlet(np.ones(classes)))
+    scores = random.dirichlet(np.ones(classes), labels.n_items)
+    arguments = (3, labels.n_items - 2, *weights, log_prior, scores, np.zeros(classes))
+    both(log_linear_model.score_matrices, log_linear_kernel.score_matrices, labels, *arguments)

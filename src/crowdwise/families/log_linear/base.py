@@ -21,7 +21,7 @@ from ...results.contributions import Contributions
 from ...results.gold import clamped_scores
 from ...results.learned import Learned, PerItem, PerWorker, Trust, chances, share_right
 from .. import MATRIX_CLASSES
-from . import kernel
+from .model import ByWorker, fit_matrices, score_matrices
 
 # A run is the work that a thread takes at once. A run of this many labels is long enough, because fitting a matrix
 # takes much time per label.
@@ -104,24 +104,21 @@ class LogLinearMethod(InMemoryMethod):
         # The exponentials of the matrices, each row divided by its largest, so that none overflows.
         worker_weights = np.tile(np.exp(centre - centre.max(axis=1, keepdims=True)), (labels.n_workers, 1, 1))
         item_weights = np.ones_like(items)
-        order = np.argsort(labels.workers, kind="stable")
-        worker_starts = np.searchsorted(labels.workers[order], np.arange(labels.n_workers + 1))
-        by_worker = (worker_starts, labels.item_of[order], labels.item_of[order], labels.labels[order])
-        by_item = (labels.item_starts, labels.item_of, labels.workers, labels.labels)
-        worker_runs, item_runs = (list(runs(starts, _LABELS_PER_RUN)) for starts in (worker_starts, labels.item_starts))
+        by_worker, items_of = ByWorker.of(labels), labels.item_of
+        worker_runs, item_runs = (list(runs(by.arrays[0], _LABELS_PER_RUN)) for by in (by_worker, labels))
         log_likelihood, changes = np.zeros(len(item_runs)), np.zeros((len(item_runs), labels.n_classes))
 
         def fit_workers(run: int) -> None:
-            given = (*worker_runs[run], *by_worker, weighted, item_weights)
-            kernel.fit_matrices(*given, workers, worker_weights, centre, worker_ridge)
+            run_of = (by_worker.arrays[1], *worker_runs[run])
+            fit_matrices(by_worker, *run_of, weighted, item_weights, workers, worker_weights, centre, worker_ridge)
 
         def fit_items(run: int) -> None:
-            given = (*item_runs[run], *by_item, clamped, worker_weights)
-            kernel.fit_matrices(*given, items, item_weights, zero, item_ridge)
+            run_of = (items_of, *item_runs[run])
+            fit_matrices(labels, *run_of, clamped, worker_weights, items, item_weights, zero, item_ridge)
 
         def score(run: int) -> None:
-            given = (*item_runs[run], *labels.arrays, worker_weights, item_weights, log_prior)
-            log_likelihood[run] = kernel.score_matrices(*given, scores, changes[run])
+            given = (*item_runs[run], worker_weights, item_weights, log_prior, scores, changes[run])
+            log_likelihood[run] = score_matrices(labels, *given)
 
         with Threads(len(worker_runs)) as on_workers, Threads(len(item_runs)) as on_items:
             while True:

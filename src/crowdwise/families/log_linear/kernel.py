@@ -11,16 +11,9 @@ from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
 from ...numerics.small_matrices import solve
 from ...numerics.softmax_kernel import normalise
+from .model import LONGEST, NEGLIGIBLE, SHORT, STEPS
 
 _U = np.uint64
-# The most steps of Newton's method; it converges in a few, because these problems are strictly convex.
-_STEPS = 20
-# A step in which some number moves further than this is shortened.
-_LONGEST = 4.0
-# A label is left out of the row of a class whose probability on its item is below this.
-_NEGLIGIBLE = 1e-12
-# After a step this short, the next one would be about as short as its square, and is not taken.
-_SHORT = 1e-3
 
 
 @compiled
@@ -53,7 +46,7 @@ def _fit_row(
     """
     share, other_rows, named, count = found
     size = row.size
-    for _ in range(_STEPS):
+    for _ in range(STEPS):
         for a in range(size):
             gradient[a] = ridges[a] * (row[a] - centre[a]) - named[a]
             for b in range(a):
@@ -76,22 +69,22 @@ def _fit_row(
         longest = 0.0
         for a in range(size):
             longest = max(longest, abs(gradient[a]))
-        scale = min(1.0, _LONGEST / max(longest, _SHORT))
+        scale = min(1.0, LONGEST / max(longest, SHORT))
         for a in range(size):
             row[a] -= scale * gradient[a]
         _weigh(row, weights)
-        if longest < _SHORT:
+        if longest < SHORT:
             break
 
 
 @allocating
 def fit_matrices(
-    first: int,
-    last: int,
     group_starts: Array,
-    items: Array,
     others: Array,
     labels: Array,
+    items: Array,
+    first: int,
+    last: int,
     scores: Array,
     other_weights: Array,
     own: Array,
@@ -127,7 +120,7 @@ def fit_matrices(
                 named[a] = 0.0
             for e in range(_U(group_starts[g]), _U(group_starts[g + 1])):
                 score = scores[_U(items[e]), k]
-                if score >= _NEGLIGIBLE:
+                if score >= NEGLIGIBLE:
                     named[_U(labels[e])] += score
                     share[count] = score
                     for a in range(n_classes):
@@ -139,11 +132,11 @@ def fit_matrices(
 
 @allocating
 def score_matrices(
-    first: int,
-    last: int,
     item_starts: Array,
     workers: Array,
     labels: Array,
+    first: int,
+    last: int,
     worker_weights: Array,
     item_weights: Array,
     log_prior: Array,

@@ -18,7 +18,7 @@ from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances
-from . import kernel
+from .model import sweep_prototypes
 
 
 class PrototypeCounts(NamedTuple):
@@ -147,10 +147,8 @@ class PTBCC(SweepingMethod[Prototypes, PrototypeCounts]):
     def sweep(self, labels: Labels, scores: Array, workers: Prototypes | None, counts: PrototypeCounts) -> Array:
         """Find which prototype each label comes from, score the items by that, and count both."""
         changes = np.zeros(labels.n_classes)
-        kernel.sweep_prototypes(
-            labels.item_starts,
-            labels.workers,
-            labels.labels,
+        sweep_prototypes(
+            labels,
             self._first_matrices(labels.n_classes) if workers is None else workers.log_matrix,
             None if workers is None else (workers.log_mixture, workers.log_prior),
             scores,
