@@ -69,29 +69,33 @@ def fit_matrices(
     Arguments are those of the kernel of the same name.
     """
     starts, others, said = groups.arrays
-    starts, chosen = starts[first : last + 1] - starts[first], slice(starts[first], starts[last])
-    group = np.repeat(np.arange(last - first), np.diff(starts))
-    q = scores[items[chosen]]
-    q = np.where(q >= NEGLIGIBLE, q, 0.0)  # (labels, true class)
-    other, n_classes = other_weights[others[chosen]], scores.shape[1]
-    matrices, weights = own[first:last], own_weights[first:last]  # changed in place
-    named = sums(group * n_classes + said[chosen], q, len(matrices) * n_classes)
-    named = named.reshape(len(matrices), n_classes, n_classes).swapaxes(1, 2)  # (groups, true class, said class)
-    moving = np.ones(matrices.shape[:2], bool)
+    labels, n_classes = slice(starts[first], starts[last]), scores.shape[1]
+    group = np.repeat(np.arange(last - first), np.diff(starts[first : last + 1]))
+    q = scores[items[labels]]
+    label, k = np.nonzero(q >= NEGLIGIBLE)
+    row = group[label] * n_classes + k
+    order = np.argsort(row, kind="stable")
+    label, k, row = label[order], k[order], row[order]
+    q, other, said = q[label, k], other_weights[others[labels][label], k], said[labels][label]
+    rows, weights = own[first:last].reshape(-1, n_classes), own_weights[first:last].reshape(-1, n_classes)  # views
+    row_starts = np.searchsorted(row, np.arange(len(rows) + 1))
+    named = np.bincount(row * n_classes + said, q, rows.size).reshape(rows.shape)
+    centres = np.tile(centre, (last - first, 1))
+    moving = np.ones(len(rows), bool)
     for _ in range(STEPS):
-        chance = weights[group] * other
-        chance /= chance.sum(axis=2, keepdims=True)
-        part = q[:, :, None] * chance
-        expected = sums_of_runs(part, starts)
-        gradient = ridge * (matrices - centre) - named + expected
-        hessian = (expected + ridge)[..., None] * np.eye(n_classes)
-        hessian -= sums_of_runs(part[..., None] * chance[:, :, None], starts)
-        step = np.linalg.solve(hessian, gradient[..., None])[..., 0]
-        longest = np.abs(step).max(axis=2)
-        scale = np.minimum(1.0, LONGEST / np.maximum(longest, SHORT))
-        matrices -= (moving * scale)[..., None] * step
-        weights[:] = np.exp(matrices - matrices.max(axis=2, keepdims=True))
-        moving &= longest >= SHORT
+        chance = weights[row] * other
+        chance /= chance.sum(axis=1, keepdims=True)
+        part = q[:, None] * chance
+        expected = sums_of_runs(part, row_starts)
+        gradient = ridge * (rows - centres) + expected - named
+        hessian = (expected + ridge)[:, :, None] * np.eye(n_classes)
+        hessian -= sums_of_runs(part[:, :, None] * chance[:, None, :], row_starts)
+        step = np.zeros_like(rows)
+        step[moving] = np.linalg.solve(hessian[moving], gradient[moving, :, None])[:, :, 0]
+        longest = np.abs(step).max(axis=1)
+        rows -= np.minimum(1.0, LONGEST / np.maximum(longest, SHORT))[:, None] * step
+        weights[:] = np.exp(rows - rows.max(axis=1, keepdims=True))
+        moving = longest >= SHORT
         if not moving.any():
             break
 
