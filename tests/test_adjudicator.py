@@ -19,7 +19,7 @@ from crowdwise.fitting.parameters import parse
 from crowdwise.methods.adjudicator.copies import Copies
 from crowdwise.methods.adjudicator.few_classes import FewClasses
 from crowdwise.numerics import Array
-from crowdwise.results import ranking_kernel
+from crowdwise.results.ranking import best_two
 from crowdwise.results.tempering import tempered
 from crowdwise.results.ties import TIE
 from tests.structured import SHARES, VARIANCES, simulate
@@ -57,7 +57,7 @@ def test_golden_numbers(data: Path, golden: Path) -> None:
             pool = cw.Adjudicator(copies="separate").fit(labels)
         check_confidence(pool, truth, confidence.pop(row["dataset"]))
         answers, _ = pool.workers.read_out(labels)
-        result = replace(pool, scores=answers, ranking=ranking_kernel.best_two(answers, TIE))
+        result = replace(pool, scores=answers, ranking=best_two(answers, TIE))
         accuracy, log_loss, count = measure(result, truth)
         within = 0.005 if count >= 200 else 2.01 / count
         assert accuracy == pytest.approx(row["accuracy_answer"], abs=within), row["dataset"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from crowdwise.data import encoding_kernel
+from crowdwise.data.grouping import group_by_item
 from crowdwise.families.confusion_matrices import kernel as confusion_matrices_kernel
 from crowdwise.methods.bwa import kernel as bwa_kernel
 from crowdwise.methods.cbcc.softmax_scores import score_posterior, softmax_message
@@ -11,7 +11,6 @@ from crowdwise.numerics import Array, aligned
 from crowdwise.numerics.compilation import compiled
 from crowdwise.numerics.simd.exponential import exponential
 from crowdwise.numerics.simd.lanes import load, store
-from crowdwise.results import quality_kernel
 
 THREE = (0, 1, 2)
 
@@ -95,45 +94,10 @@ def _rows(seed: int, items: int, workers: int, count: int) -> tuple[np.ndarray, 
     )
 
 
-@pytest.mark.parametrize(("items", "count"), [(300, 1500), (3, 1500), (1, 1), (5, 0)])  # few and many labels an item
-def test_rows_are_grouped_as_numpy_sorts_them(items: int, count: int) -> None:
-    item, worker, label = _rows(1, items, 20, count)
-    starts, workers, labels = encoding_kernel.group_by_item(item, worker, label, items, 20)
-    order = np.lexsort((worker, item))  # stable: rows of one worker on one item keep their order
-    assert starts.tolist() == np.searchsorted(item[order], np.arange(items + 1)).tolist()
-    assert (workers == worker[order]).all()
-    assert (labels == label[order]).all()
-
-
-def test_rows_are_renumbered_as_numpy_sorts_them() -> None:
-    item, worker, label = _rows(2, 40, 9, 700)
-    starts, workers, labels = encoding_kernel.group_by_item(item, worker, label, 40, 9)
-    random = np.random.default_rng(3)
-    item_order, places = random.permutation(40).astype(np.int32), random.permutation(9).astype(np.int32)
-    new_starts = np.concatenate([[0], np.cumsum(np.diff(starts)[item_order])])
-    new_workers, new_labels = np.empty_like(workers), np.empty_like(labels)
-    given = starts, workers, labels, item_order, places, new_starts, new_workers, new_labels
-    encoding_kernel.renumber(0, 15, *given)
-    encoding_kernel.renumber(15, 40, *given)
-    item_places = np.argsort(item_order)
-    order = np.lexsort((label, places[worker], item_places[item]))
-    assert (new_workers == places[worker][order]).all()
-    assert (new_labels == label[order]).all()
-
-
-@pytest.mark.parametrize("distinct", [3, 50_000])  # the hash table grows several times
-def test_values_are_numbered_by_first_appearance(distinct: int) -> None:
-    keys = np.random.default_rng(4).integers(distinct, size=80_000).astype(np.uint64)
-    codes, first_rows, _ = encoding_kernel.encode(keys, np.zeros_like(keys), encoding_kernel.make_slots(10), 0)
-    _, first, numbers = np.unique(keys, return_index=True, return_inverse=True)
-    assert first_rows.tolist() == sorted(first)
-    assert (codes == np.argsort(np.argsort(first))[numbers]).all()
-
-
 @pytest.mark.parametrize("idle", [0, 40_000])  # with so many more workers, rows are fetched before they are needed
 def test_averages_are_swept_as_the_formulas_say(idle: int) -> None:
     item, worker, label = _rows(5, 80, 12, 500)
-    starts, workers, labels = encoding_kernel.group_by_item(item, worker, label, 80, 12)
+    starts, workers, labels = group_by_item(item, worker, label, 80, 12)
     random = np.random.default_rng(6)
     weight, mean, before = random.random((12 + idle, 8)) + 0.5, random.random((1, 8)), random.random((80, 5))
     scores, changes, errors, sums = before.copy(), np.zeros((1, 5)), np.zeros((12 + idle, 8)), np.zeros((2, 8))
@@ -152,18 +116,6 @@ def test_averages_are_swept_as_the_formulas_say(idle: int) -> None:
     np.add.at(squares, workers, (expected[of] - votes) ** 2)
     np.testing.assert_allclose(errors[:, :4], squares[:, :4], rtol=1e-12)
     np.testing.assert_allclose(sums[:, :4], [expected.sum(axis=0)[:4], (expected**2).sum(axis=0)[:4]], rtol=1e-12)
-
-
-def test_agreement_is_counted_where_there_are_other_labels() -> None:
-    item, worker, label = _rows(7, 300, 12, 500)
-    starts, workers, labels = encoding_kernel.group_by_item(item, worker, label, 300, 12)
-    answers = np.random.default_rng(8).integers(5, size=300).astype(np.int32)
-    given, compared, agreed = quality_kernel.agreement_counts(starts, workers, labels, answers, 12)
-    of = np.repeat(np.arange(300), np.diff(starts))
-    several = np.diff(starts)[of] > 1
-    assert given.tolist() == np.bincount(workers, minlength=12).tolist()
-    assert compared.tolist() == np.bincount(workers[several], minlength=12).tolist()
-    assert agreed.tolist() == np.bincount(workers[several & (labels == answers[of])], minlength=12).tolist()
 
 
 @pytest.mark.parametrize("shape", [(7,), (1000, 8), (3, 2, 28)])

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.data.labels import votes_by_class
+from crowdwise.data.votes import votes_by_class
 from crowdwise.results.calibration import pool_weights
 from crowdwise.results.pooling import EPSILON, MOST_CLASSES, pooled, votes_alone
 from tests.structured import simulate

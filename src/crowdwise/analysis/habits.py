@@ -7,8 +7,8 @@ import polars as pl
 
 from ..data.labels import Labels
 from ..numerics import Array
-from ..results import quality_kernel
 from ..results.intervals import wilson
+from ..results.quality_model import said_by_others
 from ..results.result import Result
 from . import agreement_kernel
 from .haste import with_pace
@@ -76,7 +76,7 @@ def habits(result: Result, labels: Labels) -> pl.DataFrame:
         }
     )
     table = table.join(guesses, on="code", how="inner", maintain_order="left")
-    others = quality_kernel.said_by_others(labels.item_starts, labels.labels, labels.n_classes)
+    others = said_by_others(labels, labels.n_classes)
     for more in (_against_others(labels, others, table), _taken(labels, others)):
         table = table.join(more, on="code", how="left", maintain_order="left")
     return with_pace(table, labels)

@@ -6,8 +6,9 @@ Modules that are slow to import are imported only where they are used, so that `
 import shlex
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from .options import DEFAULT_GOLD_WEIGHT, Reading
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 # The options that only some engines use, and these engines.
 _USED_BY: Final = {"--memory": ("disk", "auto"), "--workdir": ("disk", "auto"), "--master": ("spark",)}
+# The bytes of files from which on kernels are likely to be needed.
+_LARGE: Final = 1 << 18
 
 
 class EngineOptions(NamedTuple):
@@ -55,7 +58,7 @@ class EngineOptions(NamedTuple):
 
 
 def choose_method(key: str, settings: list[str] | None, *, numbers: bool = False) -> "Method":
-    """Return the method with its parameters. Also starts to load slow libraries in the background.
+    """Return the method with its parameters.
 
     Args:
         key: The key of the method, as listed by `crowdwise methods`.
@@ -64,19 +67,30 @@ def choose_method(key: str, settings: list[str] | None, *, numbers: bool = False
     """
     from ..methods import choose
 
-    _warm_up()
     return choose(key, settings or [], numbers=numbers)
 
 
-def _warm_up() -> None:
-    """Load a first kernel in a thread, with what Numba needs for it, while polars reads the labels."""
+def _load_compiler(files: Sequence[str]) -> None:
+    """Load Numba and a first kernel in a thread while polars reads the labels, if they look like many."""
+    size = 0
+    for file in files:
+        with suppress(OSError, ValueError):  # it is no file; who reads it says so
+            size += Path(file).stat().st_size
+    if size < _LARGE:
+        return
     from threading import Thread
 
-    import numpy as np
+    def load() -> None:
+        import numpy as np
 
-    from ..data import votes_kernel
+        from ..data.encoding_kernel import fnv
 
-    Thread(target=votes_kernel.votes_per_item, args=(np.zeros(1, np.int64), None), daemon=True).start()
+        arrays = np.zeros(0, np.uint8), np.zeros(0, np.int64)
+        for array in arrays:
+            array.flags.writeable = False  # as those that polars gives, for which the kernel is compiled
+        fnv(*arrays)
+
+    Thread(target=load, daemon=True).start()
 
 
 def read_known(truth: str | None, reading: Reading) -> "pl.DataFrame | None":
@@ -158,6 +172,7 @@ def read(
     """
     from ..data.reading import read_labels
 
+    _load_compiler(reading.files)
     name, memory, workdir, master = engine or EngineOptions()
     labels: Crowd = read_labels(
         reading.files,

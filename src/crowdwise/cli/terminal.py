@@ -4,11 +4,10 @@ import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, Final, Literal
 
 import polars as pl
-from numba.core import event
 from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import (
@@ -26,6 +25,7 @@ from rich.text import Text
 
 from ..analysis.explanation import Explanation
 from ..caution import Caution, listed
+from ..numerics.announcing import announced_to
 from .column_widths import Needs, left_out, share
 from .text import printable, safe
 
@@ -249,29 +249,12 @@ class Terminal:
 
             yield show
 
-    @contextmanager
-    def compiling(self) -> Iterator[None]:
-        """Tell the user, once, if kernels are compiled while the `with` block runs.
+    def compiling(self) -> AbstractContextManager[None]:
+        """Tell the user if kernels are compiled while the `with` block runs, and how far that is.
 
-        Kernels are compiled the first time a method runs on a kind of crowd, and are cached afterwards.
+        Kernels are compiled the first time a method runs on a kind of large crowd, and are cached afterwards.
         """
-        terminal = self
-
-        class Listener(event.Listener):
-            """Is called by Numba whenever it starts or finishes compiling."""
-
-            said = False
-
-            def on_start(self, _: Any) -> None:
-                if not self.said:
-                    terminal.remark("Compiling; this takes some seconds, once for each method and kind of crowd.")
-                Listener.said = True
-
-            def on_end(self, _: Any) -> None:
-                pass
-
-        with event.install_listener("numba:compile", Listener()):
-            yield
+        return announced_to(self.remark)
 
 
 def _text(what: str) -> TextColumn:

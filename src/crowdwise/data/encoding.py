@@ -11,7 +11,8 @@ import polars as pl
 
 from ..errors import CallError, DataError, quoted
 from ..numerics import Array
-from . import encoding_kernel
+from ..numerics.twins import is_few
+from .grouping import Kept, continuing, group_by_item, resolve_repeats
 from .reading_report import several
 from .times import tied_labels
 
@@ -22,15 +23,15 @@ Duplicates = Literal["error", "first", "last", "latest", "all", "samples", "set"
 
 # What `resolve_repeats` keeps under each policy. The caller handles "error" and "set" afterwards; for "latest",
 # rows are sorted by time, and for "samples", the answers of a worker to an item are those of several workers.
-POLICIES: Final[dict[str, int]] = {
-    "error": encoding_kernel.KEEP_ALL,
-    "first": encoding_kernel.KEEP_FIRST,
-    "last": encoding_kernel.KEEP_LAST,
-    "latest": encoding_kernel.KEEP_LAST,
-    "all": encoding_kernel.KEEP_ALL,
-    "samples": encoding_kernel.KEEP_ALL,
-    "set": encoding_kernel.KEEP_ALL,
-    "drop": encoding_kernel.KEEP_NONE,
+POLICIES: Final[dict[str, Kept]] = {
+    "error": "all",
+    "first": "first",
+    "last": "last",
+    "latest": "last",
+    "all": "all",
+    "samples": "all",
+    "set": "all",
+    "drop": "none",
 }
 
 # Rows to look at when guessing how many different values a column has.
@@ -152,19 +153,47 @@ class Dictionary:
     """
 
     def __init__(self, expected: int = _SAMPLE_ROWS) -> None:
-        self._slots = encoding_kernel.make_slots(expected)
+        self._expected = expected
+        self._numbers: dict[tuple[int, int], int] = {}  # of few values; of many, the hash table of the kernel
+        self._slots: Array | None = None
         self._names: list[pl.Series] = []
-        self._count = 0
+        self._rows = self._count = 0
 
     def encode(self, column: pl.Series) -> Array:
         """Return the codes of one batch; values that were not seen before get new codes."""
-        codes, first_rows, self._slots = encoding_kernel.encode(*keys(column), self._slots, self._count)
+        self._rows += len(column)
+        encode = self._encode_few if is_few(self._rows) else self._encode_many
+        codes, first_rows = encode(*keys(column))
         if len(first_rows) or not self._names:
             one_piece = column.rechunk() if len(first_rows) > _MANY_VALUES else column
             self._names.append(one_piece.gather(first_rows))
             self._count += len(first_rows)
             require_codes(self._count, f"different values of the {column.name}")
-        return np.asarray(codes)
+        return codes
+
+    def _encode_few(self, key: Array, check: Array) -> tuple[Array, Array]:
+        """Return the code of every row, and the first row of every new code."""
+        pairs = zip(key.tolist(), (check >> np.uint64(32)).tolist(), strict=True)
+        codes = np.array([self._numbers.setdefault(pair, len(self._numbers)) for pair in pairs], np.int32)
+        # A new code is larger than all before it.
+        highest = np.maximum.accumulate(np.concatenate([[self._count - 1], codes]))
+        return codes, np.flatnonzero(np.diff(highest))
+
+    def _encode_many(self, key: Array, check: Array) -> tuple[Array, Array]:
+        """Do as `_encode_few` does, by a kernel."""
+        from . import encoding_kernel  # which imports Numba
+
+        if self._slots is None:
+            self._slots = encoding_kernel.make_slots(max(self._expected, self._count))
+        if self._numbers:
+            known = [*np.array([*self._numbers], np.uint64).T.copy()]
+            known[1] <<= np.uint64(32)
+            for mine, given in zip(known, (key, check), strict=True):
+                mine.flags.writeable = given.flags.writeable  # for the other kind, Numba would compile another kernel
+            *_, self._slots = encoding_kernel.encode(*known, self._slots, 0)
+            self._numbers = {}
+        codes, first_rows, self._slots = encoding_kernel.encode(key, check, self._slots, self._count)
+        return codes, first_rows
 
     @property
     def names(self) -> pl.Series:
@@ -250,10 +279,8 @@ def group(
     if samples is not None:
         worker, sampled = samples.split(items, item.names, worker, label)
         n_workers = len(samples.names)
-    starts, workers, labels = encoding_kernel.group_by_item(items, worker, label, n_items, n_workers)
-    keep, repeated, conflicts, first_item, first_row = encoding_kernel.resolve_repeats(
-        starts, workers, labels, POLICIES[duplicates]
-    )
+    starts, workers, labels = group_by_item(items, worker, label, n_items, n_workers)
+    keep, repeated, conflicts, first_item, first_row = resolve_repeats(starts, workers, labels, POLICIES[duplicates])
     if conflicts and duplicates == "error":
         same = workers[first_row : starts[first_item + 1]] == workers[first_row]
         said = labels[first_row : first_row + same.sum()].tolist()
@@ -270,14 +297,6 @@ def group(
         labels = labels[np.lexsort((labels, workers, np.repeat(np.arange(len(left)), np.diff(starts))))]
     continued = continuing(starts, workers) if duplicates == "set" and conflicts else None
     return Grouped(starts, workers, labels, continued, left, repeated, conflicts or sampled, unresolved, conflict)
-
-
-def continuing(item_starts: Array, workers: Array) -> Array:
-    """Return which rows continue the vote of the row before them: those of the same worker on the same item."""
-    continued = np.zeros(len(workers), bool)
-    continued[1:] = workers[1:] == workers[:-1]
-    continued[item_starts[:-1]] = False
-    return continued
 
 
 def said_in(conflicting: Iterable[Any], classes: pl.Series) -> Iterable[Any]:

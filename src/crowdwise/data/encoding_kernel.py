@@ -1,4 +1,4 @@
-"""Rows of any ids turned into numbers, sorted by item, without repeated rows."""
+"""Rows of any ids turned into numbers and sorted by item, compiled."""
 
 import numpy as np
 
@@ -10,17 +10,12 @@ _U = np.uint64
 _HIGH, _LOW = np.uint64(0xFFFFFFFF00000000), np.uint64(0x00000000FFFFFFFF)
 # The multiplier of Fibonacci hashing: it spreads consecutive integers, which many ids are, over the whole table.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
-# Another multiplier, for a second hash of the same key.
-_SECOND_SPREAD = np.uint64(0xD6E8FEB86659FD93)
 
 # If no item has more labels than this, the labels within items are sorted by insertion, which is faster for so few.
 _FEW = 64
 
 # So many rows ahead, the processor is asked to fetch what will be needed: the places are all over the memory.
 _AHEAD = 16
-
-# What `resolve_repeats` does where one worker gave one item different labels.
-KEEP_ALL, KEEP_FIRST, KEEP_LAST, KEEP_NONE = 0, 1, 2, 3
 
 
 def make_slots(expected: int) -> Array:
@@ -85,30 +80,10 @@ def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array,
 
 
 @allocating
-def split_by_hash(keys: Array, bits: int) -> tuple[Array, Array]:
-    """Split rows into 2^bits parts by a hash of their keys, so that rows with the same key are in the same part.
-
-    Returns the numbers of the rows in the order of the parts, and where each part starts in that order (parts + 1). The
-    rows of one part keep their order.
-    """
-    parts = np.empty(keys.size, np.int32)
-    for row in range(keys.size):
-        # A second hash, other than that of `encode`: with the same one, all keys of a part would be close together in
-        # the hash table of `encode`, and it would be slow.
-        mixed = keys[row] * _SPREAD
-        parts[row] = ((mixed ^ (mixed >> _U(32))) * _SECOND_SPREAD) >> _U(64 - bits) if bits > 0 else 0
-    starts = _starts(parts, 1 << bits)
-    return _order(parts, starts), starts
-
-
-@allocating
 def group_by_item(
     items: Array, workers: Array, labels: Array, n_items: int, n_workers: int
 ) -> tuple[Array, Array, Array]:
-    """Sort rows by item and, within an item, by worker; rows of one worker on one item keep their order.
-
-    Returns `item_starts` (items + 1), and the workers and labels of the sorted rows.
-    """
+    """See `grouping.group_by_item`."""
     starts = _starts(items, n_items)
     largest = 0
     for i in range(n_items):
@@ -192,34 +167,17 @@ def renumber(
 
 
 @allocating
-def hash_text(text: Array, lengths: Array) -> Array:
-    """A 64-bit hash (FNV-1a, mixed) of every piece of a text. `lengths` has the number of bytes of every piece."""
+def fnv(text: Array, lengths: Array) -> Array:
+    """See `hashing.fnv`."""
     hashes = np.empty(lengths.size, np.uint64)
     at = 0
     for piece in range(lengths.size):
         hashed = _U(0xCBF29CE484222325)
         for byte in range(at, at + lengths[piece]):
             hashed = (hashed ^ _U(text[byte])) * _U(0x100000001B3)
-        hashes[piece] = _mixed(hashed)
+        hashes[piece] = hashed
         at += lengths[piece]
     return hashes
-
-
-@allocating
-def hash_numbers(numbers: Array) -> Array:
-    """A 64-bit hash of every number; different numbers have different hashes."""
-    hashes = np.empty(numbers.size, np.uint64)
-    for at in range(numbers.size):
-        hashes[at] = _mixed(numbers[at])
-    return hashes
-
-
-@compiled
-def _mixed(number: np.uint64) -> np.uint64:
-    """The number with its bits mixed (the finalizer of SplitMix64), so that each bit depends on all others."""
-    number = (number ^ (number >> _U(30))) * _U(0xBF58476D1CE4E5B9)
-    number = (number ^ (number >> _U(27))) * _U(0x94D049BB133111EB)
-    return number ^ (number >> _U(31))
 
 
 @allocating
@@ -244,49 +202,3 @@ def _order(keys: Array, starts: Array) -> Array:
         order[at] = row
         place[keys[row]] = at + 1
     return order
-
-
-@allocating
-def resolve_repeats(item_starts: Array, workers: Array, labels: Array, policy: int) -> tuple[Array, int, int, int, int]:
-    """Decide which rows to keep where one worker labelled one item more than once.
-
-    A row with the same label as an earlier one is never kept. A worker who gave an item different labels is called a
-    conflict; `policy`, one of the KEEP constants, says which of these rows to keep.
-
-    Returns which rows to keep (rows); how many rows repeat an earlier one; how many conflicts there are; and the item
-    and the first row of the first conflict, or -1 and -1 if there is none.
-    """
-    keep = np.ones(workers.size, np.bool_)
-    repeated = conflicts = 0
-    first_item = first_row = -1
-    for i in range(item_starts.size - 1):
-        low = item_starts[i]
-        while low < item_starts[i + 1]:
-            high = low + 1
-            while high < item_starts[i + 1] and workers[high] == workers[low]:
-                high += 1
-            if high - low == 1:
-                low = high
-                continue
-            distinct = 0
-            for row in range(low, high):
-                for earlier in range(low, row):
-                    if keep[earlier] and labels[earlier] == labels[row]:
-                        keep[row] = False
-                        repeated += 1
-                        break
-                if keep[row]:
-                    distinct += 1
-            if distinct > 1:
-                conflicts += 1
-                if first_item < 0:
-                    first_item, first_row = i, low
-                if policy != KEEP_ALL:
-                    for row in range(low, high):
-                        keep[row] = False
-                if policy == KEEP_FIRST:
-                    keep[low] = True
-                elif policy == KEEP_LAST:
-                    keep[high - 1] = True
-            low = high
-    return keep, repeated, conflicts, first_item, first_row

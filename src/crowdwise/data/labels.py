@@ -15,7 +15,7 @@ from ..errors import CallError, DataError
 from ..numerics import Array
 from ..numerics.twins import is_small
 from ..parallel import Sum, Threads, require_threads
-from . import encoding, matrices, votes_kernel
+from . import encoding, matrices
 from .classes import classes_of
 from .cleaning import Cleaning, Rules
 from .crowd import Place, describe
@@ -488,31 +488,3 @@ class Labels:
         columns = [first.names.items.gather(first.item_of), self.names.workers.gather(first.workers)]
         table = pl.DataFrame([*columns, pl.Series("label", said)]).head(10)
         return f"<p>{escape(describe(self))}; the first:</p>{table._repr_html_()}"
-
-
-def shares(labels: Labels) -> Array:
-    """Return for every item the share of its votes that name each class; one row per item."""
-    votes = votes_kernel.votes_per_item(labels.item_starts, labels.continued)
-    out = np.empty((labels.n_items, labels.n_classes))
-    votes_kernel.vote_shares(labels.item_starts, labels.labels, votes, out)
-    return out
-
-
-def given_by_class(labels: Labels) -> Array:
-    """Return (workers, classes), how many labels of every worker name each class."""
-    cells = labels.workers * np.int64(labels.n_classes) + labels.labels
-    shape = labels.n_workers, labels.n_classes
-    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
-
-
-def votes_by_class(labels: Labels, kept: Array | None = None) -> Array:
-    """Return (items, classes), how many labels of every item name each class.
-
-    Args:
-        labels: The labels.
-        kept: (labels), whether each label counts; None if all do.
-    """
-    cells = labels.item_of * np.int64(labels.n_classes) + labels.labels
-    cells = cells if kept is None else cells[kept]
-    shape = labels.n_items, labels.n_classes
-    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)

@@ -13,9 +13,11 @@ import numpy as np
 import polars as pl
 
 from ..numerics import Array
+from ..numerics.twins import is_few
 from ..parallel import Threads, slices
-from . import encoding_kernel
-from .encoding import continuing, keys
+from .encoding import keys
+from .grouping import continuing
+from .hashing import hash_numbers, hash_text
 
 # So many names are hashed at once, because their text is copied for it.
 _BATCH: Final = 1_000_000
@@ -79,14 +81,23 @@ class Numbering:
         """
         item_order = inverse(self.item_places)
         starts = np.concatenate([[0], np.cumsum(np.diff(item_starts)[item_order])])
-        sorted_workers, sorted_labels = np.empty_like(workers), np.empty_like(labels)
-        bounds = slices(starts, 0)
-        given = item_starts, workers, labels, item_order, self.worker_places
-        with Threads(len(bounds)) as threads:
-            threads.run(
-                lambda part: encoding_kernel.renumber(*bounds[part], *given, starts, sorted_workers, sorted_labels)
-            )
+        if is_few(len(workers)):
+            places = np.repeat(self.item_places, np.diff(item_starts)), self.worker_places[workers]
+            order = np.lexsort((labels, *reversed(places)))
+            sorted_workers, sorted_labels = places[1][order], labels[order]
+        else:
+            sorted_workers, sorted_labels = np.empty_like(workers), np.empty_like(labels)
+            given = item_starts, workers, labels, item_order, self.worker_places
+            self._renumber(given, starts, sorted_workers, sorted_labels)
         return starts, sorted_workers, sorted_labels, None if continued is None else continuing(starts, sorted_workers)
+
+    def _renumber(self, given: tuple[Array, ...], starts: Array, workers: Array, labels: Array) -> None:
+        """Fill `workers` and `labels` by a kernel, in threads."""
+        from .encoding_kernel import renumber  # which imports Numba
+
+        bounds = slices(starts, 0)
+        with Threads(len(bounds)) as threads:
+            threads.run(lambda part: renumber(*bounds[part], *given, starts, workers, labels))
 
 
 def inverse(order: Array) -> Array:
@@ -101,8 +112,8 @@ def _hashes(names: pl.Series) -> Array:
     names = _comparable(names)
     if names.dtype == pl.String:
         text = np.frombuffer(names.str.join("").item().encode(), np.uint8)
-        return encoding_kernel.hash_text(text, names.str.len_bytes().cast(pl.Int64).to_numpy())
-    return encoding_kernel.hash_numbers(keys(names)[0])
+        return hash_text(text, names.str.len_bytes().cast(pl.Int64).to_numpy())
+    return hash_numbers(keys(names)[0])
 
 
 def _comparable(names: pl.Series) -> pl.Series:

@@ -14,7 +14,7 @@ import polars as pl
 
 from ..errors import DataError
 from ..numerics import Array
-from . import encoding_kernel
+from .hashing import hash_numbers
 from .numbering import hashes_of
 
 
@@ -81,10 +81,8 @@ class Samples:
             return self.first[worker], 0
         place = np.arange(len(order)) - np.repeat(starts, sizes)
         of_items = hashes_of(items.cast(pl.String))
-        mixed = encoding_kernel.hash_numbers(self.hashes[workers_in_order] + place.astype(np.uint64))
-        shuffled = np.lexsort(
-            (encoding_kernel.hash_numbers(of_items[items_in_order] + mixed), np.repeat(starts, sizes))
-        )
+        mixed = hash_numbers(self.hashes[workers_in_order] + place.astype(np.uint64))
+        shuffled = np.lexsort((hash_numbers(of_items[items_in_order] + mixed), np.repeat(starts, sizes)))
         numbers = np.empty(len(order), np.int32)
         numbers[order[shuffled]] = place
         return self.first[worker] + numbers, pairs

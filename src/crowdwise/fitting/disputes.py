@@ -13,7 +13,8 @@ import polars as pl
 
 from ..data.crowd import Crowd
 from ..data.knowledge import NOTHING_KNOWN
-from ..data.labels import Labels, shares
+from ..data.labels import Labels
+from ..data.votes import shares
 from ..numerics import Array
 from .engines.base import open_engine
 

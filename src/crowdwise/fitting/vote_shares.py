@@ -5,7 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data.labels import Labels, shares
+from ..data.labels import Labels
+from ..data.votes import shares
 from ..numerics import Array
 from ..results.convergence import Convergence
 from ..results.learned import Learned

@@ -11,12 +11,13 @@ from numba import njit
 from numba.core import event
 from numba.core.registry import CPUDispatcher
 
+from .announcing import announcer
+
 try:
     from .cache import KernelCache, folders_of
 except ImportError:  # another version of Numba: every process compiles for itself
     KernelCache = None  # type: ignore[assignment, misc]
 
-_LOG = logging.getLogger("crowdwise")
 # At the level DEBUG, Numba writes 100,000 lines while it compiles. Nobody wants them who did not ask Numba for them.
 _NUMBA_LOG = logging.getLogger("numba")
 if _NUMBA_LOG.level == logging.NOTSET and not _NUMBA_LOG.handlers:
@@ -26,22 +27,18 @@ Parameters = ParamSpec("Parameters")
 Returned = TypeVar("Returned")
 
 
-class _CompilingLogged(event.Listener):
-    """Writes to the log, once, that kernels are compiled."""
-
-    logged = False
+class _Listener(event.Listener):
+    """Takes notice whenever Numba compiles a function."""
 
     def on_start(self, _: Any) -> None:
-        if not self.logged:
-            _LOG.info("Compiling; this takes some seconds, once for each method and kind of crowd.")
-        _CompilingLogged.logged = True
+        announcer().begin()
 
     def on_end(self, _: Any) -> None:
-        pass
+        announcer().end()
 
 
 _listen: Any = event.register  # which has no types
-_listen("numba:compile", _CompilingLogged())
+_listen("numba:compile", _Listener())
 
 
 class _Kernel(CPUDispatcher):

@@ -5,7 +5,10 @@ runs on small crowds, so that nothing is compiled for them. Which of the two run
 alone: not on the machine, nor on how many parts or threads there are.
 """
 
-from collections.abc import Callable
+import math
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeVar, cast
@@ -13,14 +16,32 @@ from typing import Any, Final, Protocol, TypeVar, cast
 from . import Array
 
 # The most work, labels times the square of classes, that NumPy does about as fast as a kernel is loaded.
-_SMALL: Final = 100_000
+# Where Numba is told to compile nothing, NumPy does all of it: kernels with SIMD lanes are nothing that Python can run.
+_JIT: Final = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
+_most = 100_000 if _JIT else math.inf
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def is_small(n_labels: int, n_classes: int) -> bool:
     """Whether a crowd of this size is left to NumPy."""
-    return n_labels * n_classes**2 <= _SMALL
+    return n_labels * n_classes**2 <= _most
+
+
+def is_few(count: int) -> bool:
+    """Whether so many numbers are left to NumPy, where its answer is exact, so that the crowd does not matter."""
+    return count <= _most
+
+
+@contextmanager
+def kernels_only() -> Iterator[None]:
+    """Leave nothing to NumPy meanwhile, however small it is: to compile the kernels, and to test them."""
+    global _most
+    before, _most = _most, -1 if _JIT else math.inf
+    try:
+        yield
+    finally:
+        _most = before
 
 
 class CrowdArrays(Protocol):
@@ -53,6 +74,27 @@ def twin(kernel: str) -> Callable[[Function], Function]:
             if labels.is_small:
                 return model(labels, *arguments)
             return getattr(import_module(kernel), model.__name__)(*labels.arrays, *arguments)
+
+        return cast(Function, chosen)
+
+    return decorate
+
+
+def exact_twin(kernel: str) -> Callable[[Function], Function]:
+    """Decorate a NumPy function whose first argument is an array: large arrays go to the kernel of the same name.
+
+    This is for what both compute exactly, such as permutations: the array at hand may decide, whatever the crowd is.
+
+    Args:
+        kernel: The module of the kernel, which takes the same arguments.
+    """
+
+    def decorate(model: Function) -> Function:
+        @wraps(model)
+        def chosen(array: Array, *arguments: Any) -> Any:
+            if is_few(array.size):
+                return model(array, *arguments)
+            return getattr(import_module(kernel), model.__name__)(array, *arguments)
 
         return cast(Function, chosen)
 

@@ -6,17 +6,15 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import numpy as np
-
 from ..analysis import cautions, compare, compare_numbers
 from ..data.numeric_simulation import simulate_numbers
 from ..data.reading import read_labels
 from ..data.simulation import simulate
-from ..data.votes_kernel import votes_per_item
 from ..data.writing import write
 from ..errors import CallError, DataError
 from ..methods import METHODS, NUMERIC_METHODS, choose
 from ..numerics.compilation import machine_code_folder
+from ..numerics.twins import kernels_only
 from .report_page import report
 
 # Some kernels are compiled for each small number of classes, others for few and for many.
@@ -44,8 +42,7 @@ def warm_up(
     labelling = {key: choose(key) for key in keys if key in METHODS or key not in NUMERIC_METHODS}
     numeric = {key: choose(key, numbers=True) for key in keys if key in NUMERIC_METHODS}
     steps = [*(_CLASSES if labelling else ()), *([None] if numeric else [])]
-    votes_per_item(np.zeros(1, np.int64), None)  # which commands load in the background, whatever they do later
-    with TemporaryDirectory() as folder:
+    with TemporaryDirectory() as folder, kernels_only():
         for number, count in enumerate(steps):
             progress(number, len(steps), "numbers" if count is None else f"{count} classes")
             if count is None:

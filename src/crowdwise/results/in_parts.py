@@ -10,13 +10,13 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import polars as pl
 
-from ..data import votes_kernel
 from ..data.crowd import Crowd
 from ..data.knowledge import Known
 from ..data.labels import Labels
 from ..data.names import Names
+from ..data.votes import agreements, votes_per_item, votes_per_worker
 from ..numerics import Array
-from . import calibration, ranking_kernel
+from . import calibration
 from .calibration import Scale
 from .expected_accuracy import ExpectedAccuracy
 from .finite import check_finite
@@ -32,6 +32,7 @@ from .quality import (
     count_right_by,
     quality_by,
 )
+from .ranking import best_two
 from .recalibration import Recalibration
 from .result import TIE, Ending, Quality, Result
 from .tables import ResultTables
@@ -77,21 +78,20 @@ class Calibrated(NamedTuple):
 
     def probabilities(self, labels: Labels, scores: Array) -> Array:
         """Return (items, classes), the probabilities of the classes of these items."""
-        votes = votes_kernel.votes_per_item(labels.item_starts, labels.continued)
+        votes = votes_per_item(labels)
         found = calibration.probabilities(self.calibrated_as, self.scale, scores, votes, self.density)
         return fitted_to(labels.gold, self.recalibration, found)
 
 
 def count_answers(labels: Labels, scores: Array, calibrated: Calibrated) -> AnswerCounts:
     """Count these items, given their labels and final scores."""
-    answers, _, tied = ranking_kernel.best_two(scores, TIE)
+    answers, _, tied = best_two(scores, TIE)
     of_classes = calibrated.probabilities(labels, scores)
     inferred = np.ones(labels.n_items, bool) if labels.gold is None else labels.gold < 0
-    arrays = (labels.item_starts, labels.workers, labels.labels)
     return AnswerCounts(
         *count_agreement(labels, answers),
-        votes_kernel.agreements(*arrays, answers, labels.n_workers),
-        votes_kernel.votes_per_worker(labels.workers, labels.continued, labels.n_workers),
+        agreements(labels, answers),
+        votes_per_worker(labels),
         np.array([tied.sum()]),
         np.array([np.take_along_axis(of_classes, answers[:, None], axis=1)[inferred].sum()]),
         np.array([labels.n_items - inferred.sum()]),
@@ -182,7 +182,7 @@ class ResultInParts(ResultTables):
         scores = np.ascontiguousarray(class_scores)
         names = replace(self.names, items=rows["item"])
         difficulty = rows["difficulty"].to_numpy() if "difficulty" in rows.columns else None
-        gold = np.where(rows["gold"], ranking_kernel.best_two(scores, TIE)[0], -1) if "gold" in rows.columns else None
+        gold = np.where(rows["gold"], best_two(scores, TIE)[0], -1) if "gold" in rows.columns else None
         return self._result(names, scores, rows["votes"], difficulty, gold)
 
     def credited_to(self, method: Any) -> "ResultInParts":
@@ -287,7 +287,7 @@ class ResultInParts(ResultTables):
             scale=self.scale,
             workers=self.workers,
             convergence=self.convergence,
-            ranking=ranking_kernel.best_two(scores, TIE),
+            ranking=best_two(scores, TIE),
             votes=votes.to_numpy(),
             density=self.density,
             worker_votes=self.answer_counts.votes[self._numbering.worker_places],
@@ -331,8 +331,8 @@ def part_result(
         scale=fit.sweeping_method.scale,
         workers=fit.fitted_workers,
         convergence=fit.convergence,
-        ranking=ranking_kernel.best_two(scores, TIE),
-        votes=votes_kernel.votes_per_item(labels.item_starts, labels.continued),
+        ranking=best_two(scores, TIE),
+        votes=votes_per_item(labels),
         density=fit.density,
         worker_votes=no_workers,
         agreement=no_workers,

@@ -44,10 +44,12 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ..data.labels import Labels
+from ..data.votes import agreements
 from ..numerics import Array
-from . import calibration, quality_kernel
+from . import calibration
 from .expected_accuracy import fitted_spread
 from .intervals import NORMAL
+from .quality_model import expected_right, said_by_others
 from .result import Quality
 
 _MAX_ROUNDS: Final = 8
@@ -291,9 +293,13 @@ def share_right(right: Array, given: Array) -> Array:
 
 def count_agreement(labels: Labels, answers: Array) -> AgreementCounts:
     """Count these items, given their answers."""
-    given, compared, agreed = quality_kernel.agreement_counts(
-        labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers
-    )
+    counted = partial(np.bincount, minlength=labels.n_workers)
+    given, agreed = counted(labels.workers), agreements(labels, answers)
+    # The answer of an item with a single label is that label, so agreement with it means nothing.
+    alone = np.flatnonzero(np.diff(labels.item_starts) == 1)
+    lone = labels.item_starts[alone]
+    compared = given - counted(labels.workers[lone])
+    agreed -= counted(labels.workers[lone[labels.labels[lone] == answers[alone]]])
     classes = np.bincount(answers, minlength=labels.n_classes)
     return AgreementCounts(given, agreed, compared, classes, count_outvoted(labels, answers))
 
@@ -307,7 +313,7 @@ def count_outvoted(labels: Labels, answers: Array) -> Array:
     """
     if labels.n_workers > MOST_TO_COMPARE or labels.set_valued:
         return np.zeros((4, labels.n_workers), np.int64)
-    others = quality_kernel.said_by_others(labels.item_starts, labels.labels, labels.n_classes)
+    others = said_by_others(labels, labels.n_classes)
     agrees = others == labels.labels
     outvoted = (others >= 0) & ~agrees
     won = outvoted & (answers[labels.item_of] == labels.labels)
@@ -324,7 +330,7 @@ def count_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, A
         share: (classes), the prior probability of each class.
     """
     if labels.gold is None:
-        return quality_kernel.expected_right(labels.item_starts, labels.workers, labels.labels, evidence, share)
+        return expected_right(labels, evidence, share)
     apart = labels.by_knowledge
     right, variance = count_right(apart.open, evidence, share)
     for known, _, part in apart.known:  # which of these labels are right is certain

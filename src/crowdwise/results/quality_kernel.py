@@ -1,4 +1,4 @@
-"""Counts of which labels agree with answers and with other labels, compiled."""
+"""What most others say of every item, and how many labels are expected to be right, compiled."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ _U = np.uint64
 
 
 @allocating
-def said_by_others(item_starts: Array, labels: Array, n_classes: int) -> Array:
-    """(labels): the class that most other labels of the same item name; -1 if there is none, or if several are tied."""
+def said_by_others(item_starts: Array, workers: Array, labels: Array, n_classes: int) -> Array:
+    """See `quality_model.said_by_others`."""
     said = np.full(labels.size, -1, np.int32)
     counts = np.zeros(n_classes, np.int64)
     for i in range(item_starts.size - 1):
@@ -34,36 +34,10 @@ def said_by_others(item_starts: Array, labels: Array, n_classes: int) -> Array:
 
 
 @allocating
-def agreement_counts(
-    item_starts: Array, workers: Array, labels: Array, answers: Array, n_workers: int
-) -> tuple[Array, Array, Array]:
-    """Three arrays (workers): how many labels every worker gave; on items with several labels; of these, the answers.
-
-    `answers` (items) is a class each. The answer of an item with a single label is that label, so agreement with it
-    means nothing.
-    """
-    given, compared = np.zeros(n_workers, np.int64), np.zeros(n_workers, np.int64)
-    agreed = np.zeros(n_workers, np.int64)
-    for i in range(item_starts.size - 1):
-        low, high = _U(item_starts[i]), _U(item_starts[i + 1])
-        several = high - low > 1
-        for e in range(low, high):
-            given[_U(workers[e])] += 1
-            compared[_U(workers[e])] += several
-            agreed[_U(workers[e])] += several and labels[e] == answers[i]
-    return given, compared, agreed
-
-
-@allocating
 def expected_right(
     item_starts: Array, workers: Array, labels: Array, evidence: Array, prior: Array
 ) -> tuple[Array, Array]:
-    """Two arrays (workers): how many labels of every worker are expected to be right, and the variance of that number.
-
-    A label adds `evidence` (workers) of its worker to the log odds of the class that it names; `prior` (classes) is the
-    probability of each class before any label. For speed, only the classes that an item's labels name are computed; the
-    others have the rest of the prior together.
-    """
+    """See `quality_model.expected_right`. Classes that an item's labels do not name have the rest of the prior."""
     right = np.zeros(evidence.size)
     variance = np.zeros(evidence.size)
     support = np.zeros(prior.size)

@@ -17,12 +17,7 @@ def _first_from(scores: Array, least: float, other: int) -> int:
 
 @allocating
 def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
-    """Find the best and the second best class of every item, and whether the two are tied.
-
-    Returns three arrays (items); the second best is -1 if there is only one class. Scores that differ by no more than
-    `tolerance`, relative to the larger, count as equal, because rounding must not break a tie. Of equal classes, the
-    one with the lower number comes first.
-    """
+    """See `ranking.best_two`."""
     n_items, n_classes = scores.shape
     # NumPy's `zeros` and `full` would take longer to compile than all of this function.
     best, second, tied = np.empty(n_items, np.int32), np.empty(n_items, np.int32), np.empty(n_items, np.bool_)

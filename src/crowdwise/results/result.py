@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..data import votes_kernel
+from ..data import votes
 from ..data.item_sketch import sketch
 from ..data.knowledge import NOTHING_KNOWN, Known
 from ..data.labels import Labels
@@ -17,7 +17,7 @@ from ..data.names import Names
 from ..data.numbering import Numbering, inverse
 from ..errors import CallError
 from ..numerics import Array
-from . import calibration, ranking_kernel
+from . import calibration
 from .calibration import Scale as Scale  # part of what a result is, and so of this module
 from .convergence import Convergence
 from .expected_accuracy import ExpectedAccuracy
@@ -26,6 +26,7 @@ from .gold import GoldCheck, fitted_to
 from .history import Counted, History
 from .learned import AnyLearned, Learned
 from .maker import Maker
+from .ranking import best_two
 from .recalibration import Recalibration
 from .tables import ResultTables, shown_in_notebook
 from .ties import TIE as TIE  # part of what a result is, and so of this module
@@ -81,10 +82,10 @@ class Quality:
 
 def about_votes(labels: Labels, answers: Array) -> dict[str, Any]:
     """Return the attributes votes, density, worker_votes and agreement of a `Result` with these answers."""
-    agreed = votes_kernel.agreements(labels.item_starts, labels.workers, labels.labels, answers, labels.n_workers)
-    worker_votes = votes_kernel.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
+    agreed = votes.agreements(labels, answers)
+    worker_votes = votes.votes_per_worker(labels)
     return {
-        "votes": votes_kernel.votes_per_item(labels.item_starts, labels.continued),
+        "votes": votes.votes_per_item(labels),
         "density": calibration.density_of(labels.n_labels, labels.n_items),
         "worker_votes": worker_votes,
         "agreement": np.divide(agreed, worker_votes, out=np.full(len(agreed), np.nan), where=worker_votes > 0),
@@ -182,7 +183,7 @@ class Result(ResultTables):
         """
         check_finite(method, labels.names.items, scores)
         learned: Any = Learned() if workers is None else workers
-        ranking = ranking_kernel.best_two(scores, TIE)
+        ranking = best_two(scores, TIE)
         answers = ranking[0]
         return cls(
             method=method,

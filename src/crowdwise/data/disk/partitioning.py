@@ -16,10 +16,11 @@ import polars as pl
 from ...errors import DataError
 from ...numerics import Array
 from ...parallel import Threads, thread_count
-from .. import encoding, encoding_kernel
+from .. import encoding
 from ..classes import classes_of
 from ..cleaning import Cleaning, Rules
 from ..encoding import Dictionary
+from ..hashing import split_by_hash
 from ..labels import NOTHING_LEFT
 from ..names import Names
 from ..numbering import numbers
@@ -201,7 +202,7 @@ def _split_batch(
             codes[role][labelled_rows] = known
     # Selecting rows from a column in many pieces takes twenty times as long.
     given = {role: batch[role].rechunk() for role in ("item", "time") if role in batch.columns}
-    order, starts = encoding_kernel.split_by_hash(encoding.key(given["item"]), bits)
+    order, starts = split_by_hash(encoding.key(given["item"]), bits)
     gathered = {role: known[order] for role, known in codes.items()}
     rows = pl.Series(order.astype(np.uint32))
     columns: dict[str, Any] = {role: column.gather(rows) for role, column in given.items()}

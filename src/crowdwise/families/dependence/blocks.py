@@ -23,7 +23,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...data.crowd import Crowd
-from ...data.labels import Labels, given_by_class
+from ...data.labels import Labels
+from ...data.votes import given_by_class
 from ...fitting.engines.base import Engine
 from ...numerics import Array
 from . import kernel

@@ -11,7 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels, given_by_class
+from ...data.labels import Labels
+from ...data.votes import given_by_class
 from ...errors import require_room
 from ...numerics import Array
 from ...results.learned import PerWorker, Trust, chances

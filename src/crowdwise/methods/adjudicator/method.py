@@ -22,7 +22,8 @@ import numpy as np
 
 from ...caution import Caution
 from ...data.crowd import Crowd
-from ...data.labels import Labels, shares, votes_by_class
+from ...data.labels import Labels
+from ...data.votes import shares, votes_by_class
 from ...errors import DataError, require_room
 from ...families.dependence.blocks import PairCounts, count_pairs, is_quick_to_compare
 from ...fitting.engines.base import Engine, open_engine

@@ -17,8 +17,8 @@ from ...families.dependence.blocks import PairCounts, correlations, count_pairs,
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...numerics import Array
-from ...results import ranking_kernel
 from ...results.gold import clamped_scores
+from ...results.ranking import best_two
 from ...results.result import TIE, Ending
 from .copies import Copies, count_blocks_once
 from .few_classes import FewClasses
@@ -130,7 +130,7 @@ def read_items(method: Any, workers: Any, labels: Labels) -> tuple[Array, Array]
     scores = method.finish(labels, method.rescore(labels, workers), workers).scores
     if labels.gold is not None:
         scores = clamped_scores(labels.gold, scores)
-    answers = ranking_kernel.best_two(scores, TIE)[0]
+    answers = best_two(scores, TIE)[0]
     return answers, np.take_along_axis(scores, answers[:, None].astype(np.int64), axis=1)[:, 0]
 
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...data.labels import Labels, shares
+from ...data.labels import Labels
+from ...data.votes import shares
 from ...numerics import Array
 from .copies import Copies
 from .few_classes import FewClasses, PullCounts

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...data import votes_kernel
 from ...data.crowd import Crowd, require_single_votes
 from ...data.labels import Labels
+from ...data.votes import disagreement, votes_per_item, votes_per_worker
 from ...errors import CallError
 from ...families.coins.base import coin_contributions
 from ...fitting.engines.memory import make_result
@@ -369,10 +369,9 @@ def _arrays(labels: Labels) -> tuple[Array, Array, Array, Array | None]:
 
 def _count_once(labels: Labels, counts: Errors) -> None:
     """Add to the counts that never change: votes, disagreement, items, and rows that continue a vote."""
-    votes = votes_kernel.votes_per_item(labels.item_starts, labels.continued)
-    counts.votes[:] += votes_kernel.votes_per_worker(labels.workers, labels.continued, labels.n_workers)
+    counts.votes[:] += votes_per_worker(labels)
     # An item counts by its rows, as in the paper's numbers. It has more rows than votes if a vote names several
     # classes.
-    counts.disagreement[:] += votes_kernel.disagreement(labels.item_starts, labels.labels, votes, labels.n_classes)
+    disagreement(labels, votes_per_item(labels), counts.disagreement)
     counts.items[:] += labels.n_items
     counts.set_votes[:] += 0 if labels.continued is None else labels.continued.sum()

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...data.labels import Labels, shares
+from ...data.labels import Labels
+from ...data.votes import shares
 from ...fitting.iterations import Progress
 from ...fitting.restarts import Counter, Fitted, by_name, fit_from
 from ...fitting.sweeping import SweepingMethod

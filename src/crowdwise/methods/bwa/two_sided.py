@@ -18,8 +18,8 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from ...data import votes_kernel
 from ...data.labels import Labels
+from ...data.votes import disagreement, votes_per_item
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker
@@ -115,11 +115,8 @@ class TwoSidedAverage(SweepingMethod[TwoSidedWeights, TwoSidedErrors]):
             counts.sums,
         )
         if workers is None:
-            votes = votes_kernel.votes_per_item(labels.item_starts, None)
             np.add.at(counts.votes_for, (labels.workers, labels.labels), 1)
-            counts.disagreement[:] += votes_kernel.disagreement(
-                labels.item_starts, labels.labels, votes, labels.n_classes
-            )
+            disagreement(labels, votes_per_item(labels), counts.disagreement)
             counts.items[:] += labels.n_items
         # An iteration that changes the anchor only is never the last, however little the scores move in it.
         anchoring = workers is not None and workers.anchoring

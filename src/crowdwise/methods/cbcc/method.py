@@ -14,7 +14,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...data.crowd import Crowd
-from ...data.labels import Labels, shares
+from ...data.labels import Labels
+from ...data.votes import shares
 from ...errors import require_room
 from ...families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ...fitting.method import Reference

@@ -12,7 +12,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from ...data.crowd import Crowd
-from ...data.labels import Labels, shares
+from ...data.labels import Labels
+from ...data.votes import shares
 from ...families.confusion_matrices.base import (
     ConfusionCounts,
     ConfusionMethod,

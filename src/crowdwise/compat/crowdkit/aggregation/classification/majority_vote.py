@@ -9,11 +9,11 @@ import pandas as pd
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.utils import add_skills_to_data
 from crowdwise.compat.crowdkit.answers import Answers, complete_rows
-from crowdwise.data import votes_kernel
-from crowdwise.data.labels import Labels, shares
+from crowdwise.data.labels import Labels
+from crowdwise.data.votes import shares
 from crowdwise.families.weighted_votes import kernel as weighted_votes_kernel
 from crowdwise.numerics import Array
-from crowdwise.results import ranking_kernel
+from crowdwise.results.ranking import best_two
 from crowdwise.results.result import TIE
 
 
@@ -84,11 +84,12 @@ def weighted_shares(labels: Labels, weight: Array) -> Array:
 
 def winners(scores: Array) -> Array:
     """Return (items), the class with the highest score; of those that only rounding separates, the first."""
-    return ranking_kernel.best_two(scores, TIE)[0]
+    return best_two(scores, TIE)[0]
 
 
 def agreement(answers: Answers, best: Array) -> Array:
     """Return (workers), the share of a worker's answers that are the class of their task; repeats count once."""
     starts, workers, said = answers.distinct
     count = len(answers.workers)
-    return votes_kernel.agreements(starts, workers, said, best, count) / np.bincount(workers, minlength=count)
+    agreed = workers[said == np.repeat(best, np.diff(starts))]
+    return np.bincount(agreed, minlength=count) / np.bincount(workers, minlength=count)

@@ -1,0 +1,30 @@
+"""The best two classes of every item."""
+
+import numpy as np
+
+from ..numerics import Array
+from ..numerics.twins import exact_twin
+
+
+@exact_twin("crowdwise.results.ranking_kernel")
+def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
+    """Return three arrays (items): the best class, the second best, and whether the two are tied.
+
+    The second best is -1 if there is only one class. Scores that differ by no more than `tolerance`, relative to the
+    larger, count as equal, because rounding must not break a tie. Of equal classes, the one with the lower number comes
+    first.
+    """
+    n_items, n_classes = scores.shape
+    best = scores.argmax(axis=1)
+    if n_classes == 1:
+        return best.astype(np.int32), np.full(n_items, -1, np.int32), np.zeros(n_items, np.bool_)
+    items = np.arange(n_items)
+    others = scores.copy()
+    others[items, best] = -np.inf
+    highest, second = scores[items, best], others.max(axis=1)
+    tied = second >= highest - tolerance * abs(highest)
+    limit = np.where(tied, highest, second)
+    near = scores >= (limit - tolerance * abs(limit))[:, None]
+    best[tied] = near[tied].argmax(axis=1)
+    near[items, best] = False
+    return best.astype(np.int32), near.argmax(axis=1).astype(np.int32), tied
