@@ -14,7 +14,8 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, get_t
 import numpy as np
 
 from ..data.crowd import Crowd, Place
-from ..data.labels import Labels, shares
+from ..data.labels import Labels
+from ..data.votes import shares
 from ..errors import CallError
 from ..numerics import Array
 from ..results.history import require_shape

@@ -15,10 +15,9 @@ def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
     first.
     """
     n_items, n_classes = scores.shape
-    best = scores.argmax(axis=1)
-    if n_classes == 1:
-        return best.astype(np.int32), np.full(n_items, -1, np.int32), np.zeros(n_items, np.bool_)
-    items = np.arange(n_items)
+    if n_classes < 2:
+        return np.zeros(n_items, np.int32), np.full(n_items, -1, np.int32), np.zeros(n_items, np.bool_)
+    items, best = np.arange(n_items), scores.argmax(axis=1)
     others = scores.copy()
     others[items, best] = -np.inf
     highest, second = scores[items, best], others.max(axis=1)

@@ -14,7 +14,6 @@ from ...data.crowd import Crowd
 from ...data.knowledge import Known
 from ...data.labels import Labels
 from ...data.names import Names
-from ...data.votes import shares
 from ...numerics import Array
 from ...results.result import Ending
 
