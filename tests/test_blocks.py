@@ -10,13 +10,9 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.families.dependence.blocks import (
-    correlations,
-    count_pairs,
-    expected_agreement,
-    find_blocks,
-    pairs_refusal,
-)
+from crowdwise.families.dependence.blocks import find_blocks
+from crowdwise.families.dependence.correlation import correlations, expected_agreement
+from crowdwise.families.dependence.pairs import count_pairs, pairs_refusal
 from crowdwise.numerics import Array
 from crowdwise.parallel import Sum
 from crowdwise.reporting.report_data import ReportData

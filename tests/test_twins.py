@@ -12,6 +12,8 @@ import pytest
 import crowdwise as cw
 from crowdwise.families.confusion_matrices import kernel as confusion_kernel
 from crowdwise.families.confusion_matrices import model as confusion_model
+from crowdwise.families.dependence import kernel as pairs_kernel
+from crowdwise.families.dependence import pairs
 from crowdwise.families.log_linear import kernel as log_linear_kernel
 from crowdwise.families.log_linear import model as log_linear_model
 from crowdwise.methods.ptbcc import kernel as ptbcc_kernel
@@ -113,3 +115,16 @@ def test_scores_of_log_linear_matrices(classes: int) -> None:
     scores = random.dirichlet(np.ones(classes), labels.n_items)
     arguments = (3, labels.n_items - 2, *weights, log_prior, scores, np.zeros(classes))
     both(log_linear_model.score_matrices, log_linear_kernel.score_matrices, labels, *arguments)
+
+
+# Pairs of workers
+
+
+@pytest.mark.parametrize("classes", [1, 4])
+def test_comparisons_of_workers(classes: int) -> None:
+    labels = crowd(classes)
+    size = labels.n_workers, labels.n_classes
+    ours, theirs = pairs.compare_workers.__wrapped__(labels, *size), pairs_kernel.compare_workers(*labels.arrays, *size)
+    for one, other in zip(ours, theirs, strict=True):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)

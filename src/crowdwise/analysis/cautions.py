@@ -6,7 +6,7 @@ from ..caution import Caution, in_order, listed
 from ..data.crowd import Crowd, require_crowd
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..families.dependence import blocks as dependence
+from ..families.dependence.pairs import pairs_refusal
 from ..methods.adjudicator import AS_THEY_ARE
 from ..results.calibration import is_calibrated
 from ..results.inferred import Inferred
@@ -120,7 +120,7 @@ def _not_compared(labels: Crowd) -> Caution:
     what = "Whether workers are independent was not looked at"
     if labels.set_valued:
         return Caution("not compared", f"{what}: votes that name several classes are not compared.")
-    refusal = dependence.pairs_refusal(labels.n_workers, labels.n_classes)
+    refusal = pairs_refusal(labels.n_workers, labels.n_classes)
     if refusal:
         return Caution("not compared", f"{what}. {refusal}")
     return Caution("not compared", f"{what}.", "crowdwise blocks (cw.blocks) does.")

@@ -10,7 +10,7 @@ import polars as pl
 from ..caution import Caution
 from ..data.crowd import Crowd
 from ..data.labels import Labels
-from ..families.dependence import blocks as dependence
+from ..families.dependence.pairs import is_quick_to_compare, pairs_refusal
 from ..results.inferred import Inferred
 from .blocks import Block, Dependence, blocks
 from .deciders import deciders
@@ -38,7 +38,7 @@ class Findings:
     @cached_property
     def dependence(self) -> Dependence | None:
         """The workers who are not independent; None if workers cannot be compared with each other."""
-        cannot = self.labels.set_valued or dependence.pairs_refusal(self.labels.n_workers, self.labels.n_classes)
+        cannot = self.labels.set_valued or pairs_refusal(self.labels.n_workers, self.labels.n_classes)
         return None if cannot else blocks(self.labels)
 
     @property
@@ -57,7 +57,7 @@ class Findings:
     @property
     def _compares(self) -> bool:
         """Whether workers are compared with each other: always if that may take time, else where it is quick."""
-        return self.takes_time or (isinstance(self.labels, Labels) and dependence.is_quick_to_compare(self.labels))
+        return self.takes_time or (isinstance(self.labels, Labels) and is_quick_to_compare(self.labels))
 
     @cached_property
     def deciders(self) -> list[Caution]:

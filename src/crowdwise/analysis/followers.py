@@ -10,7 +10,7 @@ from ..caution import Caution
 from ..data.crowd import Crowd
 from ..data.labels import Labels
 from ..data.reading_report import several
-from ..families.dependence.blocks import PairCounts, is_quick_to_compare
+from ..families.dependence.pairs import PairCounts, is_quick_to_compare
 from ..fitting.engines.base import open_engine
 from ..methods.adjudicator import Adjudicator, can_follow, has_readings, in_words, look_for_followers
 

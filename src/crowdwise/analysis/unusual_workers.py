@@ -14,7 +14,7 @@ import polars as pl
 from ..caution import listed
 from ..data.crowd import Crowd
 from ..data.labels import Labels
-from ..families.dependence.blocks import pairs_refusal
+from ..families.dependence.pairs import pairs_refusal
 from ..numerics import Array
 from ..results.result import Result
 from .blocks import Block, blocks

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...numerics import Array
-from . import kernel
+from .pairs import pairs_of_votes
 
 # What is divided by is at least this.
 _LEAST: Final = 0.01
@@ -51,8 +51,24 @@ def count_outside(labels: Labels, blocks: Sequence[Array]) -> OutsideCounts:
     block_of = np.full(labels.n_workers, -1)
     for number, members in enumerate(blocks):
         block_of[members] = number
-    arrays = labels.item_starts, labels.workers, labels.labels
-    return OutsideCounts(*kernel.compare_outside(*arrays, block_of, len(blocks), labels.n_classes))
+    block, n_classes = block_of[labels.workers], labels.n_classes
+    inside = np.flatnonzero(block >= 0)
+    found = OutsideCounts(*(np.zeros((len(blocks), columns)) for columns in (3, n_classes, n_classes)))
+    for e, f in pairs_of_votes(labels.item_starts, labels.item_of[inside]):
+        mine, e = inside[e[0] : e[-1] + 1], e - e[0]
+        same_block = block[f] == block[mine[e]]
+        # For every vote of a member: the other members' votes on the item, and those from outside by class.
+        compared = np.bincount(e, same_block & (labels.workers[f] != labels.workers[mine[e]]), len(mine))
+        said = np.bincount(e * n_classes + labels.labels[f], ~same_block, len(mine) * n_classes).reshape(-1, n_classes)
+        counted = (compared > 0) & (said.sum(axis=1) >= 2)
+        mine, compared, said = mine[counted], compared[counted], said[counted]
+        own, others = labels.labels[mine], said.sum(axis=1)
+        with_members = compared * said[np.arange(len(mine)), own] / others
+        with_others = compared * (said * (said - 1)).sum(axis=1) / (others * (others - 1))
+        np.add.at(found.counts, block[mine], np.column_stack([compared, with_members, with_others]))
+        np.add.at(found.inside, (block[mine], own), compared)
+        np.add.at(found.outside, block[mine], (compared / others)[:, None] * said)
+    return found
 
 
 def explained_by_outsiders(counts: OutsideCounts) -> Array:

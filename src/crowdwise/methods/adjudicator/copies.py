@@ -8,18 +8,10 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...errors import DataError
-from ...families.dependence import kernel as dependence_kernel
-from ...families.dependence.blocks import (
-    COPIES,
-    PairCounts,
-    confirm_blocks,
-    confirmed_blocks,
-    correlations,
-    count_pairs,
-    find_blocks,
-    pairs_refusal,
-)
+from ...families.dependence.blocks import COPIES, confirm_blocks, confirmed_blocks, find_blocks
+from ...families.dependence.correlation import correlations
 from ...families.dependence.outside import count_outside
+from ...families.dependence.pairs import PairCounts, count_pairs, pairs_refusal
 from ...fitting.engines.base import Engine
 from ...numerics import Array
 
@@ -95,9 +87,7 @@ class Copies(NamedTuple):
         """(labels), whether each of these labels stays in the crowd; None if all do."""
         if (self.follows < 0).all():
             return None
-        weights = np.ones(len(labels.workers))
-        dependence_kernel.leave_out_followers(labels.item_starts, labels.workers, self.follows, weights)
-        return np.asarray(weights > 0)
+        return ~self._left_out(labels)
 
     def weights(self, labels: Labels) -> Array:
         """(labels), how much each of these labels counts; empty if all count as one.
@@ -117,8 +107,22 @@ class Copies(NamedTuple):
             of_all_others = 1 / self.exponents[labels.workers[inside]] - 1
             weights[inside] = 1 / (1 + of_all_others * others / (sizes[block[inside]] - 1))
         if (self.follows >= 0).any():
-            dependence_kernel.leave_out_followers(labels.item_starts, labels.workers, self.follows, weights)
+            weights[self._left_out(labels)] = 0.0
         return weights
+
+    def _left_out(self, labels: Labels) -> Array:
+        """(labels), whether the worker follows one who labelled the item, too."""
+        leads, follows = np.zeros((2, len(self.follows)), bool)
+        follows[self.follows >= 0] = leads[self.follows[self.follows >= 0]] = True
+        led, leading = (np.flatnonzero(some[labels.workers]) for some in (follows, leads))
+        wanted, present = (
+            (np.searchsorted(labels.item_starts, votes, "right") - 1) * len(follows) + workers
+            for votes, workers in ((led, self.follows[labels.workers[led]]), (leading, labels.workers[leading]))
+        )
+        present = np.sort(present, kind="stable")
+        out = np.zeros(labels.n_labels, bool)
+        out[led] = np.searchsorted(present, wanted) < np.searchsorted(present, wanted, "right")
+        return out
 
 
 def count_samples(sample_of: Array) -> Copies:

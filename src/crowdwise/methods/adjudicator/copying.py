@@ -21,8 +21,8 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...data.labels import Labels
-from ...families.dependence import kernel as dependence_kernel
-from ...families.dependence.blocks import ERRORS_BELOW, PairCounts, common_truth, correlations, residuals
+from ...families.dependence.correlation import ERRORS_BELOW, common_truth, correlations, residuals
+from ...families.dependence.pairs import PairCounts, cross_tabulate
 from ...fitting.engines.base import Engine
 from ...numerics import Array
 
@@ -60,7 +60,7 @@ class JointCounts:
         """Compare some workers on all items."""
         place_of = np.full(n_workers, -1)
         place_of[members] = np.arange(len(members))
-        (said,) = engine.add_labels(partial(_cross_tabulate, place_of, len(members)), "comparing workers")
+        (said,) = engine.add_labels(partial(_cross_tabulate, members), "comparing workers")
         return cls(place_of, said)
 
     def between(self, leader: int, follower: int) -> Array:
@@ -68,9 +68,8 @@ class JointCounts:
         return np.asarray(self.said[self.place_of[leader], self.place_of[follower]])
 
 
-def _cross_tabulate(place_of: Array, n_places: int, labels: Labels) -> tuple[Array]:
-    arrays = labels.item_starts, labels.workers, labels.labels
-    return (dependence_kernel.cross_tabulate(*arrays, place_of, n_places, labels.n_classes),)
+def _cross_tabulate(members: Array, labels: Labels) -> tuple[Array]:
+    return (cross_tabulate(labels, members),)
 
 
 class Suspects(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...data.labels import Labels
-from ...families.dependence.blocks import PairCounts
+from ...families.dependence.pairs import PairCounts
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...numerics import Array

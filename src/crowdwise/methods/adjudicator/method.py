@@ -25,7 +25,7 @@ from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...data.votes import shares, votes_by_class
 from ...errors import DataError, require_room
-from ...families.dependence.blocks import PairCounts, count_pairs, is_quick_to_compare
+from ...families.dependence.pairs import PairCounts, count_pairs, is_quick_to_compare
 from ...fitting.engines.base import Engine, open_engine
 from ...fitting.iterations import Progress
 from ...fitting.method import Reference

@@ -13,7 +13,8 @@ import numpy as np
 
 from ...data.crowd import Crowd
 from ...data.labels import Labels
-from ...families.dependence.blocks import PairCounts, correlations, count_pairs, pairs_refusal
+from ...families.dependence.correlation import correlations
+from ...families.dependence.pairs import PairCounts, count_pairs, pairs_refusal
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...numerics import Array
