@@ -24,7 +24,7 @@ def contestants() -> dict[str, Method]:
 
 def duplicates(method: Method) -> Duplicates:
     """Return what is done with several labels of one worker on one item: what released implementations do."""
-    if method.takes_sets:
+    if method.limits().takes_sets:
         return "set"
     return "last" if method.key == "minimax" else "all"
 

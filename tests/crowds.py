@@ -19,7 +19,7 @@ def crowds(draw: st.DrawFn) -> Rows:
 
 def fitting(method: Any, rows: Rows) -> Rows:
     """Merge classes, so that there are no more than the method can take."""
-    most = method.most_classes or 1000
+    most = method.limits().most_classes or 1000
     return [(i, j, f"c{int(k[1:]) % most}") for i, j, k in rows]
 
 

@@ -55,7 +55,7 @@ def test_a_method_is_a_file(package: Path) -> None:
         "assert cw.__file__.startswith(sys.path[0])\n"
         "assert cw.METHODS['cautious_vote'] is cw.CautiousVote and 'CautiousVote' in dir(cw)\n"
         "assert choose('cautious_vote', ['caution=3']).caution == 3\n"
-        "print(cw.CautiousVote().places(), cw.CautiousVote.__doc__)\n"
+        "print(cw.CautiousVote().limits().places, cw.CautiousVote.__doc__)\n"
         "try: cw.CautiousVote(caution=0)\n"
         "except cw.CallError as refusal: print(refusal)\n",
     )

@@ -243,7 +243,7 @@ def test_guessing_is_worth_nothing_and_perfection_everything() -> None:
 @each_method
 def test_every_method_values_its_workers(key: str) -> None:
     method = EVERY[key]
-    crowd = cw.simulate(80, 8, min(method.most_classes or 3, 3), accuracy=0.7, seed=3)
+    crowd = cw.simulate(80, 8, min(method.limits().most_classes or 3, 3), accuracy=0.7, seed=3)
     result = method.fit(crowd.labels)
     decided = cw.decide(result, zero_one(result.names.classes))
     table = decided.workers_frame()

@@ -53,8 +53,8 @@ def test_degenerate_crowds(key: str, crowd: str) -> None:
     rows = CROWDS[crowd]
     labels = cw.Labels.from_arrays(*zip(*rows, strict=True))
     method = EVERY[key]
-    if method.most_classes is not None and labels.n_classes > method.most_classes:
-        with pytest.raises(cw.DataError, match=f"takes at most {method.most_classes} classes"):
+    if method.limits().most_classes is not None and labels.n_classes > method.limits().most_classes:
+        with pytest.raises(cw.DataError, match=f"takes at most {method.limits().most_classes} classes"):
             method.fit(labels)
         return
     result = method.fit(labels)
@@ -89,7 +89,7 @@ def of(method: Any) -> dict[str, Parameter]:
 @pytest.mark.parametrize(("key", "name"), [(key, name) for key in CASES for name in of(CASES[key])])
 def test_a_parameter_at_the_ends_of_its_range_gives_whole_results_or_a_sentence(key: str, name: str) -> None:
     method = CASES[key]
-    last = min(method.most_classes or 18, 18)
+    last = min(method.limits().most_classes or 18, 18)
     crowds = [
         [("i", "w", "c"), ("i", "v", "d")],
         [(f"i{i}", f"w{j}", f"c{(i + (j == i)) % min(3, last)}") for i in range(6) for j in range(4)],

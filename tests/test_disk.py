@@ -24,7 +24,7 @@ from .commands import run
 from .engines import on_disk
 
 pytestmark = pytest.mark.usefixtures("workdir")
-SWEEPING = [key for key, method in EVERY.items() if "disk" in method.places()]
+SWEEPING = [key for key, method in EVERY.items() if "disk" in method.limits().places]
 PAPER = [
     *("CF", "CF_amt", "MS", "SP", "SP_amt", "ZC_all", "ZC_in", "ZC_us", "adult", "bird", "dog", "face", "fact", "prod"),
     *("rte", "trec", "tweet", "web"),
@@ -42,7 +42,7 @@ def test_every_sweeping_method_finds_the_same_on_real_crowds(name: str, data: Pa
         assert disk.n_parts >= 24
         assert disk.report == memory.report
         for key in SWEEPING if duplicates == "first" or not memory.set_valued else ["bwa"]:
-            if (EVERY[key].most_classes or memory.n_classes) < memory.n_classes:
+            if (EVERY[key].limits().most_classes or memory.n_classes) < memory.n_classes:
                 continue
             # On its way, one_coin passes a point on trec from where a rounding of 1e-13 becomes 1e-6 and then 1e-8.
             tolerance = 1e-6 if (key, name) == ("one_coin", "trec") else 1e-9

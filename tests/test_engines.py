@@ -28,7 +28,7 @@ def test_every_method_finds_what_it_finds_in_memory(engine: Engine) -> None:
     labels, memory = engine.read(rows), cw.Labels.from_frame(rows)
     for method in EVERY.values():
         suited = engine.suited(method)
-        if engine.name in method.places() and (method.most_classes or 3) >= 3:
+        if engine.name in method.limits().places and (method.limits().most_classes or 3) >= 3:
             require_same_found(suited.fit(labels), suited.fit(memory))
 
 
@@ -42,7 +42,7 @@ def test_the_order_of_rows_changes_no_bit(duplicates: Any, engine: Engine) -> No
     for seed in range(2):
         labels = engine.read(rows.sample(fraction=1, shuffle=True, seed=seed), duplicates=duplicates)
         for method in (cw.MajorityVote(), cw.BWA(), cw.DawidSkene()):
-            if method.takes_sets or not labels.set_valued:
+            if method.limits().takes_sets or not labels.set_valued:
                 result = engine.suited(method).fit(labels)
                 tables = [result.to_frame(scores=True).sort("item"), result.workers_frame().sort("worker")]
                 found.append((seed, [table.rows() for table in tables]))
@@ -54,7 +54,7 @@ def test_the_order_of_rows_changes_no_bit(duplicates: Any, engine: Engine) -> No
 def test_what_cannot_run_there_is_refused_by_name(engine: Engine) -> None:
     labels = engine.read(cw.simulate(20, 5, 2, seed=2).rows)
     for method in EVERY.values():
-        if engine.name not in method.places():
+        if engine.name not in method.limits().places:
             expected = rf"^{type(method).__name__} needs (all labels in memory|the scores of the iteration before)"
             with pytest.raises(cw.CallError, match=expected):
                 method.fit(labels)

@@ -30,7 +30,7 @@ def fitted(method: Any, rows: Rows) -> tuple[cw.Labels, cw.Result]:
 
 
 def explains_itself(method: Any) -> bool:
-    return not method.unexplained_reason
+    return not method.limits().unexplained
 
 
 def all_impossible(result: cw.Result, labels: cw.Labels, i: int) -> bool:

@@ -25,7 +25,7 @@ GOLD = CROWD.truth.sample(30, seed=1)
 def takes_gold(key: str) -> Any:
     """Return a method that takes gold; the test is skipped for others, which another test is about."""
     method = EVERY[key]
-    if method.gold_reason or (method.most_classes or 3) < 3:
+    if method.limits().no_gold or (method.limits().most_classes or 3) < 3:
         pytest.skip("takes no gold")
     return method
 
@@ -52,7 +52,7 @@ def test_the_order_of_rows_and_gold_changes_no_bit(key: str) -> None:
     assert one.gold_check == other.gold_check
 
 
-@pytest.mark.parametrize("key", [key for key, method in EVERY.items() if method.gold_reason])
+@pytest.mark.parametrize("key", [key for key, method in EVERY.items() if method.limits().no_gold])
 def test_methods_that_take_no_gold_say_why(key: str) -> None:
     labels = cw.simulate(20, 5, 2, seed=1).labels
     with pytest.raises(cw.CallError, match=r"takes no gold, because .*: use adjudicator, bwa, ds"):

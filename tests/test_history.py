@@ -28,7 +28,7 @@ from .engines import Engine
 CROWD = cw.simulate(300, 12, 3, accuracy=0.6, seed=3)
 ITEMS = CROWD.truth["item"]
 # CATD trusts one worker alone from some starts, and so ends elsewhere with each start.
-SWEEPING = [key for key, method in EVERY.items() if not method.history_reason and key != "catd"]
+SWEEPING = [key for key, method in EVERY.items() if not method.limits().no_history and key != "catd"]
 
 
 def part(first: int, last: int) -> cw.Labels:
@@ -46,8 +46,8 @@ def history(method: Any, labels: cw.Labels, **known: Any) -> History:
 @pytest.mark.parametrize("key", SWEEPING)
 def test_the_second_half_is_nearer_to_both_together(key: str) -> None:
     method = EVERY[key]
-    if method.most_classes is not None:
-        pytest.skip(f"takes {method.most_classes} classes")
+    if method.limits().most_classes is not None:
+        pytest.skip(f"takes {method.limits().most_classes} classes")
     first, second = part(0, 200), part(200, 300)
     alone, joint = method.fit(second), method.fit(CROWD.labels)
     continued = method.fit(second, history=method.fit(first).history)

@@ -51,7 +51,9 @@ def test_matrices_of_subtypes_and_starts_are_counted_before_any_is_made(monkeypa
 
 def allocated_by(method: Any, labels: cw.Labels) -> int:
     """The most bytes that Python and NumPy hold at once in a fit, on one thread: the same number in every run."""
-    method.fit(cw.simulate(40, 5, method.most_classes or 20, seed=1).labels)  # imports and compiles what is needed
+    method.fit(
+        cw.simulate(40, 5, method.limits().most_classes or 20, seed=1).labels
+    )  # imports and compiles what is needed
     gc.collect()
     with on_threads(1):
         tracemalloc.start()
@@ -100,7 +102,7 @@ def test_matrices_take_no_more_than_is_counted(key: str) -> None:
     kind: Any = cw.METHODS[key]
     method = kind(max_iterations=2)
     labels = cw.simulate(150, 60, 60, seed=1).labels
-    if method.most_classes is not None:
-        labels = cw.simulate(1500, 60, method.most_classes, seed=1).labels
+    if method.limits().most_classes is not None:
+        labels = cw.simulate(1500, 60, method.limits().most_classes, seed=1).labels
     needed = method.bytes_needed(labels)
     assert 0.5 * needed < allocated_by(method, labels) < 1.3 * needed

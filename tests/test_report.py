@@ -62,8 +62,8 @@ def one_waterfall(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @each_method_few_in_a_hurry
 def test_every_method_makes_every_section(key: str, crowd: Any) -> None:
-    if EVERY[key].most_classes is not None:
-        crowd = cw.simulate(300, 20, EVERY[key].most_classes, labels_per_item=4.5, accuracy=0.6, seed=1)
+    if EVERY[key].limits().most_classes is not None:
+        crowd = cw.simulate(300, 20, EVERY[key].limits().most_classes, labels_per_item=4.5, accuracy=0.6, seed=1)
     result = EVERY[key].fit(crowd.labels)
     gathered = gather(about(result, crowd.labels, crowd.truth))
     assert all(spec for spec in specs(gathered))

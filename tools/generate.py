@@ -63,7 +63,7 @@ def _rows(methods: Mapping[str, type[Method]]) -> list[str]:
     """One row of the table per method."""
     lines = []
     for key, method in methods.items():
-        engines = ", ".join(method().places())
+        engines = ", ".join(method().limits().places)
         address = method.paper.address.removeprefix("docs/")  # this page is in the same folder
         paper = f"[{method.paper.title}]({address}), {method.paper.published}"
         lines.append(f"| `{key}` | `{method.__name__}` | {method.summary} | {engines} | {paper} |")

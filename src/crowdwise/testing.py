@@ -175,7 +175,7 @@ def takes_or_refuses_votes_for_several_classes(method: Any) -> None:
     """A vote that names several classes counts as one vote, or is refused with a message that says what to do."""
     rows = [("i0", "w0", "c0"), ("i0", "w0", "c1"), ("i0", "w1", "c0")]
     labels = Labels.from_frame(table(rows), duplicates="set")
-    if not method.takes_sets:
+    if not method.limits().takes_sets:
         _require_refused(method, labels, 'duplicates="first", "last", "all" or "drop"')
         return
     result = method.fit(labels)
@@ -217,7 +217,7 @@ def gives_the_same_answers_in_any_slices(method: Any) -> None:
 
 def gives_the_same_answers_on_disk(method: Any) -> None:
     """A method that can run on disk gives the same results there as in memory."""
-    if "disk" not in method.places():
+    if "disk" not in method.limits().places:
         return
     rows = simulate(400, 20, min(3, _most_classes(method)), seed=2).rows.sample(fraction=1, shuffle=True, seed=1)
     with tempfile.TemporaryDirectory() as folder:
@@ -240,7 +240,7 @@ def reports_every_iteration(method: Any) -> None:
 
 def explains_its_scores_exactly(method: Any) -> None:
     """If a method says what each vote adds to the scores, the sums are the scores."""
-    if method.unexplained_reason:
+    if method.limits().unexplained:
         return
     labels = simulate(60, 8, min(3, _most_classes(method)), seed=5).labels
     result = method.fit(labels)
@@ -378,7 +378,7 @@ def gives_the_same_numbers_on_any_number_of_threads(method: Any) -> None:
 
 def gives_the_same_numbers_on_disk(method: Any) -> None:
     """A method that can run on disk gives the same values and workers there as in memory."""
-    if "disk" not in method.places():
+    if "disk" not in method.limits().places:
         return
     rows = simulate_numbers(400, 20, wild=0.02, seed=2).rows.sample(fraction=1, shuffle=True, seed=1)
     with tempfile.TemporaryDirectory() as folder:
@@ -609,7 +609,8 @@ def _scores_by_name(result: Result) -> dict[tuple[Any, Any], float]:
 
 def _most_classes(method: Any) -> int:
     """How many classes the method takes; a large number if there is no limit."""
-    return 1000 if method.most_classes is None else int(method.most_classes)
+    most = method.limits().most_classes
+    return 1000 if most is None else int(most)
 
 
 def _require(condition: bool, sentence: str) -> None:

@@ -180,9 +180,7 @@ def explain(result: Result, labels: Labels, item: Any) -> Explanation:
 
 def refuse_unexplained(result: Result) -> None:
     """Raise a CallError if the method's scores are not sums over votes, or if there is only one class."""
-    name = type(result.method).__name__
-    if result.method.unexplained_reason:
-        raise CallError(f"{name} cannot tell what each vote contributes: {result.method.unexplained_reason}.")
+    result.method.require(contributions=True)
     if len(result.names.classes) < 2:
         raise CallError(f"There is only one class, {quoted(result.names.classes[0])}, so there is nothing to explain.")
 

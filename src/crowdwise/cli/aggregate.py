@@ -107,7 +107,7 @@ def aggregate(
     terminal = Terminal(quiet)
     given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay, reading)
     if save_state is not None:
-        chosen.require_history()
+        chosen.require(history=True)
         check_state(save_state, [*reading.files, truth, gold, costs, *targets], cloud=True)
     if back and output is not None:
         check_state(

@@ -234,7 +234,7 @@ class Given(NamedTuple):
             return self
         from ..results.history import History
 
-        method.require_history()
+        method.require(history=True)
         return self._replace(history=History.read(history, reading.storage_options()), decay=decay)
 
     def held_out(self, terminal: "Terminal", known: "pl.DataFrame | None") -> "pl.DataFrame | None":

@@ -387,7 +387,7 @@ def _has_samples(votes: pl.DataFrame, exports: Sequence[Export]) -> bool:
 
 def _require_method(method: Any) -> None:
     """Raise `CallError` if this is no method. Methods are in a package that this one must not import."""
-    if not hasattr(method, "require_place"):
+    if not hasattr(method, "limits"):
         raise CallError(f"method is a {type(method).__name__}, and has to be a method such as BWA(), or None.")
 
 
@@ -395,7 +395,7 @@ def _workspace(workdir: str | os.PathLike[str] | None, method: Any) -> Workspace
     """Return a new folder to work in. Refuses a `method` that cannot run on disk."""
     if method is not None:
         _require_method(method)
-        method.require_place("disk")
+        method.require(place="disk")
     return Workspace(workdir)
 
 
@@ -412,7 +412,7 @@ def _read_in_cluster(
     """
     if method is not None:
         _require_method(method)
-        method.require_place("spark")
+        method.require(place="spark")
     require_extra("spark", "engine='spark'")
     from .spark import LabelsOnSpark  # imported here because it needs the extra `spark`
 

@@ -5,6 +5,7 @@ Such a method writes one generator, which yields a `Step` after each iteration. 
 
 from abc import abstractmethod
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
@@ -12,6 +13,7 @@ from ..data.labels import Labels
 from ..results.quality import accuracies, measure_quality
 from ..results.result import Result, Scale
 from .iterations import Progress, Steps, run_steps
+from .limits import Limits
 from .method import Method
 
 
@@ -20,10 +22,9 @@ class InMemoryMethod(Method):
 
     scale: ClassVar[Scale] = "probability"
 
-    @property
-    def memory_reason(self) -> str:
-        """Why all labels must be in memory at once, as a clause for an error message."""
-        return "because it keeps something for every item or label"
+    def limits(self) -> Limits:
+        """All labels must be in memory."""
+        return replace(super().limits(), in_memory="because it keeps something for every item or label")
 
     @abstractmethod
     def iterate(self, labels: Labels) -> Steps:

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, get_args, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, overload
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from .fit_cautions import cautions_of_fit
 from .gold import GOLD_WEIGHT, check_weight, fit_with_gold
 from .history import check_decay, remember
 from .iterations import Progress
+from .limits import Limits
 
 _SWEEPING: Final = "use adjudicator, bwa, ds or another method that sweeps over the items."
 _ALTERNATIVES: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
@@ -76,8 +77,6 @@ class Method(ABC):
     # What the method does, in one sentence that begins with its name.
     summary: ClassVar[str]
     paper: ClassVar[Reference]
-    # The largest number of classes that the method can be used with; None if there is no limit.
-    most_classes: ClassVar[int | None] = None
     # Whether labels are numbers instead of classes; see `NumericMethod`.
     numeric: ClassVar[bool] = False
     # Whether the method adds up fractions. The last bits of such sums depend on the order of their terms; sums of whole
@@ -176,20 +175,18 @@ class Method(ABC):
         require_threads()
         given: Crowd = as_crowd(labels, numeric=self.numeric)
         require_crowd(given, method=type(self).__name__, numeric=self.numeric)
-        self.require_place(given.place)
+        self.require(place=given.place, gold=gold is not None)
         check_weight(gold_weight)
         check_decay(decay)
         _LOG.info("Fitting %r to %r", self, given)
         progress = _logged(progress)
         known, crowd, cautions = Known(), given, list(given.cautions)
         if history is not None:
-            self.require_history()
+            self.require(history=True)
             crowd, known, unknown = remember(self, given, history, decay)
             cautions += unknown
         if gold is None:
             result = self._fit(crowd if history is None else crowd.with_known(None, known), progress)
-        elif self.gold_reason:
-            raise CallError(f"{type(self).__name__} takes no gold, {self.gold_reason}: {_SWEEPING}")
         else:
             known = replace(known, gold_weight=gold_weight)
             result, about_gold = fit_with_gold(self, self._fit, crowd, gold, known, progress)
@@ -199,11 +196,6 @@ class Method(ABC):
         if warn:
             raise_once(found)
         return result.with_cautions(partial(tuple, found))
-
-    def require_history(self) -> None:
-        """Raise `CallError` if the method cannot go on from what it counted in earlier labels."""
-        if self.history_reason:
-            raise CallError(f"{type(self).__name__} has no history, {self.history_reason}: {_SWEEPING}")
 
     def _fit(self, labels: Crowd, progress: Progress | None) -> Inferred:
         """Infer the true class of every item; what is known beforehand is in the labels."""
@@ -228,18 +220,14 @@ class Method(ABC):
 
     def check(self, labels: Crowd) -> None:
         """Refuse labels that the method cannot be used with, or would need too much memory for."""
-        if not self.takes_sets:
+        limits = self.limits()
+        if not limits.takes_sets:
             require_single_votes(labels, type(self).__name__, ", or use bwa, which takes several")
-        if self.most_classes is not None and labels.n_classes > self.most_classes:
+        if limits.most_classes is not None and labels.n_classes > limits.most_classes:
             raise DataError(
-                f"{type(self).__name__} takes at most {self.most_classes} classes, and here are {labels.n_classes}: "
+                f"{type(self).__name__} takes at most {limits.most_classes} classes, and here are {labels.n_classes}: "
                 "use adjudicator, bwa, ds or another method."
             )
-
-    @property
-    def takes_sets(self) -> bool:
-        """Whether a vote may name several classes."""
-        return False
 
     @property
     def starts_at_random(self) -> bool:
@@ -257,36 +245,36 @@ class Method(ABC):
         """
         return self.key or type(self).__name__
 
-    @property
-    def memory_reason(self) -> str:
-        """Why all labels must be in memory at once, as a clause "because ..."; empty if they need not be."""
-        return ""
+    def limits(self) -> Limits:
+        """What the method cannot do, with these parameters."""
+        explains = type(self).contributions is not Method.contributions
+        return Limits(
+            no_history="because it counts nothing that could be added up",
+            unexplained="" if explains else "given its parameters, its scores are no sums over the votes",
+        )
 
-    @property
-    def gold_reason(self) -> str:
-        """Why the classes of some items cannot be known beforehand, as a clause "because ..."; empty if they can."""
-        return ""
+    def require(
+        self, *, place: Place = "memory", gold: bool = False, history: bool = False, contributions: bool = False
+    ) -> None:
+        """Raise `CallError` if the method cannot do one of these; the sentence says why, and what to do instead.
 
-    @property
-    def history_reason(self) -> str:
-        """Why what it learns from some labels cannot be added to what it learns from others; empty if it can be."""
-        return "because it counts nothing that could be added up"
-
-    def require_place(self, place: Place) -> None:
-        """Refuse to run where the labels are, if the method cannot; the message says what to do instead."""
-        if place != "memory" and self.memory_reason:
-            raise CallError(f"{type(self).__name__} needs all labels in memory, {self.memory_reason}: {_ALTERNATIVES}")
-
-    def places(self) -> list[Place]:
-        """Where the labels may be for this method to run: in memory, on disk, in a Spark cluster."""
-        allowed: list[Place] = []
-        for place in get_args(Place):
-            try:
-                self.require_place(place)
-            except CallError:
-                continue
-            allowed.append(place)
-        return allowed
+        Args:
+            place: Run where the labels are.
+            gold: Take known classes of items.
+            history: Go on from what it counted in earlier labels.
+            contributions: Say what each vote adds to the scores.
+        """
+        name, limits = type(self).__name__, self.limits()
+        if place != "memory" and limits.in_memory:
+            raise CallError(f"{name} needs all labels in memory, {limits.in_memory}: {_ALTERNATIVES}")
+        if place == "spark" and limits.not_in_cluster:
+            raise CallError(f"{name} needs {limits.not_in_cluster}: use engine memory or disk.")
+        if history and limits.no_history:
+            raise CallError(f"{name} has no history, {limits.no_history}: {_SWEEPING}")
+        if gold and limits.no_gold:
+            raise CallError(f"{name} takes no gold, {limits.no_gold}: {_SWEEPING}")
+        if contributions and limits.unexplained:
+            raise CallError(f"{name} cannot tell what each vote contributes: {limits.unexplained}.")
 
     def readings(self, labels: Crowd) -> list[Any]:
         """Return what can be believed of the workers by different readings of the same labels, its own reading first.
@@ -303,7 +291,7 @@ class Method(ABC):
     def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
         """What each vote on one item adds to the score of every class.
 
-        Only methods whose scores are sums over the votes have this; for the others, `unexplained_reason` says why not.
+        Only methods whose scores are sums over the votes have this; for the others, `Limits.unexplained` says why not.
 
         Args:
             one: The labels of that item alone.
@@ -321,9 +309,3 @@ class Method(ABC):
             asked: The numbers of the workers who may be asked.
         """
         return None
-
-    @property
-    def unexplained_reason(self) -> str:
-        """Why the scores cannot be split into what each vote adds; empty if `contributions` can do so."""
-        explains = type(self).contributions is not Method.contributions
-        return "" if explains else "given its parameters, its scores are no sums over the votes"

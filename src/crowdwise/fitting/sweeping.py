@@ -13,10 +13,9 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, get_t
 
 import numpy as np
 
-from ..data.crowd import Crowd, Place
+from ..data.crowd import Crowd
 from ..data.labels import Labels
 from ..data.votes import shares
-from ..errors import CallError
 from ..numerics import Array
 from ..results.history import require_shape
 from ..results.inferred import Inferred
@@ -24,6 +23,7 @@ from ..results.learned import ClassAxes, Learned
 from ..results.result import Ending, Scale
 from .engines.base import Engine, open_engine
 from .iterations import Progress, Step, run_steps
+from .limits import Limits
 from .method import Method
 
 # What a method knows of the workers; nothing else is passed from one iteration to the next.
@@ -262,22 +262,10 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
                 require_shape(name, earlier[name], total.shape)
                 total += earlier[name]
 
-    def require_place(self, place: Place) -> None:
-        """Refuse to run where the labels are, if the method cannot.
-
-        A method that needs the scores of the iteration before cannot run in a cluster, which keeps no scores.
-        """
-        super().require_place(place)
-        if place == "spark" and self.needs_previous_scores:
-            raise CallError(
-                f"{type(self).__name__} needs the scores of the iteration before, and a cluster keeps none: use engine "
-                "memory or disk."
-            )
-
-    @property
-    def history_reason(self) -> str:
-        """Empty: counts of disjoint sets of items add up."""
-        return ""
+    def limits(self) -> Limits:
+        """A method that needs the scores of the iteration before cannot run in a cluster, which keeps no scores."""
+        needs = "the scores of the iteration before, and a cluster keeps none" if self.needs_previous_scores else ""
+        return replace(super().limits(), no_history="", not_in_cluster=needs)
 
 
 AnySweeping: TypeAlias = SweepingMethod[Any, Any]

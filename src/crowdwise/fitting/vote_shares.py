@@ -1,6 +1,6 @@
 """`VoteShares`: the shares of the votes as a method, which is majority vote and what others are compared with."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..results.learned import Learned
 from ..results.result import Ending
 from .engines.base import Engine
 from .iterations import Progress
+from .limits import Limits
 from .sweeping import SweepingMethod
 
 
@@ -24,15 +25,9 @@ class VoteShares(SweepingMethod[Learned, tuple[()]]):
     adds_fractions: ClassVar[bool] = False
     tolerance = 0.0
 
-    @property
-    def takes_sets(self) -> bool:
-        """Whether a vote may name several classes: their shares are defined."""
-        return True
-
-    @property
-    def history_reason(self) -> str:
-        """Why there is nothing to go on from."""
-        return "because it learns nothing about the workers"
+    def limits(self) -> Limits:
+        """Shares are defined where votes name several classes; there is nothing to go on from."""
+        return replace(super().limits(), takes_sets=True, no_history="because it learns nothing about the workers")
 
     def empty_counts(self, labels: Labels, workers: Learned | None) -> tuple[()]:
         """An empty tuple: nothing is counted."""

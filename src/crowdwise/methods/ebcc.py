@@ -8,7 +8,7 @@ are the probabilities of what the worker says. Items of one subtype are mistaken
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -20,6 +20,7 @@ from ..families.confusion_matrices.base import ConfusionCounts, Confusions
 from ..families.confusion_matrices.model import sweep_confusions
 from ..fitting.engines.memory import make_result
 from ..fitting.iterations import Progress
+from ..fitting.limits import Limits
 from ..fitting.method import Reference
 from ..fitting.parameters import parameter, random_seed, settled_within
 from ..fitting.restarts import Fitted, attempts_at_once, best_of, by_name, fit_from
@@ -81,10 +82,6 @@ class EBCC(SweepingMethod[Subtypes, ConfusionCounts]):
 
     starts_at_random: ClassVar[bool] = True
 
-    unexplained_reason: ClassVar[str] = (
-        "a class's probability is that of its subtypes together, and only each of those is a sum"
-    )
-
     subtypes: int = parameter(
         10, "How many subtypes each class has at most (M in the paper).", at_least=1, at_most=1000
     )
@@ -123,10 +120,13 @@ class EBCC(SweepingMethod[Subtypes, ConfusionCounts]):
         """The method as in its paper: forty starts, and 4 right labels in the prior for any number of classes."""
         return cls(diagonal=4.0, restarts=40, max_iterations=500)
 
-    @property
-    def memory_reason(self) -> str:
-        """Why all labels must be in memory at once, as a clause for an error message."""
-        return "because it draws a start for all items at once"
+    def limits(self) -> Limits:
+        """All labels must be in memory, and scores are no sums over the votes."""
+        return replace(
+            super().limits(),
+            in_memory="because it draws a start for all items at once",
+            unexplained="a class's probability is that of its subtypes together, and only each of those is a sum",
+        )
 
     def infer(self, labels: Any, progress: Progress | None) -> Result:
         """Iterate from several random starts, and keep the result with the best bound."""

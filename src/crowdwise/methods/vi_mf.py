@@ -7,12 +7,13 @@ items of class k. alpha and beta are `prior_right` and `prior_wrong`. The poster
 for every item and one for every worker. With one coin, q_jk is the same for both classes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Literal
 
 import numpy as np
 
 from ..families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
+from ..fitting.limits import Limits
 from ..fitting.method import Reference
 from ..fitting.parameters import most_iterations, parameter, settled_within
 from ..numerics import Array
@@ -52,13 +53,16 @@ class MeanField(ConfusionMethod):
         "Mean field (VI-MF): for two classes; how often a worker is right has a prior and is averaged over."
     )
     paper: ClassVar[Reference] = PAPER
-    most_classes: ClassVar[int] = 2
 
     coins: Literal["two", "one"] = parameter("two", COINS)
     prior_right: float = parameter(2.0, PRIOR_RIGHT, above=0)
     prior_wrong: float = parameter(1.0, PRIOR_WRONG, above=0)
     tolerance: float = settled_within(1e-3)
     max_iterations: int = most_iterations(100)
+
+    def limits(self) -> Limits:
+        """It is for two classes."""
+        return replace(super().limits(), most_classes=2)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """The expected logarithms of how often workers are right and wrong, under their Beta posteriors."""

@@ -35,9 +35,12 @@ class Maker(Protocol):
         """Which constant of results/calibration.toml turns the scores into confidence."""
         ...
 
-    @property
-    def unexplained_reason(self) -> str:
-        """Why the scores cannot be split into what each vote adds; empty if they can."""
+    def limits(self) -> Any:
+        """What the method cannot do, and why: a `Limits`."""
+        ...
+
+    def require(self, *, contributions: bool) -> None:
+        """Raise `CallError` if the method cannot say what each vote adds to the scores."""
         ...
 
     def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:

@@ -76,10 +76,10 @@ def attack(case: Case) -> Verdict:
     key = random.choice(list(EVERY))
     method = EVERY[key]
     items, workers = random.choice(((1, 1), (1, 20), (15, 1), (8, 6), (20, 8), (40, 15)))
-    classes = min(random.choice((1, 2, 2, 3, 5, 17, 20)), method.most_classes or 1000)
+    classes = min(random.choice((1, 2, 2, 3, 5, 17, 20)), method.limits().most_classes or 1000)
     rows = random.choice(_SHAPES)(case, items, workers, classes)
     rows = list({(i, j): (i, j, k) for i, j, k in rows}.values())
-    if len({k for _, _, k in rows}) > (method.most_classes or 1000):
+    if len({k for _, _, k in rows}) > (method.limits().most_classes or 1000):
         return "refused"  # the contract holds how that is said
     try:
         with time_limit(), np.errstate(all="raise", under="ignore"):
@@ -100,7 +100,7 @@ def _check(case: Case, method: Any, rows: Rows) -> Verdict:
     require_same_bits(result, method.fit(cw.Labels.from_frame(table(shuffled))))
     with on_threads(3):
         require_same_bits(result, method.fit(cw.Labels.from_frame(table(rows))))
-    if "disk" in method.places() and case.chance(0.3):
+    if "disk" in method.limits().places and case.chance(0.3):
         path = case.here / "votes.parquet"
         table(rows).write_parquet(path)
         labels = cw.read_labels(path, engine="disk", memory="20KB", workdir=case.temporary)

@@ -24,7 +24,7 @@ def attack(case: Case) -> Verdict:
     key = random.choice([key for key in METHODS if parameters_of(METHODS[key])])
     names = random.sample(list(parameters_of(METHODS[key])), 1)
     settings = [f"{name}={random.choice(_VALUES)}" for name in names]
-    classes = random.randint(1, min(3, METHODS[key].most_classes or 3))
+    classes = random.randint(1, min(3, METHODS[key]().limits().most_classes or 3))
     rows = [f"i{i},w{j},c{random.randrange(classes)}" for i in range(8) for j in range(5) if case.chance(0.8)]
     (case.here / "labels.csv").write_text("\n".join(["item,worker,label", *(rows or ["i,w,c"])]))
     items, workers = case.here / "truth.parquet", case.here / "workers.parquet"

@@ -5,7 +5,7 @@ item's true class. One iteration fits the workers' matrices, then the items' mat
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...data.votes import shares
 from ...errors import require_room
 from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps, ready
+from ...fitting.limits import Limits
 from ...numerics import Array
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions
@@ -68,7 +69,6 @@ class LogLinearMethod(InMemoryMethod):
     what the matrices are drawn to, and how strongly.
     """
 
-    most_classes: ClassVar[int] = MATRIX_CLASSES
     # Whether `centre` and the probabilities of the classes are learned; if not, they stay as they start.
     pooled: ClassVar[bool]
 
@@ -79,6 +79,10 @@ class LogLinearMethod(InMemoryMethod):
     @abstractmethod
     def ridges(self, labels: Labels) -> tuple[float, float]:
         """How strongly the workers' matrices are drawn to `centre`, and how strongly the items' matrices to zero."""
+
+    def limits(self) -> Limits:
+        """It is for few classes."""
+        return replace(super().limits(), most_classes=MATRIX_CLASSES)
 
     def check(self, labels: Crowd) -> None:
         """Refuse votes that name several classes, many classes, and more matrices than fit in memory."""

@@ -91,7 +91,7 @@ def fit(
     Raises:
         CallError: The method cannot run in a cluster.
     """
-    method.require_place("spark")
+    method.require(place="spark")
     given = {"item": item, "worker": worker, "label": label} | ({"time": time} if duplicates == "latest" else {})
     rules = Rules(duplicates, missing, strict, strip, fold_case, method.numeric, classes)
     labels = LabelsOnSpark(votes, given, rules, partitions)

@@ -21,6 +21,7 @@ from ...errors import CallError
 from ...families.coins.base import coin_contributions
 from ...fitting.engines.memory import make_result
 from ...fitting.iterations import Progress
+from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, random_seed
 from ...fitting.sweeping import Statistics, SweepingMethod
@@ -123,10 +124,22 @@ class BWA(SweepingMethod[Weights, Errors]):
         if self.link == "logistic" and self.prior_strength <= 2:
             raise CallError(f"prior_strength={self.prior_strength!r}: the logistic link needs more than 2.")
 
-    @property
-    def takes_sets(self) -> bool:
-        """Whether a vote may name several classes: only with weights per worker and the Gaussian link."""
-        return self.weights == "per_worker" and self.link == "gaussian"
+    def limits(self) -> Limits:
+        """Several starts need memory; weights per label and the logistic link take single votes."""
+        own = Limits(takes_sets=self.weights == "per_worker" and self.link == "gaussian")
+        if self.weights == "per_label":
+            return replace(
+                own,
+                no_history="because weights per label are anchored at the shares of the votes at hand",
+                unexplained="with weights per label, what a vote adds depends on the other votes",
+            )
+        if self.restarts:
+            return replace(
+                own,
+                in_memory=f"because of restarts={self.restarts} (without them, it does not)",
+                no_history="because the best of several starts is taken class by class",
+            )
+        return own
 
     @property
     def calibrated_as(self) -> str:
@@ -137,7 +150,7 @@ class BWA(SweepingMethod[Weights, Errors]):
 
     def check(self, labels: Crowd) -> None:
         """Refuse votes that name several classes, by the name of the extension that cannot use them."""
-        if not self.takes_sets:
+        if not self.limits().takes_sets:
             extension = 'weights="per_label"' if self.weights == "per_label" else 'link="logistic"'
             require_single_votes(labels, f"BWA({extension})")
 
@@ -149,18 +162,6 @@ class BWA(SweepingMethod[Weights, Errors]):
     def count_size(self, labels: Labels) -> int:
         """Workers times classes: the counts have an error for every worker and class."""
         return labels.n_workers * labels.n_classes
-
-    @property
-    def memory_reason(self) -> str:
-        """Why all labels must be in memory at once; empty without restarts."""
-        return f"because of restarts={self.restarts} (without them, it does not)" if self.restarts else ""
-
-    @property
-    def history_reason(self) -> str:
-        """Why what it learns cannot be added up; empty with weights per worker and one start."""
-        if self.weights == "per_label":
-            return "because weights per label are anchored at the shares of the votes at hand"
-        return "because the best of several starts is taken class by class" if self.restarts else ""
 
     def infer(self, labels: Any, progress: Progress | None) -> Inferred:
         """Run the loop once, or from several starts, or run the loop of the chosen link or weights."""
@@ -291,13 +292,6 @@ class BWA(SweepingMethod[Weights, Errors]):
             counts.votes[:] += earlier["votes"]
             counts.disagreement[:] += earlier["disagreement"]
             counts.items[:] += earlier["items"]
-
-    @property
-    def unexplained_reason(self) -> str:
-        """Why the scores cannot be split into what each vote adds; empty with weights per worker."""
-        if self.weights == "per_worker":
-            return ""
-        return "with weights per label, what a vote adds depends on the other votes"
 
     def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
         """What each vote on one item adds to the weighted average of the class that it names.

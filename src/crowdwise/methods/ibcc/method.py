@@ -7,7 +7,7 @@ for true class k of the worker's confusion matrix. nu (`class_count`) and beta (
 counts of the priors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from ...families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ...fitting.in_memory import result_of_steps
 from ...fitting.iterations import Progress
+from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array
@@ -82,33 +83,20 @@ class IBCC(ConfusionMethod):
         """Variational inference has a constant of its own: its probabilities are too close to 0 and 1."""
         return "ibcc-variational" if self.inference == "variational" else self.key
 
-    @property
-    def memory_reason(self) -> str:
-        """Why all labels must be in memory at once; empty with variational inference."""
+    def limits(self) -> Limits:
+        """Expectation propagation keeps numbers for every label; variational inference has no limits."""
         if self.inference == "variational":
-            return ""
-        return "because expectation propagation keeps numbers for every label (inference=variational does not)"
-
-    @property
-    def gold_reason(self) -> str:
-        """Why the classes of some items cannot be known beforehand; empty with variational inference."""
-        if self.inference == "variational":
-            return ""
-        return "because the messages of expectation propagation leave no class out (with inference=variational it does)"
-
-    @property
-    def history_reason(self) -> str:
-        """Why what it learns cannot be added up; empty with variational inference."""
-        if self.inference == "variational":
-            return ""
-        return "because expectation propagation counts nothing that could be added up (inference=variational does)"
-
-    @property
-    def unexplained_reason(self) -> str:
-        """Why the scores cannot be split into what each vote adds; empty with variational inference."""
-        if self.inference == "variational":
-            return ""
-        return "expectation propagation judges each vote by a confusion matrix that leaves it out, which is not kept"
+            return super().limits()
+        return replace(
+            super().limits(),
+            in_memory="because expectation propagation keeps numbers for every label (inference=variational does not)",
+            no_gold="because the messages of expectation propagation leave no class out (with inference=variational it "
+            "does)",
+            no_history="because expectation propagation counts nothing that could be added up (inference=variational "
+            "does)",
+            unexplained="expectation propagation judges each vote by a confusion matrix that leaves it out, which is "
+            "not kept",
+        )
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
         """The expected logarithms of all probabilities under their Dirichlet posteriors."""

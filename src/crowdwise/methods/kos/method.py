@@ -7,7 +7,7 @@ worker says which class the item's other workers believe in. The message y from 
 the worker is on its other items.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Final
 
@@ -16,6 +16,7 @@ import numpy as np
 from ...data.labels import Labels
 from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps
+from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter
 from ...numerics import Array
@@ -72,11 +73,7 @@ class KOS(InMemoryMethod):
         "https://doi.org/10.1287/opre.2013.1235",
     )
 
-    most_classes: ClassVar[int] = 2
     scale: ClassVar[Scale] = "margin"
-    unexplained_reason: ClassVar[str] = (
-        "a worker's vote weighs differently on every item, and those messages are not kept"
-    )
 
     tolerance: float = parameter(
         1e-3,
@@ -86,10 +83,14 @@ class KOS(InMemoryMethod):
     )
     max_iterations: int = most_iterations(20)
 
-    @property
-    def gold_reason(self) -> str:
-        """Why the classes of some items cannot be known beforehand, as a clause for an error message."""
-        return "because its messages have no place for a class that is known"
+    def limits(self) -> Limits:
+        """It is for two classes and takes no gold."""
+        return replace(
+            super().limits(),
+            most_classes=2,
+            no_gold="because its messages have no place for a class that is known",
+            unexplained="a worker's vote weighs differently on every item, and those messages are not kept",
+        )
 
     def iterate(self, labels: Labels) -> Steps:
         """In every iteration, pass messages from items to workers, and then from workers to items."""

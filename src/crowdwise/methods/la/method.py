@@ -7,7 +7,7 @@ been looked at, and c_j how many of those name the winner. c starts at 1 and t a
 worker's record. A second pass decides all items again, with votes that weigh K c_j / t_j - 1, for K classes.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from ...data.labels import Labels
 from ...families.weighted_votes import kernel as weighted_votes_kernel
 from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps, ready
+from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import parameter, random_seed
 from ...fitting.restarts import by_name
@@ -98,21 +99,19 @@ class LightweightAggregation(InMemoryMethod):
         """One pass has a constant of its own, because its scores are shares and not margins."""
         return "la-one-pass" if self.passes == 1 else self.key
 
-    @property
-    def unexplained_reason(self) -> str:
-        """Why the scores cannot be split into what each vote adds; empty with two passes."""
-        if self.passes == 2:
-            return ""
-        return "a first-pass vote weighs what its worker's record was then, which is not kept"
+    def limits(self) -> Limits:
+        """It takes no gold, and only with two passes its scores are sums of what is known in the end."""
+        return replace(
+            super().limits(),
+            no_gold="because it reads the items as a stream in which every answer is its own",
+            unexplained=""
+            if self.passes == 2
+            else "a first-pass vote weighs what its worker's record was then, which is not kept",
+        )
 
     def contributions(self, one: Labels, item: int, workers: Records) -> Contributions:
         """What each vote on one item adds to the score of the class that it names."""
         return Contributions.of_votes(workers.weight[one.workers], one.n_classes)
-
-    @property
-    def gold_reason(self) -> str:
-        """Why the classes of some items cannot be known beforehand, as a clause for an error message."""
-        return "because it reads the items as a stream in which every answer is its own"
 
     def iterate(self, labels: Labels) -> Steps:
         """One pass over the items in a random order, and a second one with the final records."""

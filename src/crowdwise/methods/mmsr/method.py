@@ -7,7 +7,7 @@ its skill: 1 is always right, 0 is guessing. The left side, how much more often 
 product of their skills. Votes weigh log((1 + (K - 1) s) / (1 - s)).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -19,6 +19,7 @@ from ...errors import require_room
 from ...families.weighted_votes import kernel as weighted_votes_kernel
 from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps
+from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array
@@ -92,10 +93,12 @@ class MMSR(InMemoryMethod):
             "Use a method with a number per worker instead, such as one_coin.",
         )
 
-    @property
-    def gold_reason(self) -> str:
-        """Why the classes of some items cannot be known beforehand, as a clause for an error message."""
-        return "because it learns from how often workers agree with each other, not from the classes of items"
+    def limits(self) -> Limits:
+        """It takes no gold."""
+        return replace(
+            super().limits(),
+            no_gold="because it learns from how often workers agree with each other, not from the classes of items",
+        )
 
     def iterate(self, labels: Labels) -> Steps:
         """In every iteration, estimate each worker's skill from its agreement with the others and their skills."""

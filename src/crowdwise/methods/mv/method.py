@@ -6,7 +6,7 @@ Here s_ik is the score of class k on item i, n_i the number of votes on the item
 class.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...fitting.iterations import Progress
+from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.vote_shares import VoteShares
 from ...results.contributions import Contributions
@@ -45,10 +46,9 @@ class MajorityVote(VoteShares):
         "https://doi.org/10.1145/3308558.3313459",
     )
 
-    @property
-    def takes_sets(self) -> bool:
-        """Whether a vote may name several classes: that is no majority vote any more."""
-        return False
+    def limits(self) -> Limits:
+        """A vote for several classes is no majority vote any more."""
+        return replace(super().limits(), takes_sets=False)
 
     def infer(self, labels: Crowd, progress: Progress | None) -> Inferred:
         """Count the votes; if there are very many classes, without a table of items by classes."""

@@ -7,12 +7,13 @@ prototype that this label comes from. pi_j, the worker's mixture, is how often i
 confusion matrix of prototype s. So a worker has one number, however many classes there are.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...data.labels import Labels
+from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...fitting.sweeping import SweepingMethod, if_known
@@ -99,10 +100,6 @@ class PTBCC(SweepingMethod[Prototypes, PrototypeCounts]):
         "https://arxiv.org/abs/2508.02123",
     )
 
-    unexplained_reason: ClassVar[str] = (
-        "which prototype a vote comes from depends on the item's scores of the iteration before"
-    )
-
     right: float = parameter(
         5.0,
         "How often the good prototype says the right class at the start, relative to the parameter even for each wrong "
@@ -136,6 +133,11 @@ class PTBCC(SweepingMethod[Prototypes, PrototypeCounts]):
     max_iterations: int = most_iterations(500)
 
     needs_previous_scores: ClassVar[bool] = True
+
+    def limits(self) -> Limits:
+        """Its scores are no sums over the votes."""
+        reason = "which prototype a vote comes from depends on the item's scores of the iteration before"
+        return replace(super().limits(), unexplained=reason)
 
     def empty_counts(self, labels: Labels, workers: Prototypes | None) -> PrototypeCounts:
         """Zeros, which `sweep` adds to."""

@@ -9,7 +9,7 @@ worker is right (q_j) is averaged over its prior and over the other items of the
 as their messages say. KOS and majority vote are belief propagation with other priors.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar, Final, Literal
 
@@ -18,6 +18,7 @@ import numpy as np
 from ...data.labels import Labels
 from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps
+from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array
@@ -70,10 +71,6 @@ class BeliefPropagation(InMemoryMethod):
         "Belief propagation (VI-BP): for two classes; a label counts by what its worker's labels on other items say."
     )
     paper: ClassVar[Reference] = PAPER
-    most_classes: ClassVar[int] = 2
-    unexplained_reason: ClassVar[str] = (
-        "a worker's vote weighs differently on every item, and those messages are not kept"
-    )
 
     coins: Literal["two", "one"] = parameter("two", COINS)
     prior_right: float = parameter(2.0, PRIOR_RIGHT, above=0)
@@ -81,10 +78,14 @@ class BeliefPropagation(InMemoryMethod):
     tolerance: float = settled_within(1e-3)
     max_iterations: int = most_iterations(100)
 
-    @property
-    def gold_reason(self) -> str:
-        """Why the classes of some items cannot be known beforehand, as a clause for an error message."""
-        return "because its messages have no place for a class that is known"
+    def limits(self) -> Limits:
+        """It is for two classes and takes no gold."""
+        return replace(
+            super().limits(),
+            most_classes=2,
+            no_gold="because its messages have no place for a class that is known",
+            unexplained="a worker's vote weighs differently on every item, and those messages are not kept",
+        )
 
     def iterate(self, labels: Labels) -> Steps:
         """In every iteration, pass messages from items to workers, and then from workers to items."""
