@@ -41,6 +41,7 @@ numbers = cw.Numbers.from_arrays([1], ["a"], [2.0])
 reveal_type(numbers)  # crowdwise.data.numbers.Numbers
 values = cw.NUMERIC_METHODS["mean"]().fit(numbers)
 reveal_type(values)  # crowdwise.results.numeric_result.NumericResult
+reveal_type(cw.NumericMean().fit(pl.DataFrame()))  # crowdwise.results.numeric_result.NumericResult
 reveal_type(cw.aggregate(labels))  # crowdwise.results.result.Result
 reveal_type(cw.aggregate(labels, method="bwa", gold="gold.csv", costs=None))  # crowdwise.results.result.Result
 reveal_type(cw.aggregate("labels.csv", item="task").labels)  # polars.series.series.Series
@@ -50,10 +51,10 @@ reveal_type(cw.aggregate(pl.DataFrame(), numeric=True))  # crowdwise.results.num
 reveal_type(cw.aggregate(labels, costs={("a", "b"): 2}))  # crowdwise.analysis.decisions.Decisions
 reveal_type(cw.aggregate(labels, ordinal=True, distance="squared"))  # crowdwise.analysis.decisions.Decisions
 reveal_type(cw.aggregate("labels.csv", order=["low", "high"]))  # crowdwise.analysis.decisions.Decisions
-reveal_type(cw.aggregate(labels, ordinal=len("x") > 1))  # crowdwise.analysis.decisions.Decisions | crowdwise.results.inferred.Inferred | crowdwise.results.inferred_numbers.InferredNumbers
+reveal_type(cw.aggregate(labels, ordinal=len("x") > 1))  # crowdwise.results.result.Result | crowdwise.results.numeric_result.NumericResult | crowdwise.analysis.decisions.Decisions | crowdwise.results.in_parts.ResultInParts
 reveal_type(cw.aggregate(cw.read_labels("labels.csv", engine="disk")))  # Any
 on_disk: LabelsOnDisk
-reveal_type(cw.aggregate(on_disk))  # crowdwise.results.inferred.Inferred | crowdwise.results.inferred_numbers.InferredNumbers
+reveal_type(cw.aggregate(on_disk))  # crowdwise.results.result.Result | crowdwise.results.in_parts.ResultInParts | crowdwise.results.numeric_result.NumericResult
 reveal_type(cw.BWA().fit(pl.DataFrame()))  # crowdwise.results.result.Result
 reveal_type(cw.aggregate("labels.csv", fold_case=True, warn=False))  # crowdwise.results.result.Result
 cw.report(values, numbers)

@@ -21,7 +21,6 @@ from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
 from ..results.inferred import Inferred
-from ..results.inferred_numbers import InferredNumbers
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
 from .cautions import cautions
@@ -100,7 +99,7 @@ def aggregate(labels: Labels, **options: Unpack[_NoCosts]) -> Result: ...
 
 # On disk or in a cluster, the type does not say whether labels are numbers.
 @overload
-def aggregate(labels: Crowd, **options: Unpack[_NoCosts]) -> Inferred | InferredNumbers: ...
+def aggregate(labels: Crowd, **options: Unpack[_NoCosts]) -> Inferred | NumericResult: ...
 
 
 @overload
@@ -137,7 +136,7 @@ def aggregate(
     order: Sequence[Any] | None = ...,
     distance: str | None = ...,
     **options: Unpack[_Options],
-) -> Result | NumericResult | Decisions | Inferred | InferredNumbers: ...
+) -> Result | NumericResult | Decisions | Inferred: ...
 
 
 def aggregate(
@@ -156,7 +155,7 @@ def aggregate(
     progress: Progress | None = None,
     warn: bool = True,
     **reading: Any,
-) -> Result | NumericResult | Decisions | Inferred | InferredNumbers:
+) -> Result | NumericResult | Decisions | Inferred:
     """Infer the true label of every item, how sure that is, and how good every worker is.
 
     This is `Adjudicator().fit(labels)`, and for numbers `NumericRobust().fit(numbers)`, or `fit` of another method; it

@@ -10,7 +10,8 @@ from ..data.ids import comparable
 from ..data.numbers import NumberReader
 from ..data.truths import read_truth
 from ..errors import DataError
-from ..results.inferred_numbers import InferredNumbers
+from ..results.in_parts import ResultInParts
+from ..results.numeric_result import NumericResult
 from .pairing import require_numbers
 
 
@@ -33,7 +34,7 @@ class NumericErrors:
     items: int
 
 
-def numeric_errors(result: InferredNumbers, truth: Any) -> NumericErrors:
+def numeric_errors(result: NumericResult | ResultInParts, truth: Any) -> NumericErrors:
     """Return how far the values of a numeric method are from the true ones.
 
     Args:
@@ -65,7 +66,7 @@ def numeric_errors(result: InferredNumbers, truth: Any) -> NumericErrors:
     )
 
 
-def match_values(result: InferredNumbers, truth: Any) -> pl.DataFrame:
+def match_values(result: NumericResult | ResultInParts, truth: Any) -> pl.DataFrame:
     """Return the rows of the items whose true value is known, with a column `truth`."""
     require_numbers(result)
     known = read_truth(truth)

@@ -8,7 +8,6 @@ from typing import Any
 from ..data.crowd import is_crowd, require_crowd
 from ..data.labels import Labels
 from ..errors import CallError, require_kind
-from ..results.numeric_tables import NumericTables
 from ..results.result import Result
 from ..results.tables import ResultTables
 
@@ -29,17 +28,22 @@ def require_order(result: object) -> None:
         )
 
 
+def is_numeric(result: object) -> bool:
+    """Whether this is the result of a method on numbers."""
+    return isinstance(result, ResultTables) and result.numeric
+
+
 def require_numbers(result: object) -> None:
     """Refuse what is not the result of a method on numbers."""
     require_order(result)
-    if not isinstance(result, NumericTables):
+    if not is_numeric(result):
         raise CallError(f"result is a {type(result).__name__}, and has to be what fit of a method for numbers returns.")
 
 
 def _require_classes(result: object) -> None:
     """Refuse labels, results of numbers, and decisions, where the result of a method on classes has to be."""
     require_order(result)
-    if isinstance(result, NumericTables):
+    if is_numeric(result):
         raise CallError("This call is for classes, and the result has numbers; cw.numeric_errors and cw.plot take it.")
     if isinstance(result, ResultTables) and isinstance(getattr(result, "result", None), ResultTables):
         raise CallError(f"This is a {type(result).__name__}, made of a result: give the result itself, its `result`.")

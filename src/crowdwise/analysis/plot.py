@@ -12,13 +12,12 @@ from ..data.truths import read_truth
 from ..errors import CallError, DataError, did_you_mean, require_extra, shown
 from ..numerics import Array
 from ..results.inferred import Inferred
-from ..results.inferred_numbers import InferredNumbers
-from ..results.numeric_tables import NumericTables
+from ..results.numeric_result import NumericResult
 from .condensing import bins, evenly, most_common, names_as_text
 from .evaluation import match
 from .explanation import find_name
 from .numeric_evaluation import match_values
-from .pairing import require_order, require_result, same_labels
+from .pairing import is_numeric, require_order, require_result, same_labels
 
 if TYPE_CHECKING:  # at run time, altair is imported when a chart is drawn: it is slow to import, and may be missing
     import altair as alt
@@ -35,7 +34,7 @@ _NEVER_SAID: Final = "(never said)"
 
 
 def plot(
-    result: Inferred | InferredNumbers,
+    result: Inferred | NumericResult,
     chart: Chart = "workers",
     labels: Labels | None = None,
     *,
@@ -82,7 +81,7 @@ def plot(
         known = ", ".join(map(repr, get_args(Chart)))
         raise CallError(f"chart={shown(chart)} is not one of {known}.{did_you_mean(str(chart), get_args(Chart))}")
     given = {"labels": labels, "worker": worker, "truth": truth}
-    numeric = isinstance(result, NumericTables)
+    numeric = is_numeric(result)
     if not numeric:
         require_result(result)
     drawing = (_OF_NUMBERS if numeric else _OF_CLASSES).get(chart)
@@ -206,7 +205,7 @@ def _learned(result: Inferred, worker: Any) -> Any:
     return charts.heat_map(cells, charts.Axes("Truth", "Said"), charts.PLAIN)
 
 
-def _number_workers(result: InferredNumbers) -> Any:
+def _number_workers(result: Any) -> Any:
     """Draw the bias and the spread of every worker; of many, those with the most labels."""
     from . import charts, numeric_charts
 
@@ -219,7 +218,7 @@ def _number_workers(result: InferredNumbers) -> Any:
     return numeric_charts.errors_of_workers(table.select(columns), charts.PLAIN)
 
 
-def _number_items(result: InferredNumbers, truth: Any) -> Any:
+def _number_items(result: Any, truth: Any) -> Any:
     """Draw the histogram of half widths of intervals, or the values against the true ones."""
     from . import charts, figures, numeric_charts
 

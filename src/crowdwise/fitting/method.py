@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -19,13 +19,16 @@ from ..data.crowd import Crowd, Place, require_crowd, require_single_votes
 from ..data.frames import Tabular
 from ..data.knowledge import Known
 from ..data.labels import Labels
+from ..data.numbers import Numbers
 from ..data.reading import as_crowd
 from ..errors import CallError, DataError
 from ..numerics import Array
 from ..parallel import require_threads
 from ..results.contributions import Contributions
 from ..results.finite import out_of_range
+from ..results.in_parts import ResultInParts
 from ..results.inferred import Inferred
+from ..results.numeric_result import NumericResult
 from ..results.outlook import Outlook
 from ..results.result import Result
 from . import parameters
@@ -69,6 +72,23 @@ class Reference:
         return f'{authors}"{self.title}", {self.published}, {self.address}'
 
 
+class FitOptions(TypedDict, total=False):
+    """The options of `fit`, for type checkers."""
+
+    gold: Any
+    gold_weight: float
+    history: Any
+    decay: float
+    progress: Progress | None
+    warn: bool
+
+
+class OfNumbers:
+    """Marks the methods whose labels and answers are numbers, not classes; they take no gold and no history."""
+
+    numeric: ClassVar[bool] = True
+
+
 class Method(ABC):
     """The base of all methods. A subclass is a frozen dataclass whose fields are declared by `parameter`."""
 
@@ -77,7 +97,7 @@ class Method(ABC):
     # What the method does, in one sentence that begins with its name.
     summary: ClassVar[str]
     paper: ClassVar[Reference]
-    # Whether labels are numbers instead of classes; see `NumericMethod`.
+    # Whether labels and answers are numbers instead of classes; see `OfNumbers`.
     numeric: ClassVar[bool] = False
     # Whether the method adds up fractions. The last bits of such sums depend on the order of their terms; sums of whole
     # numbers do not, so that a method with no other need not be given items and workers in an order of their own.
@@ -116,33 +136,23 @@ class Method(ABC):
         parameters.check(self)
 
     @overload
-    def fit(
-        self,
-        labels: Labels | Tabular,
-        *,
-        gold: Any = None,
-        gold_weight: float = GOLD_WEIGHT,
-        history: Any = None,
-        decay: float = 1.0,
-        progress: Progress | None = None,
-        warn: bool = True,
-    ) -> Result: ...
+    def fit(  # type: ignore[misc]  # of the methods that are `OfNumbers`
+        self: "OfNumbers", labels: Numbers | Tabular, **options: Unpack[FitOptions]
+    ) -> NumericResult: ...
 
     @overload
-    def fit(
-        self,
-        labels: Crowd,
-        *,
-        gold: Any = None,
-        gold_weight: float = GOLD_WEIGHT,
-        history: Any = None,
-        decay: float = 1.0,
-        progress: Progress | None = None,
-        warn: bool = True,
-    ) -> Inferred: ...
+    def fit(  # type: ignore[misc]
+        self: "OfNumbers", labels: Crowd, **options: Unpack[FitOptions]
+    ) -> NumericResult | ResultInParts: ...
+
+    @overload
+    def fit(self, labels: Labels | Tabular, **options: Unpack[FitOptions]) -> Result: ...
+
+    @overload
+    def fit(self, labels: Crowd, **options: Unpack[FitOptions]) -> Inferred: ...
 
     def fit(
-        self,
+        self: Any,
         labels: Crowd | Tabular,
         *,
         gold: Any = None,
@@ -151,8 +161,8 @@ class Method(ABC):
         decay: float = 1.0,
         progress: Progress | None = None,
         warn: bool = True,
-    ) -> Inferred:
-        """Infer the true class of every item from the labels.
+    ) -> Any:
+        """Infer the true class of every item from the labels; numeric methods infer its true value.
 
         Args:
             labels: What the workers said: in memory, on disk or in a cluster; or a table, as in `Labels.from_frame`.
@@ -166,12 +176,16 @@ class Method(ABC):
             warn: Whether to raise what `result.cautions` says as warnings.
 
         Returns:
-            A `Result` for labels in memory; for labels on disk or in a cluster, an object with the same tables.
+            A `Result` for labels in memory, a `NumericResult` for numbers; for labels on disk or in a cluster, an
+            object with the same tables.
 
         Raises:
             CallError: The method cannot run where the labels are, or its parameters lead out of the range of numbers.
             DataError: The method cannot be used with such labels, or would need too much memory for them.
         """
+        for name, value in (("gold", gold), ("history", history)):
+            if self.numeric and value is not None:
+                raise CallError(f"{name} is for classes, and {type(self).__name__} is for numbers: leave it out.")
         require_threads()
         given: Crowd = as_crowd(labels, numeric=self.numeric)
         require_crowd(given, method=type(self).__name__, numeric=self.numeric)

@@ -97,8 +97,8 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
         return shares(labels), None
 
     def width(self, labels: Labels) -> int:
-        """Return how many numbers the scores of an item are: by default one for every class."""
-        return labels.n_classes
+        """Return how many numbers the scores of an item are: one for every class, or a value and its variance."""
+        return 2 if self.numeric else labels.n_classes
 
     def count_size(self, labels: Labels) -> int:
         """Return roughly how many numbers the counts of one slice hold.

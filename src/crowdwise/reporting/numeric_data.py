@@ -8,7 +8,6 @@ import polars as pl
 from ..analysis.numeric_evaluation import NumericErrors, match_values, numeric_errors
 from ..data.numbers import Numbers
 from ..methods import NUMERIC_METHODS
-from ..results.inferred_numbers import InferredNumbers
 from ..results.numeric_result import NumericResult
 from .report_data import OfMethod
 
@@ -44,7 +43,7 @@ class NumericReportData(OfMethod):
         """The errors of the method, and of mean and median, by the key of the method; {} if no truth is known."""
         if self.truth is None:
             return {}
-        results: dict[str, InferredNumbers] = {str(self.method.key): self.result}
+        results: dict[str, NumericResult] = {str(self.method.key): self.result}
         for key in ("mean", "median"):
             if key != self.method.key:
                 results[key] = NUMERIC_METHODS[key]().fit(self.labels, warn=False)

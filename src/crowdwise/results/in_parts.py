@@ -1,11 +1,10 @@
 """`ResultInParts`: the result of a method on labels that are in parts, on disk or in a cluster."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import polars as pl
@@ -18,10 +17,13 @@ from ..data.votes import agreements, votes_per_item, votes_per_worker
 from ..numerics import Array
 from . import calibration
 from .calibration import Scale
+from .convergence import Convergence
 from .expected_accuracy import ExpectedAccuracy
 from .finite import check_finite
 from .gold import GoldCheck, fitted_to
 from .history import Counted, History
+from .learned import AnyLearned
+from .numeric_result import NumericResult
 from .quality import (
     AgreementCounts,
     Estimate,
@@ -36,6 +38,7 @@ from .ranking import best_two
 from .recalibration import Recalibration
 from .result import TIE, Ending, Quality, Result
 from .tables import ResultTables
+from .worker_errors import WorkerErrors
 
 
 class AnswerCounts(NamedTuple):
@@ -99,75 +102,181 @@ def count_answers(labels: Labels, scores: Array, calibrated: Calibrated) -> Answ
     )
 
 
-class CountingEngine(Protocol):
-    """The interface of an engine that can count every part and add up the counts.
-
-    `phase` is the name of this work in the progress bar.
-    """
-
-    def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
-        """Call `count` with the labels and the final scores of every part and return the sum of what it returns."""
-        ...
-
-    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
-        """Call `count` with the labels of every part and return the sum of what it returns."""
-        ...
-
-
-class ResultInParts(ResultTables):
-    """The base of results whose items are in parts, on disk or in a cluster.
-
-    It has the same tables as a `Result`. They are made part by part, and only when they are asked for.
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What the result of a part has to know of the fit of all parts; executors of a cluster are sent it.
 
     Attributes:
         method: The method with all its parameters, as the user chose it.
         sweeping_method: The method that the engine ran. It differs from `method` if that method left the work to
-            another one; see `credited_to`.
-        names: The names of workers and classes, in order of first appearance. The names of the items are in the parts.
-        scale: The meaning of the scores; see `Result`.
-        workers: What the method learned about the workers, a `Learned`.
-        fitted_workers: The same with workers in the order of their numbers, as the parts have them.
+            another one; see `ResultInParts.credited_to`.
+        workers: What the method learned, with workers in the order of their numbers, as the parts have them.
         convergence: How the iterations ended.
-        n_items: The number of items.
         density: How many labels an item has; see `Result`.
-        gold_check: What the items of known class say; see `Result`.
         recalibration: What gold, also that of earlier labels, says about confidence; None without any.
+        gold_check: What the items of known class say; see `Result`.
+        errors: Of numbers: how every worker errs, in the order of `workers`.
     """
 
-    def __init__(
-        self, method: Any, labels: Crowd, engine: CountingEngine, ending: Ending, counted: Counted | None
-    ) -> None:
-        self.method: Any = method
-        self.sweeping_method = method
+    method: Any
+    sweeping_method: Any
+    workers: AnyLearned
+    convergence: Convergence
+    density: float
+    recalibration: Recalibration | None
+    gold_check: GoldCheck | None = None
+    errors: WorkerErrors | None = None
+
+    def part(
+        self, labels: Labels, items: pl.Series, scores: Array, difficulty: Array | None = None
+    ) -> Result | NumericResult:
+        """Return the result of the items of one part, in memory; it has no votes, agreement and quality of the workers.
+
+        Args:
+            labels: The labels of this part.
+            items: The names of its items.
+            scores: Their final scores.
+            difficulty: Their difficulties; None if the method has none.
+
+        Raises:
+            DataError: A score is not finite; a `CallError` if a parameter may be to blame.
+        """
+        names = replace(labels.names, items=items)
+        if self.errors is not None:
+            return NumericResult.build(
+                self.method, labels, names, scores, self.errors, workers=self.workers, convergence=self.convergence
+            )
+        check_finite(self.method, items, scores)
+        variance, no_workers = self.sweeping_method.variance, np.zeros(0)
+        return Result(
+            method=self.method,
+            names=names,
+            scores=scores,
+            scale=self.sweeping_method.scale,
+            workers=self.workers,
+            convergence=self.convergence,
+            ranking=best_two(scores, TIE),
+            votes=votes_per_item(labels),
+            density=self.density,
+            worker_votes=no_workers,
+            agreement=no_workers,
+            measure_quality=None,
+            difficulty=difficulty,
+            measure_variance=None if variance is None else partial(variance, labels, scores, self.workers),
+            gold=labels.gold,
+            gold_check=self.gold_check,
+            known=Known(recalibration=self.recalibration),
+        )
+
+
+class ResultInParts(ResultTables):
+    """The base of results whose items are in parts, on disk or in a cluster; answers are classes or numbers.
+
+    It has the same tables as a `Result` or a `NumericResult`. They are made part by part, and only when they are asked
+    for. What follows from the tables of classes, such as `quality`, numbers do not have; only they have `errors`.
+
+    Attributes:
+        fit: What a part has to know of the fit.
+        names: The names of workers and classes, in order of first appearance. The names of the items are in the parts.
+        workers: What the method learned about the workers, a `Learned`.
+        n_items: The number of items.
+    """
+
+    # What `repr` calls a result in this place, after "Result" or "NumericResult".
+    where = "InParts"
+
+    # The engine, which calls a function on the labels of every part and adds up what it returns: `add` with the final
+    # scores, `add_labels` without.
+    _engine: Any
+
+    def __init__(self, method: Any, labels: Crowd, ending: Ending, counted: Counted | None) -> None:
+        self.fit = Fit(
+            method=method,
+            sweeping_method=method,
+            workers=ending.workers,
+            convergence=ending.convergence,
+            density=calibration.density_of(labels.n_labels, labels.n_items),
+            recalibration=labels.known.recalibration,
+            errors=method.worker_errors(ending) if method.numeric else None,
+        )
         self.names = labels.names
         self.n_items = labels.n_items
-        self.density = calibration.density_of(labels.n_labels, labels.n_items)
-        self.scale: Scale = method.scale
-        self.fitted_workers = ending.workers
         self.workers = ending.workers.arranged(labels.numbering)
         self._numbering = labels.numbering
-        self.convergence = ending.convergence
-        self._counting_engine = engine
-        self.gold_check: GoldCheck | None = None
-        self.recalibration: Recalibration | None = labels.known.recalibration
         self._counted = counted
         self._sketch_items = labels.item_sketch
-
-    def checked(self, check: GoldCheck, _measure_quality: Any) -> "ResultInParts":
-        """Return a copy whose confidence is fitted to what the items of known class say; see `Result.checked`."""
-        other = copy(self)
-        for made in ("answer_counts", "quality"):  # from confidence as it was
-            other.__dict__.pop(made, None)
-        other.gold_check, other.recalibration = check, check.recalibration
-        return other
 
     @abstractmethod
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:
         """Return the rows of these items, with the scores of all classes."""
 
+    def _with(self, **changes: Any) -> Self:
+        """Return a copy with another fit, without what followed from the fit before."""
+        other = copy(self)
+        for name in vars(self):
+            if isinstance(getattr(type(self), name, None), cached_property):
+                del vars(other)[name]
+        other.fit = replace(self.fit, **changes)
+        return other
+
+    def checked(self, check: GoldCheck, _measure_quality: Any) -> Self:
+        """Return a copy whose confidence is fitted to what the items of known class say; see `Result.checked`."""
+        return self._with(gold_check=check, recalibration=check.recalibration)
+
+    def credited_to(self, method: Any) -> Self:
+        """Return a copy that names another method as its `method`: one that left its work to this method."""
+        return self._with(method=method)
+
+    @property
+    def method(self) -> Any:
+        """The method with all its parameters, as the user chose it."""
+        return self.fit.method
+
+    @property
+    def numeric(self) -> bool:
+        """Whether answers are numbers."""
+        return self.fit.errors is not None
+
+    @property
+    def scale(self) -> Scale:
+        """The meaning of the scores; see `Result`."""
+        scale: Scale = self.fit.sweeping_method.scale
+        return scale
+
+    @property
+    def convergence(self) -> Convergence:
+        """How the iterations ended."""
+        return self.fit.convergence
+
+    @property
+    def gold_check(self) -> GoldCheck | None:
+        """What the items of known class say; see `Result`."""
+        return self.fit.gold_check
+
+    @property
+    def recalibration(self) -> Recalibration | None:
+        """What gold, also that of earlier labels, says about confidence; None without any."""
+        return self.fit.recalibration
+
     def to_frame(self, scores: bool = False, probabilities: bool = False) -> pl.DataFrame:
         """Return one row per item, all in memory; see `Result.to_frame`."""
         return self.lazy(scores, probabilities).collect()
+
+    def workers_frame(self) -> pl.DataFrame:
+        """Return one row per worker, in order of first appearance; see `Result.workers_frame`."""
+        if not self.numeric:
+            return self._about_workers().workers_frame()
+        nothing = np.zeros(0)
+        return NumericResult(
+            self.method, self.names, nothing, nothing, nothing, self.workers, self.errors, self.convergence
+        ).workers_frame()
+
+    @cached_property
+    def errors(self) -> WorkerErrors:
+        """How every worker errs, of numbers; see `NumericResult`."""
+        if self.fit.errors is None:
+            raise AttributeError("errors are of numbers, and these labels are classes.")
+        return self.fit.errors.arranged(self._numbering)
 
     def about(self, items: pl.Series) -> Result:
         """Return the result of these items alone, in memory.
@@ -185,16 +294,6 @@ class ResultInParts(ResultTables):
         gold = np.where(rows["gold"], best_two(scores, TIE)[0], -1) if "gold" in rows.columns else None
         return self._result(names, scores, rows["votes"], difficulty, gold)
 
-    def credited_to(self, method: Any) -> "ResultInParts":
-        """Return a copy that names another method as its `method`: one that left its work to this method."""
-        other = copy(self)
-        other.method = method
-        return other
-
-    def workers_frame(self) -> pl.DataFrame:
-        """Return one row per worker, in order of first appearance; see `Result.workers_frame`."""
-        return self._about_workers().workers_frame()
-
     def confusion(self, worker: Any) -> pl.DataFrame:
         """Return the confusion matrix of one worker; see `Result.confusion`."""
         return self._about_workers().confusion(worker)
@@ -207,9 +306,10 @@ class ResultInParts(ResultTables):
     @cached_property
     def answer_counts(self) -> AnswerCounts:
         """The counts over all items, given their answers; workers are in the order of their numbers."""
-        calibrated = Calibrated(self.method.calibrated_as, self.scale, self.density, self.recalibration)
-        count = partial(count_answers, calibrated=calibrated)
-        counts: AnswerCounts = self._counting_engine.add(count, "counting")
+        if self.numeric:
+            raise AttributeError("This is of classes, and these labels are numbers.")
+        calibrated = Calibrated(self.method.calibrated_as, self.scale, self.fit.density, self.recalibration)
+        counts: AnswerCounts = self._engine.add(partial(count_answers, calibrated=calibrated), "counting")
         return counts
 
     @property
@@ -230,7 +330,7 @@ class ResultInParts(ResultTables):
     @cached_property
     def quality(self) -> Quality:
         """The quality of every worker; see `Quality`."""
-        if not self.sweeping_method.measures_accuracy:
+        if not self.fit.sweeping_method.measures_accuracy:
             return Quality(self.agreement)
         before = None if self._counted is None else self._counted.before
         right, variance = self.answer_counts.right
@@ -243,15 +343,15 @@ class ResultInParts(ResultTables):
 
     def _each_alone(self) -> Estimate:
         """Return the accuracies, assuming independent errors; workers are in the order of their numbers."""
-        own = self.sweeping_method.expected_right
+        own = self.fit.sweeping_method.expected_right
         if own is not None:
-            count = partial(own, workers=self.fitted_workers)
-            right, variance = self._counting_engine.add_labels(count, "measuring workers")
+            count = partial(own, workers=self.fit.workers)
+            right, variance = self._engine.add_labels(count, "measuring workers")
             return accuracies_from(right, variance, self.answer_counts.given)
 
         def expected_right(evidence: Array, share: Array) -> Any:
             count = partial(count_right, evidence=evidence, share=share)
-            return self._counting_engine.add_labels(count, "measuring workers")
+            return self._engine.add_labels(count, "measuring workers")
 
         return accuracies_of(AgreementCounts(*self.answer_counts[:5]), expected_right)
 
@@ -289,7 +389,7 @@ class ResultInParts(ResultTables):
             convergence=self.convergence,
             ranking=best_two(scores, TIE),
             votes=votes.to_numpy(),
-            density=self.density,
+            density=self.fit.density,
             worker_votes=self.answer_counts.votes[self._numbering.worker_places],
             agreement=self.agreement,
             measure_quality=lambda _: self.quality,
@@ -300,46 +400,8 @@ class ResultInParts(ResultTables):
         )
 
     def __repr__(self) -> str:
+        kind = "NumericResult" if self.numeric else "Result"
         return (
-            f"{type(self).__name__}({self.n_items:,} items, {len(self.names.workers):,} workers by {self.method!r}; "
+            f"{kind}{self.where}({self.n_items:,} items, {len(self.names.workers):,} workers by {self.method!r}; "
             f"{self.convergence})"
         )
-
-
-def part_result(
-    fit: ResultInParts, labels: Labels, items: pl.Series, scores: Array, difficulty: Array | None
-) -> Result:
-    """Return the result of one part in memory; it has no votes, agreement and quality of the workers.
-
-    Args:
-        fit: The result of all parts, or an object with its method, workers' parameters and convergence.
-        labels: The labels of this part.
-        items: The names of the items of this part.
-        scores: Their final scores.
-        difficulty: Their difficulties; None if the method has none.
-
-    Raises:
-        DataError: A score is not finite; a `CallError` if a parameter may be to blame.
-    """
-    variance = fit.sweeping_method.variance
-    check_finite(fit.method, items, scores)
-    no_workers = np.zeros(0)
-    return Result(
-        method=fit.method,
-        names=replace(labels.names, items=items),
-        scores=scores,
-        scale=fit.sweeping_method.scale,
-        workers=fit.fitted_workers,
-        convergence=fit.convergence,
-        ranking=best_two(scores, TIE),
-        votes=votes_per_item(labels),
-        density=fit.density,
-        worker_votes=no_workers,
-        agreement=no_workers,
-        measure_quality=None,
-        difficulty=difficulty,
-        measure_variance=None if variance is None else partial(variance, labels, scores, fit.fitted_workers),
-        gold=labels.gold,
-        gold_check=fit.gold_check,
-        known=Known(recalibration=fit.recalibration),
-    )

@@ -1,6 +1,6 @@
 """`NumericResult`: the value of every item with its interval, and the errors of every worker, in memory."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -16,14 +16,12 @@ from .finite import check_finite
 from .intervals import NORMAL
 from .learned import AnyLearned
 from .maker import Maker
-from .numeric_tables import NumericTables
-from .result import Ending
-from .tables import shown_in_notebook
+from .tables import ResultTables, shown_in_notebook
 from .worker_errors import WorkerErrors
 
 
 @dataclass(frozen=True, eq=False)
-class NumericResult(NumericTables):
+class NumericResult(ResultTables):
     """The values that a numeric method inferred from labels in memory.
 
     Attributes:
@@ -52,14 +50,39 @@ class NumericResult(NumericTables):
     convergence: Convergence
 
     @classmethod
-    def build(cls, method: Any, labels: Labels, scores: Array, ending: Ending) -> "NumericResult":
-        """Make a result of the scores (items, 2): values and variances, and of how the iterations ended.
+    def build(
+        cls,
+        method: Any,
+        labels: Labels,
+        names: Names,
+        scores: Array,
+        errors: WorkerErrors,
+        *,
+        workers: Any,
+        convergence: Convergence,
+    ) -> "NumericResult":
+        """Make a result of the scores (items, 2): the values of these items, and the variances of these.
 
         Raises:
             DataError: A value is not finite; a `CallError` if a parameter may be to blame.
         """
-        errors = method.worker_errors(ending)
-        return part_of_numbers(method, labels, labels.names.items, scores, errors, ending.workers, ending.convergence)
+        check_finite(method, names.items, scores)
+        known = bool(np.isfinite(errors.error).all())
+        return cls(
+            method=method,
+            names=names,
+            values=scores[:, 0].copy(),
+            variance=scores[:, 1].copy() if known else np.full(len(scores), np.nan),
+            votes=np.diff(labels.item_starts).astype(np.int32),
+            workers=workers,
+            errors=errors,
+            convergence=convergence,
+        )
+
+    @property
+    def numeric(self) -> bool:
+        """True: answers are numbers."""
+        return True
 
     @property
     def low(self) -> Array:
@@ -71,13 +94,37 @@ class NumericResult(NumericTables):
         """(items), the upper ends of these intervals."""
         return self.values + NORMAL * np.sqrt(self.variance)
 
+    def to_frame(self, scores: bool = False, probabilities: bool = False) -> pl.DataFrame:
+        """Return one row per item with the columns item, value, low, high and votes.
+
+        `low` and `high` are the ends of the 95 % interval of the value; null if no item has two labels, because then
+        nothing says how much workers err. `scores` and `probabilities` are for classes, and must be False.
+        """
+        if scores or probabilities:
+            raise CallError("scores and probabilities are columns for classes, and these labels are numbers.")
+        ends = {name: pl.Series(end, nan_to_null=True) for name, end in (("low", self.low), ("high", self.high))}
+        return pl.DataFrame({"item": self.names.items, "value": self.values, **ends, "votes": self.votes})
+
     def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
-        """Return the table of `to_frame` as a lazy table; numbers have no scores and probabilities of classes."""
-        refuse_columns_of_classes(scores or probabilities)
-        table = {"item": self.names.items, "value": self.values}
-        ends = {"low": self.low, "high": self.high}
-        found = {name: pl.Series(end, nan_to_null=True) for name, end in ends.items()}
-        return pl.LazyFrame({**table, **found, "votes": self.votes})
+        """Return the table of `to_frame` as a lazy table, for code that also takes results on disk."""
+        return self.to_frame(scores, probabilities).lazy()
+
+    def workers_frame(self) -> pl.DataFrame:
+        """Return one row per worker, in order of first appearance; `WorkerErrors` says what the columns mean.
+
+        All but worker and labels are null if no item has two labels. There are columns `slope`, `slope_low` and
+        `slope_high` if the method learns slopes, and `wild` if it looks for wild answers. If workers have several
+        samples (`duplicates="samples"`), the column sample_of has the worker that each belongs to.
+        """
+        names = [field.name for field in fields(self.errors)[1:]]
+        if np.isnan(self.errors.wild).all():
+            names.remove("wild")
+        if not self.workers.learns_slopes:
+            names = [name for name in names if not name.startswith("slope")]
+        known = {name: pl.Series(getattr(self.errors, name), nan_to_null=True) for name in names}
+        table = pl.DataFrame({"worker": self.names.workers, "labels": self.errors.answers, **known})
+        sample_of = self.names.sampled_workers
+        return table if sample_of is None else table.with_columns(sample_of)
 
     def arranged(self, names: Names, numbering: Numbering) -> "NumericResult":
         """Return a copy with items and workers in the order of `names`, where this one has them by their numbers."""
@@ -101,43 +148,3 @@ class NumericResult(NumericTables):
     def _repr_html_(self) -> str:
         """What a notebook shows: how it ended, and the first rows of the tables."""
         return shown_in_notebook(self, Values=self.to_frame(), Workers=self.workers_frame())
-
-
-def refuse_columns_of_classes(asked: bool) -> None:
-    """Raise `CallError` if columns are asked for that only classes have."""
-    if asked:
-        raise CallError("scores and probabilities are columns for classes, and these labels are numbers.")
-
-
-def part_of_numbers(
-    method: Any,
-    labels: Labels,
-    items: pl.Series,
-    scores: Array,
-    errors: WorkerErrors,
-    workers: Any,
-    convergence: Convergence,
-) -> NumericResult:
-    """Return the result of all items, or of one part of them.
-
-    Args:
-        method: The method.
-        labels: The labels of these items.
-        items: The names of the items.
-        scores: (items, 2), their values and the variances of these.
-        errors: How all workers err.
-        workers: What the method learned about all workers.
-        convergence: How the iterations ended.
-    """
-    check_finite(method, items, scores)
-    known = bool(np.isfinite(errors.error).all())
-    return NumericResult(
-        method=method,
-        names=replace(labels.names, items=items),
-        values=scores[:, 0].copy(),
-        variance=scores[:, 1].copy() if known else np.full(len(scores), np.nan),
-        votes=np.diff(labels.item_starts).astype(np.int32),
-        workers=workers,
-        errors=errors,
-        convergence=convergence,
-    )

@@ -37,9 +37,21 @@ class ResultTables(ABC):
     """The base of results: a table of items and a table of workers."""
 
     @property
+    def numeric(self) -> bool:
+        """Whether answers are numbers, and not classes."""
+        return False
+
+    @property
     def disputed_columns(self) -> tuple[str, ...]:
         """The columns of `disputed`."""
+        if self.numeric:
+            return ("item", "value", "low", "high", "votes")
         return ("item", "label", "confidence", "score", "runner_up", "runner_up_score", "votes")
+
+    @property
+    def disputed_by(self) -> tuple[str, str]:
+        """The columns whose difference says how disputed an item is: large ones of numbers, small ones of classes."""
+        return ("high", "low") if self.numeric else ("score", "runner_up_score")
 
     # Looks for the cautions when they are first asked for.
     _look_for_cautions: Callable[[], tuple[Caution, ...]] = tuple
@@ -69,11 +81,15 @@ class ResultTables(ABC):
         """Return the table of the workers."""
 
     def disputed(self, count: int) -> pl.DataFrame:
-        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
+        """Return the rows of the `count` items whose best two classes are closest, the closest first.
+
+        Of numbers, they are those with the widest intervals, the widest first.
+        """
         check_count(count)
-        table = self.lazy().select(self.disputed_columns).drop_nulls("runner_up")
-        margin = pl.col("score") - pl.col("runner_up_score")
-        return table.bottom_k(count, by=margin).collect().sort(margin, maintain_order=True)
+        above, below = self.disputed_by
+        table, gap = self.lazy().select(self.disputed_columns).drop_nulls(below), pl.col(above) - pl.col(below)
+        found = table.top_k(count, by=gap) if self.numeric else table.bottom_k(count, by=gap)
+        return found.collect().sort(gap, descending=self.numeric, maintain_order=True)
 
     def write(
         self,

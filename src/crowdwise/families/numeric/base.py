@@ -7,22 +7,15 @@ value and the variance of its value instead of one score per class.
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, overload
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.frames import Tabular
 from ...data.labels import Labels
-from ...data.numbers import Numbers
-from ...errors import CallError
-from ...fitting.gold import GOLD_WEIGHT
-from ...fitting.iterations import Progress
+from ...fitting.method import OfNumbers
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
-from ...results.inferred_numbers import InferredNumbers
 from ...results.learned import Learned, PerWorker
-from ...results.numeric_result import NumericResult
 from ...results.result import Ending
 from ...results.worker_errors import Counted, WorkerErrors, worker_errors
 from ...results.worker_lines import FIRST_SLOPE_PRECISION, precision_of_biases, precision_of_slopes, worker_lines
@@ -94,10 +87,9 @@ class NumericWorkers(Learned):
         return self.known[:, 3]
 
 
-class NumericMethod(SweepingMethod[NumericWorkers, NumericCounts]):
+class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
     """The base of methods for numeric labels: a subclass says how the weights follow from the errors."""
 
-    numeric: ClassVar[bool] = True
     # After the first sweep all workers are equal; values that stay are no sign that they have settled.
     least_iterations: ClassVar[int] = 3
     # Whether biases of the workers are learned, and taken off their answers.
@@ -112,72 +104,6 @@ class NumericMethod(SweepingMethod[NumericWorkers, NumericCounts]):
     slopes: bool = False
     # How many answers the mean variance of errors counts as, in what is learned of the errors of each worker.
     prior_strength: float = 15.0
-
-    @overload  # type: ignore[override]  # what it gives are numbers
-    def fit(
-        self,
-        labels: Numbers | Tabular,
-        *,
-        gold: Any = None,
-        gold_weight: float = GOLD_WEIGHT,
-        history: Any = None,
-        decay: float = 1.0,
-        progress: Progress | None = None,
-        warn: bool = True,
-    ) -> NumericResult: ...
-
-    @overload
-    def fit(
-        self,
-        labels: Crowd,
-        *,
-        gold: Any = None,
-        gold_weight: float = GOLD_WEIGHT,
-        history: Any = None,
-        decay: float = 1.0,
-        progress: Progress | None = None,
-        warn: bool = True,
-    ) -> InferredNumbers: ...
-
-    def fit(
-        self,
-        labels: Crowd | Tabular,
-        *,
-        gold: Any = None,
-        gold_weight: float = GOLD_WEIGHT,
-        history: Any = None,
-        decay: float = 1.0,
-        progress: Progress | None = None,
-        warn: bool = True,
-    ) -> InferredNumbers:
-        """Infer the true value of every item from numeric labels.
-
-        Args:
-            labels: What the workers said: `Numbers`, in memory, on disk or in a cluster; or a table.
-            gold: Must be None: numeric methods take no gold.
-            gold_weight: Is not used.
-            history: Must be None: numeric methods have no history.
-            decay: Is not used.
-            progress: Called after each iteration with its number and the largest change in it.
-            warn: Whether to raise what `result.cautions` says as warnings.
-
-        Returns:
-            A `NumericResult`; for labels on disk or in a cluster, an object with the same tables.
-
-        Raises:
-            CallError: The labels are not numeric, or something is given that numeric methods do not take.
-            DataError: The labels cannot be used.
-        """
-        for name, value in (("gold", gold), ("history", history)):
-            if value is not None:
-                raise CallError(f"{name} is for classes, and {type(self).__name__} is for numbers: leave it out.")
-        found: Any = super().fit(labels, progress=progress, warn=warn)
-        inferred: InferredNumbers = found
-        return inferred
-
-    def width(self, labels: Labels) -> int:
-        """The scores of an item are its value and the variance of that."""
-        return 2
 
     def start(self, labels: Labels) -> tuple[Array, None]:
         """Start from nothing: the first sweep computes values with equal weights."""

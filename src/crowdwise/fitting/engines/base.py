@@ -55,7 +55,7 @@ class Engine(ABC):
 
     @abstractmethod
     def result(self, ending: Ending) -> Any:
-        """Return the result, given how the iterations ended: an `Inferred`, or an `InferredNumbers`."""
+        """Return the result, given how the iterations ended: an `Inferred`, or a `NumericResult`."""
 
     def __enter__(self) -> Self:
         return self

@@ -14,9 +14,8 @@ from ...data.disk.part_files import load, save
 from ...data.ids import text
 from ...data.labels import Labels
 from ...numerics import Array
-from ...results.in_parts import ResultInParts, part_result
-from ...results.numeric_in_parts import NumericResultInParts
-from ...results.numeric_result import NumericResult, refuse_columns_of_classes
+from ...results.in_parts import ResultInParts
+from ...results.numeric_result import NumericResult
 from ...results.result import Ending, Result
 from ..sweeping import AnySweeping
 from .base import Engine
@@ -87,24 +86,38 @@ class DiskEngine(Engine):
         """Call `count` with the labels of every part and return the sum of what it returns."""
         return self._labels.add(lambda _, labels: count(labels), phase)
 
-    def result(self, ending: Ending) -> "ResultOnDisk | NumericResultOnDisk":
+    def result(self, ending: Ending) -> "ResultOnDisk":
         """Return the result; its tables are made only when they are asked for."""
-        kind = NumericResultOnDisk if self.method.numeric else ResultOnDisk
-        return kind(self.method, self._labels, self, ending)
+        return ResultOnDisk(self, self._labels, ending)
 
 
 class ResultOnDisk(ResultInParts):
     """The result of a method on labels on disk."""
 
-    def __init__(self, method: AnySweeping, labels: LabelsOnDisk, engine: DiskEngine, ending: Ending) -> None:
+    where = "OnDisk"
+
+    def __init__(self, engine: DiskEngine, labels: LabelsOnDisk, ending: Ending) -> None:
         names = labels.names.numbered(labels.numbering)
-        super().__init__(method, labels, engine, ending, counted_by(method, names, labels.parts.known, ending))
+        counted = counted_by(engine.method, names, labels.parts.known, ending)
+        super().__init__(engine.method, labels, ending, counted)
         self._labels = labels
         self._engine = engine
 
     def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
         """Return one row per item as a lazy table that is made part by part; see `Result.to_frame` for the columns."""
-        return _lazy(self._labels, lambda number, limit: self._part(number, limit).to_frame(scores, probabilities))
+
+        def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
+            for number in range(self._labels.n_parts):
+                frame = self._part(number).to_frame(scores, probabilities)
+                frame = frame if columns is None else frame.select(columns)
+                frame = frame if condition is None else frame.filter(condition)
+                yield frame if rows is None else frame.head(rows)
+                rows = None if rows is None else max(rows - frame.height, 0)
+                self._labels.phases("writing", (number + 1) / self._labels.n_parts)
+                if rows == 0:
+                    return
+
+        return register_io_source(frames, schema=self._part(0, 0).to_frame(scores, probabilities).schema)
 
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:
         name, wanted = pl.col("item"), items
@@ -113,55 +126,11 @@ class ResultOnDisk(ResultInParts):
             name, wanted = text(name, dtype), pl.select(text(pl.lit(items), items.dtype)).to_series()
         return self.lazy(scores=True).filter(name.is_in(wanted.implode())).collect()
 
-    def _part(self, number: int, limit: int | None = None) -> Result:
+    def _part(self, number: int, limit: int | None = None) -> Result | NumericResult:
         """Return the result of the first `limit` items of one part, or of all its items if `limit` is None."""
         labels, items = self._labels.parts.load(number), self._labels.parts.item_names(number)
         scores = self._engine.scores(number)
         if limit is not None:
             labels, items, scores = labels.slice(0, limit), items.head(limit), scores[:limit]
-        finished = finish_items(self.sweeping_method, labels, scores, self.fitted_workers)
-        return part_result(self, labels, items, *finished)
-
-
-class NumericResultOnDisk(NumericResultInParts):
-    """The result of a numeric method on labels on disk."""
-
-    def __init__(self, method: AnySweeping, labels: LabelsOnDisk, engine: DiskEngine, ending: Ending) -> None:
-        super().__init__(method, labels, ending)
-        self._labels = labels
-        self._engine = engine
-
-    def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
-        """Return one row per item as a lazy table that is made part by part; see `NumericResult.to_frame`."""
-        refuse_columns_of_classes(scores or probabilities)
-        return _lazy(self._labels, lambda number, limit: self._part(number, limit).to_frame())
-
-    def _part(self, number: int, limit: int | None) -> NumericResult:
-        """Return the result of the first `limit` items of one part, or of all its items if `limit` is None."""
-        labels, items = self._labels.parts.load(number), self._labels.parts.item_names(number)
-        scores = self._engine.scores(number)
-        if limit is not None:
-            labels, items, scores = labels.slice(0, limit), items.head(limit), scores[:limit]
-        return self.part(labels, items, scores)
-
-
-def _lazy(labels: LabelsOnDisk, frame_of: Callable[[int, int | None], pl.DataFrame]) -> pl.LazyFrame:
-    """Return a lazy table that is made part by part.
-
-    Args:
-        labels: The labels that it is about.
-        frame_of: Makes the rows of the first items of a part, given its number and how many; None for all of them.
-    """
-
-    def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
-        for number in range(labels.n_parts):
-            frame = frame_of(number, None)
-            frame = frame if columns is None else frame.select(columns)
-            frame = frame if condition is None else frame.filter(condition)
-            yield frame if rows is None else frame.head(rows)
-            rows = None if rows is None else max(rows - frame.height, 0)
-            labels.phases("writing", (number + 1) / labels.n_parts)
-            if rows == 0:
-                return
-
-    return register_io_source(frames, schema=frame_of(0, 0).schema)
+        finished = finish_items(self._engine.method, labels, scores, self.fit.workers)
+        return self.fit.part(labels, items, *finished)

@@ -50,9 +50,17 @@ class MemoryEngine(Engine):
 
     def result(self, ending: Ending) -> Any:
         """Return the result with the scores as they are now: a `Result`, or a `NumericResult` of a numeric method."""
-        if self.method.numeric:
-            return NumericResult.build(self.method, self.labels, self.scores, ending)
-        return make_result(self.method, self.labels, self.scores, ending)
+        if not self.method.numeric:
+            return make_result(self.method, self.labels, self.scores, ending)
+        return NumericResult.build(
+            self.method,
+            self.labels,
+            self.labels.names,
+            self.scores,
+            self.method.worker_errors(ending),
+            workers=ending.workers,
+            convergence=ending.convergence,
+        )
 
 
 def _own_accuracies(method: AnySweeping, workers: Any, labels: Labels, _answers: Array) -> Estimate:

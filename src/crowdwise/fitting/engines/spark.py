@@ -9,7 +9,8 @@ come back. Needs the extra `spark` on the driver, crowdwise on every executor, a
 import math
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, Final
 
 import numpy as np
@@ -27,7 +28,6 @@ from ...data.reading_report import ReadingReport
 from ...data.spark import LabelsOnSpark, send, write_folders
 from ...errors import DataError
 from ...numerics import Array
-from ...results.gold import GoldCheck
 from ...results.in_parts import ResultInParts
 from ...results.result import Ending
 from ..sweeping import AnySweeping
@@ -113,14 +113,14 @@ class SparkEngine(Engine):
         self._labels = labels
         self._last_workers: Any = None  # the workers' parameters in the last sweep
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
-        no_labels = Labels(
+        self.no_labels = Labels(
             *empty,
             names,
             ReadingReport(0),
             np.zeros(0, np.bool_) if labels.set_valued else None,
             known=labels.known,
         )
-        self.initial_workers = method.start(no_labels)[1]
+        self.initial_workers = method.start(self.no_labels)[1]
 
     def sweep_parts(self, workers: Any) -> tuple[Any, Array]:
         """Call the method's `sweep` on all parts."""
@@ -136,13 +136,9 @@ class SparkEngine(Engine):
         """Call `count` with the labels of every part and return the sum of what it returns."""
         return self._job(partial(tasks.count_labels, count=count))[0]
 
-    def result(self, ending: Ending) -> Any:
+    def result(self, ending: Ending) -> "ResultOnSpark":
         """Return the result; its tables are made only when they are asked for."""
-        if self.method.numeric:
-            from .spark_numbers import NumericResultOnSpark  # imported here because it imports this module
-
-            return NumericResultOnSpark(self.method, self._labels, ending)
-        return ResultOnSpark(self.method, self._labels, self, ending)
+        return ResultOnSpark(self, self._labels, ending)
 
     def _job(self, step: Callable[[Labels], tuple[Any, Array]]) -> tuple[Any, Array]:
         """Run `step` on every part and merge the outcomes.
@@ -173,39 +169,29 @@ class SparkEngine(Engine):
 class ResultOnSpark(ResultInParts):
     """The result of a method on labels in a cluster; it also has its tables as Spark DataFrames."""
 
-    def __init__(self, method: AnySweeping, labels: LabelsOnSpark, engine: SparkEngine, ending: Ending) -> None:
-        names = labels.names.numbered(labels.numbering)
-        super().__init__(method, labels, engine, ending, counted_by(method, names, labels.known, ending))
-        self._labels = labels
-        self._ending = ending
-        summary = tasks.FitSummary(method, ending, self.density, None, self.recalibration)
-        self._fit_summary = send(labels.session, summary)
+    where = "OnSpark"
 
-    def checked(self, check: GoldCheck, _measure_quality: Any) -> "ResultOnSpark":
-        """Return a copy whose confidence is fitted to what the items of known class say; executors are told."""
-        other: ResultOnSpark = super().checked(check, None)  # type: ignore[assignment]  # it is a copy of this
-        summary = tasks.FitSummary(self.sweeping_method, self._ending, self.density, check, other.recalibration)
-        other._fit_summary = send(self._labels.session, summary)
-        return other
+    def __init__(self, engine: SparkEngine, labels: LabelsOnSpark, ending: Ending) -> None:
+        names = labels.names.numbered(labels.numbering)
+        super().__init__(engine.method, labels, ending, counted_by(engine.method, names, labels.known, ending))
+        self._labels = labels
+        self._engine = engine
+
+    @cached_property
+    def _sent_fit(self) -> Any:
+        return send(self._labels.session, self.fit)
 
     def truth(self, scores: bool = False, probabilities: bool = False) -> DataFrame:
         """Return one row per item as a Spark DataFrame; see `Result.to_frame` for the columns."""
-        types = self._labels.types
-        fields = {"item": types["item"], "label": types["label"], "confidence": t.DoubleType()}
-        fields |= {"score": t.DoubleType(), "runner_up": types["label"]}
-        fields |= {"runner_up_score": t.DoubleType(), "votes": t.IntegerType()}
-        if self.sweeping_method.has_difficulties:
-            fields["difficulty"] = t.DoubleType()
-        if self._labels.has_gold:
-            fields["gold"] = t.BooleanType()
-        for column, wanted in (("score", scores), ("probability", probabilities)):
-            if wanted:
-                fields |= {f"{column}_{name}": t.DoubleType() for name in self.names.classes.cast(pl.String)}
-        schema = t.StructType([t.StructField(name, kind) for name, kind in fields.items()])
+        method, labels = self._engine.method, self._engine.no_labels
+        labels = replace(labels, gold=np.zeros(0, np.int32) if self._labels.has_gold else None)
+        difficulty = np.zeros(0) if method.has_difficulties else None
+        no_items = self.fit.part(labels, labels.names.items, np.zeros((0, method.width(labels))), difficulty)
+        schema = self._schema(no_items.to_frame(scores, probabilities))
         make = partial(
             tasks.item_rows,
             about=self._labels.about,
-            fit_summary=self._fit_summary,
+            fit=self._sent_fit,
             scores=scores,
             probabilities=probabilities,
             schema=to_arrow_schema(schema),
@@ -214,13 +200,21 @@ class ResultOnSpark(ResultInParts):
 
     def workers_table(self) -> DataFrame:
         """Return one row per worker as a Spark DataFrame; see `Result.workers_frame` for the columns."""
-        kinds = dict.fromkeys(("quality", "quality_low", "quality_high", "agreement"), t.DoubleType())
         workers = self.workers_frame()
-        name = self._labels.types["worker"]
-        known = {"worker": name, "follows": name, "labels": t.LongType(), **kinds, "sample_of": t.StringType()}
-        schema = t.StructType([t.StructField(column, known[column]) for column in workers.columns])
-        table = workers.to_arrow().cast(to_arrow_schema(schema))
-        return self._labels.session.createDataFrame(table, schema)
+        schema = self._schema(workers)
+        return self._labels.session.createDataFrame(workers.to_arrow().cast(to_arrow_schema(schema)), schema)
+
+    def _schema(self, table: pl.DataFrame) -> t.StructType:
+        """Return the columns of a table with the data types that Spark has for them."""
+        types = self._labels.types
+        of_names = {**types, "runner_up": types["label"], "follows": types["worker"], "labels": t.LongType()}
+        of_others = {pl.Float64: t.DoubleType(), pl.Int32: t.IntegerType(), pl.Boolean: t.BooleanType()}
+        return t.StructType(
+            [
+                t.StructField(name, of_names.get(name) or of_others.get(kind.base_type(), t.StringType()))
+                for name, kind in table.schema.items()
+            ]
+        )
 
     def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
         """Return one row per item as a lazy polars table.
@@ -230,9 +224,11 @@ class ResultOnSpark(ResultInParts):
         return lazy_table(self.truth(scores, probabilities))
 
     def disputed(self, count: int) -> pl.DataFrame:
-        """Return the rows of the `count` items whose best two classes are closest, the closest first."""
-        known = self.truth().filter(f.col("runner_up").isNotNull())
-        return to_polars(known.orderBy(f.col("score") - f.col("runner_up_score")).limit(count))
+        """Return the rows of the most disputed items; see `Result.disputed`."""
+        above, below = self.disputed_by
+        gap = f.col(above) - f.col(below)
+        table = self.truth().filter(f.col(below).isNotNull())
+        return to_polars(table.orderBy(gap.desc() if self.numeric else gap).limit(count))
 
     def _items_to_write(self, scores: bool, probabilities: bool) -> DataFrame:
         return self.truth(scores, probabilities)

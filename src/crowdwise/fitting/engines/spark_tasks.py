@@ -14,10 +14,7 @@ import pyarrow as pa
 from ...data.labels import Labels
 from ...data.spark import item_names, keep_parts, kept_parts, labelled_parts
 from ...numerics import Array
-from ...results.gold import GoldCheck
-from ...results.in_parts import part_result
-from ...results.recalibration import Recalibration
-from ...results.result import Ending
+from ...results.in_parts import Fit
 from ..sweeping import AnySweeping, Finished
 from .parts import SweepTotal, finish_items, sweep_items
 
@@ -109,31 +106,10 @@ def finished(labels: Labels, method: AnySweeping, workers: Any) -> Finished:
     return finish_items(method, labels, scores, workers)
 
 
-class FitSummary:
-    """What `part_result` needs to know about a fit: the method, the workers' parameters and the convergence.
-
-    Also how many labels an item has, and what items of known class, here or in earlier labels, say about confidence, if
-    there are any.
-    """
-
-    def __init__(
-        self,
-        method: AnySweeping,
-        ending: Ending,
-        density: float,
-        check: GoldCheck | None,
-        recalibration: Recalibration | None,
-    ) -> None:
-        self.method = self.sweeping_method = method
-        self.density = density
-        self.gold_check, self.recalibration = check, recalibration
-        self.fitted_workers, self.convergence = ending.workers, ending.convergence
-
-
 def item_rows(
     batches: Iterator[pa.RecordBatch],
     about: Any,
-    fit_summary: Any,
+    fit: Any,
     scores: bool,
     probabilities: bool,
     schema: pa.Schema,
@@ -143,16 +119,15 @@ def item_rows(
     Args:
         batches: The parts of this partition.
         about: A broadcast variable: what all parts have in common, such as the names of workers and classes.
-        fit_summary: A broadcast variable: a `FitSummary`.
+        fit: A broadcast variable: a `Fit`.
         scores: Whether to add a column for the score of every class.
         probabilities: Whether to add a column for the calibrated probability of every class.
         schema: The columns of the rows.
     """
-    fit = pickle.loads(fit_summary.value)
+    found: Fit = pickle.loads(fit.value)
     for row, labels in labelled_parts(batches, pickle.loads(about.value)):
-        result = part_result(fit, labels, item_names(row), *finished(labels, fit.method, fit.fitted_workers))
-        frame = result.to_frame(scores, probabilities)
-        yield from frame.to_arrow().cast(schema).to_batches()
+        part = found.part(labels, item_names(row), *finished(labels, found.sweeping_method, found.workers))
+        yield from part.to_frame(scores, probabilities).to_arrow().cast(schema).to_batches()
 
 
 def _outcome(part: int, outcome: Any) -> pa.RecordBatch:
