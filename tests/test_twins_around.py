@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.data import encoding, hashing, numbering
+from crowdwise.data import delimited, encoding, hashing, json_arrays, json_lines, numbering
 from crowdwise.data.grouping import group_by_item, resolve_repeats
 from crowdwise.data.labels import Labels
+from crowdwise.data.unpacking import UnsoundError, whole_lines
 from crowdwise.data.votes import disagreement, votes_per_item
 from crowdwise.numerics import Array
 from crowdwise.numerics.twins import kernels_only
@@ -148,3 +149,51 @@ def test_disagreement_is_the_same(crowd: Labels) -> None:
         return out
 
     np.testing.assert_allclose(*by_both(found, crowd), rtol=1e-12)
+
+
+TEXTS = (
+    b'item,worker,label\n"a ""1""",w,x\n\n"b\nc",w,y\r\n',
+    b'item,worker,label\n"a,w,x\n',
+    b'item,worker,label\na,w,x\n"a"b,w,x\n',
+    b'item,worker,label\na "quoted",w,x\n"a",w,x\n',
+    b"item,worker,label\na,w,x\rb,w,x\n",
+    b"item,worker,label\n\na,w\n",
+)
+LINES = (
+    b'{"item": "a\\u00e9\\"", "worker": 9007199254740993, "label": true}\n\n{"label": -1.5e3, "item": null, "x": [{}]}',
+    b'{"item": "\\ud800", "item": 1}\n{"item": 123456789012345678901}\n{"item": 1e5}\n',
+    b'{"item": 1}\n{"item": 01}\n',
+    b'{"item": 1}\n{"item": "a\\x"}\n',
+    b'{"item": "a\tb"}\n',
+    b'{"a": 1, "\\u0061": 2}\n{"a": 99999999999999999999999999999999999999999}\n',
+)
+
+
+def outcome(inspect: Callable[..., Any], *arguments: Any) -> tuple[Any, ...]:
+    """Return what was found, or why it is refused."""
+    try:
+        found = inspect(*arguments)
+    except UnsoundError as problem:
+        return (str(problem),)
+    table = getattr(found, "_keys", None)
+    return (repr(found) if table is None else (found.names, found.rows, table.tolist()),)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_delimited_text_is_walked_over_the_same_way(text: bytes) -> None:
+    numpy, kernel = by_both(outcome, delimited.inspect, text)
+    assert numpy == kernel
+
+
+@pytest.mark.parametrize("text", LINES)
+def test_json_is_walked_over_the_same_way(text: bytes) -> None:
+    def inspect_lines() -> Any:
+        return json_lines.inspect(whole_lines(text), len(text))
+
+    def inspect_array() -> Any:
+        array = b"[" + text.replace(b"\n{", b"\n ,{") + b"]"
+        return json_lines.inspect(json_arrays.elements(array), len(array), "element")
+
+    for inspect in (inspect_lines, inspect_array):
+        python, kernel = by_both(outcome, inspect)
+        assert python == kernel

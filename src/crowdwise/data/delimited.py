@@ -10,11 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
-import numpy as np
-
 from ..numerics import Array
-from . import delimited_kernel as delimited
-from .unpacking import LONGEST_LINE, UTF_8_MARK, Content, UnsoundError, whole_lines
+from ..numerics.loops import over
+from . import delimited_walk as delimited
+from .unpacking import LONGEST_LINE, UTF_8_MARK, Content, UnsoundError, stored_size, whole_lines
 
 _DELIMITERS: Final = ",\t;|"
 _PROBLEMS: Final[Mapping[int, str]] = {
@@ -66,11 +65,11 @@ def inspect(content: Content) -> Delimited:
         empty_lines += first.lines
     else:
         raise UnsoundError("it has only empty lines")
-    rows = _Rows(text, empty_lines)
-    rows.walk_over(text)
+    rows, stored = _Rows(text, empty_lines), stored_size(content)
+    rows.walk_over(text, stored)
     for piece in pieces:
         size += len(piece.text)
-        rows.walk_over(piece.text)
+        rows.walk_over(piece.text, max(stored, size))
     return rows.end(size)
 
 
@@ -110,13 +109,14 @@ class _Rows:
     def _walk_over_first_row(self, text: bytes, delimiter: str) -> tuple[Array, int, int]:
         """Return the walk after the first row, how many bytes it has gone, and what is wrong with the row."""
         walk = self._walk.copy()
-        wrong, end = delimited.walk_rows(np.frombuffer(text, np.uint8), ord(delimiter), 0, LONGEST_LINE, walk)
+        walk_rows = over(text.find(b"\n"), delimited.walk_rows)
+        wrong, end = walk_rows(text, ord(delimiter), 0, LONGEST_LINE, walk)
         return walk, end, wrong or (0 if walk[delimited.ROWS] else delimited.UNCLOSED)
 
-    def walk_over(self, text: bytes) -> None:
-        """Walk over the next piece byte by byte."""
-        codes = np.frombuffer(text, np.uint8)
-        wrong, _ = delimited.walk_rows(codes, ord(self._delimiter), self._fields, LONGEST_LINE, self._walk)
+    def walk_over(self, text: bytes, size: int) -> None:
+        """Walk over the next piece byte by byte. `size` is the number of bytes of all pieces, as far as it is known."""
+        walk = over(size, delimited.walk_rows)
+        wrong, _ = walk(text, ord(self._delimiter), self._fields, LONGEST_LINE, self._walk)
         if wrong:
             self._refuse(wrong, self._walk)
 

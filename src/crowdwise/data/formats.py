@@ -24,7 +24,7 @@ from .sqlite_files import open_sqlite
 from .table import Table as Table
 from .unpacking import Compression as Compression
 from .unpacking import Content as Content
-from .unpacking import UnsoundError, first_text, head_of, is_utf_8_text, whole_lines
+from .unpacking import UnsoundError, first_text, head_of, is_utf_8_text, stored_size, whole_lines
 
 _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"}
 # The first bytes of an Arrow IPC stream. (An Arrow IPC file starts with ARROW1.)
@@ -200,7 +200,7 @@ def _read_parquet(content: Content) -> Table:
 
 
 def _read_json_lines(content: Content) -> Table:
-    found = json_lines.inspect(whole_lines(content))
+    found = json_lines.inspect(whole_lines(content), stored_size(content))
     # `scan_ndjson` takes every path for a pattern and has no `glob=False`; but m[1].jsonl is that file, never m1.jsonl.
     source: Any = glob.escape(content) if isinstance(content, str) else io.BytesIO(content)
 

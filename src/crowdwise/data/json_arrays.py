@@ -9,47 +9,48 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from . import json_arrays_kernel as kernel
+from ..numerics.loops import over
+from . import json_arrays_walk as walk
 from . import json_lines, json_objects
 from .table import Table
-from .unpacking import UTF_8_MARK, Content, Piece, UnsoundError, whole_lines
+from .unpacking import UTF_8_MARK, Content, Piece, UnsoundError, stored_size, whole_lines
 
 _PROBLEMS: Final = {
-    kernel.NO_ARRAY: "it does not start with the bracket of an array",
-    kernel.NO_ELEMENT: "element {next:,} is not one JSON object",
-    kernel.MORE_TEXT: "there is text after the end of the array",
+    walk.NO_ARRAY: "it does not start with the bracket of an array",
+    walk.NO_ELEMENT: "element {next:,} is not one JSON object",
+    walk.MORE_TEXT: "there is text after the end of the array",
 }
 
 
 class _Elements:
     """Turns the pieces of an array into pieces of JSON lines, one element a line."""
 
-    def __init__(self) -> None:
-        self._memory = np.zeros(kernel.MEMORY, np.int64)
-        self._size = 0
+    def __init__(self, stored: int) -> None:
+        self._memory = np.zeros(walk.MEMORY, np.int64)
+        self._stored, self._size = stored, 0
 
     def change(self, piece: bytes) -> bytes:
         """Return the next piece. Raises `UnsoundError` if this is not an array."""
         if self._size == 0 and piece.startswith(UTF_8_MARK):
             raise UnsoundError("it starts with a byte order mark, which JSON may not; save it in UTF-8 without one")
         self._size += len(piece)
-        text = np.frombuffer(bytearray(piece), np.uint8)
-        problem = kernel.to_lines(text, self._memory)
+        text = bytearray(piece)
+        problem = over(max(self._stored, self._size), walk.to_lines)(text, self._memory)
         if problem:
-            raise UnsoundError(_PROBLEMS[problem].format(next=self._memory[kernel.ELEMENTS] + 1))
-        return text.tobytes()
+            raise UnsoundError(_PROBLEMS[problem].format(next=self._memory[walk.ELEMENTS] + 1))
+        return bytes(text)
 
     def check_end(self) -> None:
         """Raise `UnsoundError` if the array is not closed at the end, or empty."""
-        if self._memory[kernel.PART] != kernel.AFTER:
+        if self._memory[walk.PART] != walk.AFTER:
             raise UnsoundError("its array is not closed at the end; it may be cut off")
-        if not self._memory[kernel.ELEMENTS]:
+        if not self._memory[walk.ELEMENTS]:
             raise UnsoundError("its array has no elements")
 
 
 def elements(content: Content) -> Iterator[Piece]:
     """Yield the elements of an array as whole lines. Raises `UnsoundError` if this is not an array."""
-    found = _Elements()
+    found = _Elements(stored_size(content))
     yield from whole_lines(content, found.change)
     found.check_end()
 
@@ -60,7 +61,7 @@ def open_array(content: Content) -> Table:
     Raises:
         UnsoundError: It is not an array, or some element is not one object.
     """
-    found = json_lines.inspect(elements(content), "element")
+    found = json_lines.inspect(elements(content), stored_size(content), "element")
 
     def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
         schema = {column: found.type_of(column) for column in columns.values()}

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
 import polars as pl
 
 from ..numerics import Array
-from . import json_lines_kernel as json_lines
+from ..numerics.loops import over
+from . import json_lines_walk as json_lines
 from .unpacking import UTF_8_MARK, Piece, UnsoundError
 
 # The most different keys that the objects may have, outside of nested ones.
@@ -83,11 +83,12 @@ class JsonLines:
         raise UnsoundError(f"{key!r} has {said}; ids and labels are text, numbers, true or false")
 
 
-def inspect(pieces: Iterator[Piece], unit: str = "line") -> JsonLines:
+def inspect(pieces: Iterator[Piece], stored: int, unit: str = "line") -> JsonLines:
     """Go over JSON lines.
 
     Args:
         pieces: The lines.
+        stored: The bytes of the file; it may have more when it is unpacked.
         unit: What each of them is called in messages.
 
     Raises:
@@ -100,7 +101,8 @@ def inspect(pieces: Iterator[Piece], unit: str = "line") -> JsonLines:
         size += len(piece.text)
         if lines == 0 and piece.text.startswith(UTF_8_MARK):
             raise UnsoundError("it starts with a byte order mark, which JSON may not; save it in UTF-8 without one")
-        known, line, objects = json_lines.walk_objects(np.frombuffer(piece.text, np.uint8), keys, len(names), lines)
+        walk = over(max(stored, size), json_lines.walk_objects)
+        known, line, objects = walk(piece.text, keys, len(names), lines)
         if objects == -1:
             raise UnsoundError(f"{unit} {line:,} is not one JSON object")
         if objects == -2:

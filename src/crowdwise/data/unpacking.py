@@ -66,6 +66,11 @@ def head_of(content: Content, size: int) -> bytes:
         return file.read(size)
 
 
+def stored_size(content: Content) -> int:
+    """Return the number of bytes of a file, as they are stored."""
+    return len(content) if isinstance(content, bytes) else Path(content).stat().st_size
+
+
 def in_utf_8(content: Content, encoding: str) -> bytes:
     """Return a text in UTF-8 that is stored in another encoding, unpacked if it is compressed.
 

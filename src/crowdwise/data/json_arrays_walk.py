@@ -1,7 +1,7 @@
 """A JSON array, walked byte by byte and turned into lines: one element in each."""
 
 from ..numerics import Array
-from ..numerics.compilation import compiled
+from ..numerics.loops import loop
 
 # What `to_lines` remembers between the pieces of a text: how deep it is inside of an element, whether it is inside of
 # text and behind an escape, whether the element has begun, how many there were, and which part of the array it is in.
@@ -12,46 +12,55 @@ BEFORE, INSIDE, AFTER = 0, 1, 2
 NO_ARRAY, NO_ELEMENT, MORE_TEXT = 1, 2, 3
 
 
-@compiled
-def to_lines(text: Array, memory: Array) -> int:
+@loop
+def to_lines(text: bytearray, memory: Array) -> int:
     """Replace, in place, what is between the elements of an array by line feeds, and other line ends by spaces.
 
     Returns 0, or what is wrong. What the elements are is not looked at.
     """
-    for at in range(text.size):
+    depth, in_text, escaped = memory[DEPTH], memory[IN_TEXT] != 0, memory[ESCAPED] != 0
+    begun, elements, part = memory[BEGUN] != 0, memory[ELEMENTS], memory[PART]
+    wrong = 0
+    for at in range(len(text)):
         byte = text[at]
-        if memory[IN_TEXT]:
-            if memory[ESCAPED]:
-                memory[ESCAPED] = 0
+        if in_text:
+            if escaped:
+                escaped = False
             elif byte == ord("\\"):
-                memory[ESCAPED] = 1
+                escaped = True
             elif byte == ord('"'):
-                memory[IN_TEXT] = 0
+                in_text = False
         elif byte == 32 or byte == 9 or byte == 10 or byte == 13:
             text[at] = 32
-        elif memory[PART] == BEFORE:
+        elif part == BEFORE:
             if byte != ord("["):
-                return NO_ARRAY
+                wrong = NO_ARRAY
+                break
             text[at] = 32
-            memory[PART] = INSIDE
-        elif memory[PART] == AFTER:
-            return MORE_TEXT
-        elif memory[DEPTH] == 0 and (byte == ord(",") or byte == ord("]")):
-            if not memory[BEGUN] and (byte == ord(",") or memory[ELEMENTS]):
-                return NO_ELEMENT
+            part = INSIDE
+        elif part == AFTER:
+            wrong = MORE_TEXT
+            break
+        elif depth == 0 and (byte == ord(",") or byte == ord("]")):
+            if not begun and (byte == ord(",") or elements):
+                wrong = NO_ELEMENT
+                break
             text[at] = 10
-            memory[ELEMENTS] += memory[BEGUN]
-            memory[BEGUN] = 0
+            elements += begun
+            begun = False
             if byte == ord("]"):
-                memory[PART] = AFTER
+                part = AFTER
         else:
-            memory[BEGUN] = 1
+            begun = True
             if byte == ord("{") or byte == ord("["):
-                memory[DEPTH] += 1
+                depth += 1
             elif byte == ord("}") or byte == ord("]"):
-                memory[DEPTH] -= 1
-                if memory[DEPTH] < 0:
-                    return NO_ELEMENT
+                depth -= 1
+                if depth < 0:
+                    wrong = NO_ELEMENT
+                    break
             elif byte == ord('"'):
-                memory[IN_TEXT] = 1
-    return 0
+                in_text = True
+    memory[DEPTH], memory[IN_TEXT], memory[ESCAPED] = depth, in_text, escaped
+    memory[BEGUN], memory[ELEMENTS], memory[PART] = begun, elements, part
+    return wrong

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..numerics import Array
-from ..numerics.compilation import compiled
+from ..numerics.loops import loop
 
 # Where in a field the walk is.
 START, PLAIN, QUOTED, CLOSED, AFTER_RETURN, AFTER_EMPTY_RETURN = 0, 1, 2, 3, 4, 5
@@ -14,7 +14,7 @@ FINE, UNCLOSED, AFTER_QUOTE, QUOTE_INSIDE, LONE_RETURN, WRONG_LENGTH = 0, 1, 2, 
 # of the first quote inside a field without quotes; the rows so far; how many line feeds are in quoted fields.
 STATE, LINE, FIELDS, BYTES, OPENED, IN_QUOTES, INSIDE, ROWS, MULTILINE = 0, 1, 2, 3, 4, 5, 6, 7, 8
 
-_NEWLINE, _RETURN, _QUOTE = np.uint8(10), np.uint8(13), np.uint8(34)
+_NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 
 
 def new_walk(lines: int) -> Array:
@@ -24,8 +24,8 @@ def new_walk(lines: int) -> Array:
     return walk
 
 
-@compiled
-def walk_rows(text: Array, delimiter: int, fields: int, longest: int, walk: Array) -> tuple[int, int]:
+@loop
+def walk_rows(text: bytes, delimiter: int, fields: int, longest: int, walk: Array) -> tuple[int, int]:
     """Walk over a piece of text, and stop at the first thing that is wrong; `walk` goes on where it was.
 
     A row has `fields` fields; if that is 0, the walk stops behind the first row, whose fields are then in `walk`. Rows
@@ -36,7 +36,7 @@ def walk_rows(text: Array, delimiter: int, fields: int, longest: int, walk: Arra
     state, line, found = walk[STATE], walk[LINE], walk[FIELDS]
     row_start = -walk[BYTES]
     wrong, at = FINE, 0
-    for at in range(text.size):
+    for at in range(len(text)):
         byte = text[at]
         if state == QUOTED:
             if byte == _QUOTE:
@@ -84,5 +84,5 @@ def walk_rows(text: Array, delimiter: int, fields: int, longest: int, walk: Arra
         else:
             state = PLAIN
     walk[STATE], walk[LINE], walk[FIELDS] = state, line, found
-    walk[BYTES] = text.size - row_start
+    walk[BYTES] = len(text) - row_start
     return wrong, at + 1

@@ -7,7 +7,7 @@ checks it when it reads the line.
 import numpy as np
 
 from ..numerics import Array
-from ..numerics.compilation import compiled
+from ..numerics.loops import loop
 
 # The columns of `keys`, which has a row for every key: a hash of it; where it starts and ends in the piece where it was
 # found; the last line that has it; the first line that has it twice; the first line whose value has half a surrogate
@@ -22,8 +22,10 @@ _MOST_EXACT = np.uint64(2**53)
 _MOST_POSITIVE, _MOST_NEGATIVE = np.uint64(2**63 - 1), np.uint64(2**63)
 # Any number of so many digits fits in 64 bits, and in 128 bits with a sign.
 _DIGITS_OF_64, _DIGITS_OF_128 = 19, 38
+# A float holds any number of so many digits exactly.
+_EXACT_DIGITS = 15
 
-_NEWLINE, _QUOTE, _ESCAPE = np.uint8(10), np.uint8(34), np.uint8(92)
+_NEWLINE, _QUOTE, _ESCAPE = 10, 34, 92
 # The letters that may stand after an escape, besides u.
 _AFTER_ESCAPE = tuple(b'"\\/bfnrt')
 
@@ -33,15 +35,15 @@ def new_keys(most: int) -> Array:
     return np.zeros((most, _COLUMNS), np.int64)
 
 
-@compiled
-def walk_objects(text: Array, keys: Array, known: int, line: int) -> tuple[int, int, int]:
+@loop
+def walk_objects(text: bytes, keys: Array, known: int, line: int) -> tuple[int, int, int]:
     """Walk over whole lines, and add to `keys` what is found. `known` keys and `line` lines were seen before.
 
     Returns the number of keys, the number of the last line that was looked at, and the number of objects. If the walk
     stops at a line that is not one JSON object, the number of objects is -1; if there are too many keys, it is -2.
     """
     at, objects, key = 0, 0, -1
-    while at < text.size:
+    while at < len(text):
         line += 1
         at = _skip_space(text, at)
         if text[at] == _NEWLINE:
@@ -92,13 +94,15 @@ def walk_objects(text: Array, keys: Array, known: int, line: int) -> tuple[int, 
     return known, line, objects
 
 
-@compiled
-def _find(text: Array, start: int, end: int, keys: Array, known: int, likely: int) -> int:
-    """The number of a key, by its hash (FNV-1a); `known` if it is not there yet. It is `likely` this number."""
-    hashed = np.uint64(0xCBF29CE484222325)
+@loop
+def _find(text: bytes, start: int, end: int, keys: Array, known: int, likely: int) -> int:
+    """The number of a key, by its hash; `known` if it is not there yet. It is `likely` this number."""
+    # Two hashes like FNV-1a, of 32 and of 31 bits: no product has more than 63 bits, so that Python has the same.
+    low, high = 0x811C9DC5, 0x4BF29CE4
     for at in range(start, end):
-        hashed = (hashed ^ np.uint64(text[at])) * np.uint64(0x100000001B3)
-    wanted = np.int64(hashed)
+        low = ((low ^ text[at]) * 0x01000193) & 0xFFFFFFFF
+        high = ((high ^ text[at]) * 0x5BD1E995) & 0x7FFFFFFF
+    wanted = (high << 32) | low
     if likely < known and keys[likely, HASH] == wanted:
         return likely
     for key in range(known):
@@ -109,16 +113,16 @@ def _find(text: Array, start: int, end: int, keys: Array, known: int, likely: in
     return known
 
 
-@compiled
-def _skip_space(text: Array, at: int) -> int:
+@loop
+def _skip_space(text: bytes, at: int) -> int:
     """The next position that is no space. A line feed ends the line, so it is never skipped."""
     while text[at] == 32 or text[at] == 9 or text[at] == 13:
         at += 1
     return at
 
 
-@compiled
-def _skip_text(text: Array, at: int) -> tuple[int, bool]:
+@loop
+def _skip_text(text: bytes, at: int) -> tuple[int, bool]:
     """The position after the closing quote, -1 if the text is wrong; and whether it has half a surrogate pair."""
     half_pair = False
     while text[at] != _QUOTE:
@@ -146,12 +150,12 @@ def _skip_text(text: Array, at: int) -> tuple[int, bool]:
     return at + 1, half_pair
 
 
-@compiled
-def _hexadecimal(text: Array, at: int) -> int:
+@loop
+def _hexadecimal(text: bytes, at: int) -> int:
     """The number of four hexadecimal digits; -1 if they are none."""
     code = 0
     for digit in range(at, at + 4):
-        byte = text[digit] if digit < text.size else _NEWLINE
+        byte = text[digit] if digit < len(text) else _NEWLINE
         if 48 <= byte <= 57:
             code = 16 * code + int(byte) - 48
         elif 97 <= byte | 32 <= 102:
@@ -161,8 +165,8 @@ def _hexadecimal(text: Array, at: int) -> int:
     return code
 
 
-@compiled
-def _skip_value(text: Array, at: int) -> tuple[int, int, bool]:
+@loop
+def _skip_value(text: bytes, at: int) -> tuple[int, int, bool]:
     """The position after a value, -1 if it is wrong; its kind; and whether it is text with half a surrogate pair."""
     byte = text[at]
     if byte == _QUOTE:
@@ -180,8 +184,8 @@ def _skip_value(text: Array, at: int) -> tuple[int, int, bool]:
     return _skip_word(text, at, (102, 97, 108, 115, 101)), BOOLEAN, False
 
 
-@compiled
-def _skip_word(text: Array, at: int, word: tuple[int, ...]) -> int:
+@loop
+def _skip_word(text: bytes, at: int, word: tuple[int, ...]) -> int:
     """The position after a word; -1 if it is not there."""
     for letter in word:
         if text[at] != letter:
@@ -190,8 +194,8 @@ def _skip_word(text: Array, at: int, word: tuple[int, ...]) -> int:
     return at
 
 
-@compiled
-def _skip_nested(text: Array, at: int) -> int:
+@loop
+def _skip_nested(text: bytes, at: int) -> int:
     """The position after a nested object or list; -1 if the line ends before."""
     depth = 0
     while True:
@@ -212,16 +216,16 @@ def _skip_nested(text: Array, at: int) -> int:
         at += 1
 
 
-@compiled
-def _skip_digits(text: Array, at: int) -> int:
+@loop
+def _skip_digits(text: bytes, at: int) -> int:
     """The position after some digits."""
     while 48 <= text[at] <= 57:
         at += 1
     return at
 
 
-@compiled
-def _skip_number(text: Array, at: int) -> tuple[int, int]:
+@loop
+def _skip_number(text: bytes, at: int) -> tuple[int, int]:
     """The position after a number, -1 if it is wrong; and its kind."""
     negative = text[at] == ord("-")
     start = at + 1 if negative else at
@@ -247,6 +251,8 @@ def _skip_number(text: Array, at: int) -> tuple[int, int]:
         at = end
     if fraction:
         return at, FRACTION
+    if digits <= _EXACT_DIGITS:
+        return at, WHOLE
     if digits > _DIGITS_OF_64:
         return at, HUGE if digits <= _DIGITS_OF_128 else ENDLESS
     number = np.uint64(0)
