@@ -16,6 +16,8 @@ from crowdwise.families.dependence import kernel as pairs_kernel
 from crowdwise.families.dependence import pairs
 from crowdwise.families.log_linear import kernel as log_linear_kernel
 from crowdwise.families.log_linear import model as log_linear_model
+from crowdwise.families.numeric import kernel as numeric_kernel
+from crowdwise.families.numeric import model as numeric_model
 from crowdwise.methods.ptbcc import kernel as ptbcc_kernel
 from crowdwise.methods.ptbcc import model as ptbcc_model
 
@@ -128,3 +130,30 @@ def test_comparisons_of_workers(classes: int) -> None:
     for one, other in zip(ours, theirs, strict=True):
         assert one.dtype == other.dtype
         assert np.array_equal(one, other)
+
+
+# Numbers
+
+
+@pytest.mark.parametrize("losses", [True, False])
+@pytest.mark.parametrize("equal", [True, False])
+@pytest.mark.parametrize("sweep", ["sweep_means", "sweep_medians", "sweep_without_outliers"])
+def test_numbers(sweep: str, equal: bool, losses: bool) -> None:
+    """With equal weights, the median of an even number of answers is between two of them."""
+    random = np.random.default_rng(6)
+    rows = random.integers(40, size=300), random.integers(9, size=300), random.normal(5, 2, 300).round(1)
+    rows[2][:10] += 100
+    numbers = cw.Numbers.from_arrays(*rows, duplicates="all")
+    n = numbers.n_workers
+    parameters = np.column_stack([random.gamma(2, 1, n), random.normal(size=n), *random.gamma(2, 1, (2, n))])
+    if equal:
+        parameters[:] = [1.5, 0, 1, 1]
+    parameters[0, 3] = 0  # the answers of this worker say nothing
+    prior, doubts, counted = np.array([5.0, 0.2, 0.01]), random.gamma(2, 0.01, (n, 3)), np.zeros(n)
+    before = {
+        "sweep_means": (counted if losses else None,),
+        "sweep_medians": (counted, losses),
+        "sweep_without_outliers": (0.01, 0.05, doubts, counted),
+    }[sweep]
+    after = (parameters, prior, 1.3, random.normal(5, 1, (numbers.n_items, 2)), np.zeros((n, 9)), np.zeros(7))
+    both(getattr(numeric_model, sweep), getattr(numeric_kernel, sweep), numbers, *before, *after)

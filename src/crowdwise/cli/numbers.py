@@ -135,8 +135,8 @@ def _show(terminal: "Terminal", result: Any, numbers: "Crowd", errors: Mapping[s
         ("ending", str(result.convergence)),
         ("error of a label", f"{result.workers.typical**0.5:.4g}" if several else "unknown: no item has two labels"),
     ]
-    if result.workers.wild:
-        rows.append(("wild answers", f"{result.workers.wild:.2%}"))
+    if result.workers.outlier_share:
+        rows.append(("wild answers", f"{result.workers.outlier_share:.2%}"))
     for name, one in errors.items():
         words = (
             f"MAE {one.mae:.4g}, RMSE {one.rmse:.4g}, correlation {one.correlation:.4f}, coverage {one.coverage:.3f}"

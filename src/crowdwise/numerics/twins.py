@@ -24,8 +24,8 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def is_small(n_labels: int, n_classes: int) -> bool:
-    """Whether a crowd of this size is left to NumPy."""
-    return n_labels * n_classes**2 <= _most
+    """Whether a crowd of this size is left to NumPy; numbers, which have no classes, take about as long as two."""
+    return n_labels * max(n_classes, 2) ** 2 <= _most
 
 
 def is_few(count: int) -> bool:

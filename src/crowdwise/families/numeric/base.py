@@ -19,7 +19,7 @@ from ...results.learned import Learned, PerWorker
 from ...results.result import Ending
 from ...results.worker_errors import Counted, WorkerErrors, worker_errors
 from ...results.worker_lines import FIRST_SLOPE_PRECISION, precision_of_biases, precision_of_slopes, worker_lines
-from . import kernel
+from .model import sweep_means
 
 # The variance of errors is no smaller than this share of the variance between items, so that nothing is divided by 0
 # where all workers agree.
@@ -29,7 +29,7 @@ _LEAST = 1e-12
 class NumericCounts(NamedTuple):
     """What a sweep counts; the counts of two sets of items add up to the counts of both together."""
 
-    errors: Array  # (workers, 9), see families/numeric/kernel.py
+    errors: Array  # (workers, 9), see `m_step` in families/numeric/model.py
     totals: Array  # (7), see there
     losses: Array  # (workers), what else a method counts of every worker; empty if it counts nothing else
 
@@ -39,42 +39,42 @@ class NumericWorkers(Learned):
     """What a numeric method knows of the workers, and of all items together.
 
     Attributes:
-        known: (workers, 4), the weight of a worker's answers, its bias, the variance of its errors, and its slope.
+        parameters: (workers, 4), the weight of a worker's answers, its bias, the variance of its errors, and its slope.
         doubts: (workers, 3), how uncertain biases and slopes are: the variance of the bias, the variance of the slope,
             and twice their covariance.
         prior: The mean of the values, their precision around it (0 if it is not used), and the variance of that mean.
         bias_precision: The precision of the biases around 0; None if biases are not learned.
         slope_precision: The precision of the slopes around 1; None if slopes are not learned.
         typical: The mean variance of errors.
-        wild: The share of wild answers; 0 if none are looked for.
+        outlier_share: The share of outliers; 0 if none are looked for.
         rescaled: By how much the mean variance of errors changed when this was learned, as a share of it.
         objective: Empty: these methods have no objective.
     """
 
-    known: PerWorker
+    parameters: PerWorker
     doubts: PerWorker
     prior: Array
     bias_precision: float | None
     slope_precision: float | None
     typical: float
-    wild: float
+    outlier_share: float
     rescaled: float
     objective: Array
 
     @property
     def weight(self) -> Array:
         """(workers), the weight of a worker's answers."""
-        return self.known[:, 0]
+        return self.parameters[:, 0]
 
     @property
     def bias(self) -> Array:
         """(workers), the bias of a worker; 0 if the method does not learn biases."""
-        return self.known[:, 1]
+        return self.parameters[:, 1]
 
     @property
     def variance(self) -> Array:
         """(workers), the variance of a worker's errors."""
-        return self.known[:, 2]
+        return self.parameters[:, 2]
 
     @property
     def learns_slopes(self) -> bool:
@@ -84,7 +84,7 @@ class NumericWorkers(Learned):
     @property
     def slope(self) -> Array:
         """(workers), by how much a worker's answer rises if the value rises by one; 1 if slopes are not learned."""
-        return self.known[:, 3]
+        return self.parameters[:, 3]
 
 
 class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
@@ -98,8 +98,8 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
     learns_prior: ClassVar[bool] = False
     # Whether `losses` are counted.
     counts_losses: ClassVar[bool] = False
-    # The share of wild answers to begin with.
-    first_wild: ClassVar[float] = 0.0
+    # The share of outliers to begin with.
+    first_outlier_share: ClassVar[float] = 0.0
     # Whether slopes of the workers are learned; then biases are, too.
     slopes: bool = False
     # How many answers the mean variance of errors counts as, in what is learned of the errors of each worker.
@@ -137,7 +137,7 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
 
     def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
         """Compute the values of these items as weighted means, and count."""
-        kernel.sweep_means(None, *sweep_arguments(labels, scores, workers, counts))
+        sweep_means(labels, None, *sweep_arguments(scores, workers, counts))
 
     @abstractmethod
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
@@ -165,8 +165,8 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
         strength = self.prior_strength
         return (strength * typical + squares) / (strength + counts.errors[:, 0]), typical
 
-    def wild_share(self, counts: NumericCounts) -> float:
-        """The share of wild answers: 0 for methods that do not look for them."""
+    def outlier_share(self, counts: NumericCounts) -> float:
+        """The share of outliers: 0 for methods that do not look for them."""
         return 0.0
 
     def estimate(self, counts: NumericCounts, previous: NumericWorkers | None, change: Array) -> NumericWorkers:
@@ -194,15 +194,15 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
         prior = self._prior(counts, previous.prior, stretch)
         # The bias is that of an answer about an item whose value is the mean of the prior, which has moved.
         bias = line.bias + (slope - 1) * (prior[0] - previous.prior[0])
-        known = np.column_stack([self.weights(counts, variance, typical), bias, variance, slope])
+        parameters = np.column_stack([self.weights(counts, variance, typical), bias, variance, slope])
         return NumericWorkers(
-            known,
+            parameters,
             line.doubts / [1, stretch**2, stretch],
             prior,
             bias_precision,
             slope_precision,
             max(typical, least),
-            self.wild_share(counts),
+            self.outlier_share(counts),
             abs(max(typical, least) / previous.typical - 1),
             np.zeros(0),
         )
@@ -213,19 +213,19 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
         typical = max(self.first_variance(counts), _least(counts, np.zeros(3)))
         variance = np.full(n_workers, typical)
         weights = self.weights(counts, variance, typical)
-        known = np.column_stack([weights, np.zeros(n_workers), variance, np.ones(n_workers)])
+        parameters = np.column_stack([weights, np.zeros(n_workers), variance, np.ones(n_workers)])
         mean = counts.totals[1] / counts.totals[0]
         around_zero = 10 / typical if self.learns_bias else None
         around_one = FIRST_SLOPE_PRECISION if self.slopes else None
         prior = np.array([mean, 0.0, 0.0])
         return NumericWorkers(
-            known,
+            parameters,
             np.zeros((n_workers, 3)),
             prior,
             around_zero,
             around_one,
             typical,
-            self.first_wild,
+            self.first_outlier_share,
             0.0,
             np.zeros(0),
         )
@@ -260,20 +260,19 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
                 workers,
                 workers.typical,
                 self.variance_of_values(counts),
-                self.wild_answers(counts),
+                self.outliers(counts),
                 counts.totals[0],
             )
         )
 
-    def wild_answers(self, counts: NumericCounts) -> Array | None:
-        """(workers), the expected number of wild answers; None for methods that do not look for them."""
+    def outliers(self, counts: NumericCounts) -> Array | None:
+        """(workers), the expected number of outliers; None for methods that do not look for them."""
         return None
 
 
-def sweep_arguments(labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> Any:
-    """The arguments that all kernels of numeric methods end with."""
-    arrays = labels.item_starts, labels.workers, labels.labels
-    return *arrays, workers.known, workers.prior, workers.typical**0.5, scores, counts.errors, counts.totals
+def sweep_arguments(scores: Array, workers: NumericWorkers, counts: NumericCounts) -> Any:
+    """The arguments that all sweeps of numeric methods end with."""
+    return workers.parameters, workers.prior, workers.typical**0.5, scores, counts.errors, counts.totals
 
 
 def _least(counts: NumericCounts, prior: Array) -> float:

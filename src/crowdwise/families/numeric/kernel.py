@@ -1,25 +1,7 @@
-"""Numeric labels: the values of items by weighted means, weighted medians, or without wild answers; errors of workers.
+"""Numeric labels: the values of items by weighted means, weighted medians, or without outliers; errors of workers.
 
 Here `labels[e]` is the number that was said, not a class. The scores of an item are two numbers: its value, and the
-variance of the value.
-
-What is known of the workers is a table `known` (workers, 4): the weight of a worker's answers, its bias, the variance
-of its errors, and its slope, which is 1 unless slopes are learned. The answer that is expected of a worker is the mean
-of the prior, plus the bias, plus the slope times the difference of the value from that mean. What is known of all items
-is `prior`: the mean of their values, the precision (one divided by the variance) of the values around it, which is 0 if
-nothing is known, and the variance of that mean.
-
-What is counted of every worker is `errors` (workers, 9), sums over its answers; r is the answer minus what is expected
-of the worker, d the value of the item minus the mean of the prior, v the variance of the value, and h the share that
-the answer has in what is expected:
-
-    0 answers that are not wild    1 r    2 r squared    3 h    4 v    5 (1 - h) squared    6 d    7 d squared    8 r d
-
-With wild answers, each term is multiplied by the probability that the answer is not wild. `totals` (7) are sums over
-the items; d is the value minus the mean of the prior:
-
-    0 items    1 d    2 d squared    3 how uncertain d is, by the prior    4 information about the mean    5 variance
-    6 how far the value moved, in units of `scale`
+variance of the value. `model` says what the arguments are, and what is computed.
 """
 
 import numpy as np
@@ -32,18 +14,18 @@ _U = np.uint64
 
 @compiled
 def _count_answer(
-    errors: Array, j: np.uint64, residual: float, share: float, away: float, variance: float, usual: float
+    errors: Array, j: np.uint64, residual: float, share: float, away: float, variance: float, inlier: float
 ) -> None:
-    """Add one answer of worker j to `errors`; `away` is d, `usual` the probability that it is not wild."""
-    errors[j, 0] += usual
-    errors[j, 1] += usual * residual
-    errors[j, 2] += usual * residual * residual
-    errors[j, 3] += usual * share
-    errors[j, 4] += usual * variance
-    errors[j, 5] += usual * (1.0 - share) * (1.0 - share)
-    errors[j, 6] += usual * away
-    errors[j, 7] += usual * away * away
-    errors[j, 8] += usual * residual * away
+    """Add one answer of worker j to `errors`; `away` is d, `inlier` the probability that it is no outlier."""
+    errors[j, 0] += inlier
+    errors[j, 1] += inlier * residual
+    errors[j, 2] += inlier * residual * residual
+    errors[j, 3] += inlier * share
+    errors[j, 4] += inlier * variance
+    errors[j, 5] += inlier * (1.0 - share) * (1.0 - share)
+    errors[j, 6] += inlier * away
+    errors[j, 7] += inlier * away * away
+    errors[j, 8] += inlier * residual * away
 
 
 @compiled
@@ -81,21 +63,18 @@ def _write(scores: Array, i: int, value: float, variance: float, scale: float, t
 
 @compiled
 def sweep_means(
-    losses: Array | None,
     item_starts: Array,
     workers: Array,
     labels: Array,
-    known: Array,
+    losses: Array | None,
+    parameters: Array,
     prior: Array,
     scale: float,
     scores: Array,
     errors: Array,
     totals: Array,
 ) -> None:
-    """The value of an item is the mean of its answers without their biases, by weight, and of the prior.
-
-    Adds to `losses` (workers) the squared errors, divided by the standard deviation of the answers on the item.
-    """
+    """Values are means; see `model`."""
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         # Sums of differences from one answer: large numbers that differ little would lose their digits.
@@ -103,10 +82,10 @@ def sweep_means(
         weight, weighted, spread = 0.0, 0.0, 0.0
         for e in range(low, high):
             j = _U(workers[e])
-            given = known[j, 0]
+            given = parameters[j, 0]
             weight += given
-            weighted += given * (labels[e] - first - known[j, 1])
-            spread += given * given * known[j, 2]
+            weighted += given * (labels[e] - first - parameters[j, 1])
+            spread += given * given * parameters[j, 2]
         total = prior[1] + weight
         value = first + (prior[1] * (prior[0] - first) + weighted) / total
         outside = prior[1] / total
@@ -115,8 +94,8 @@ def sweep_means(
         _count_item(totals, value, variance, weight, prior)
         for e in range(low, high):
             j = _U(workers[e])
-            residual = labels[e] - known[j, 1] - value
-            _count_answer(errors, j, residual, known[j, 0] / total, value - prior[0], variance, 1.0)
+            residual = labels[e] - parameters[j, 1] - value
+            _count_answer(errors, j, residual, parameters[j, 0] / total, value - prior[0], variance, 1.0)
         if losses is not None:
             unit = _deviation(labels[low:high])
             if unit > 0.0:
@@ -144,23 +123,19 @@ def _middles(answers: Array, weights: Array) -> tuple[float, float]:
 
 @allocating
 def sweep_medians(
-    losses: Array | None,
-    by_deviation: bool,
     item_starts: Array,
     workers: Array,
     labels: Array,
-    known: Array,
+    losses: Array | None,
+    by_deviation: bool,
+    parameters: Array,
     prior: Array,
     scale: float,
     scores: Array,
     errors: Array,
     totals: Array,
 ) -> None:
-    """The value of an item is the weighted median of its answers; biases and the prior do not matter.
-
-    Adds to `losses` (workers) the absolute errors, which are divided by the standard deviation of the answers on the
-    item if `by_deviation`.
-    """
+    """Values are weighted medians; see `model`."""
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         answers = labels[low:high]
@@ -168,9 +143,9 @@ def sweep_medians(
         weight, spread = 0.0, 0.0
         for e in range(answers.size):
             j = _U(workers[low + _U(e)])
-            weights[e] = known[j, 0]
+            weights[e] = parameters[j, 0]
             weight += weights[e]
-            spread += weights[e] * weights[e] * known[j, 2]
+            spread += weights[e] * weights[e] * parameters[j, 2]
         lower, upper = _middles(answers, weights)
         value = 0.5 * lower + 0.5 * upper
         # The variance of a median of normal answers is larger than that of their mean by this factor; nearly exact for
@@ -192,10 +167,7 @@ def sweep_medians(
 
 @allocating
 def _around_median(answers: Array, weights: Array) -> tuple[float, float]:
-    """The weighted median, and the answer beside it that is nearer to being it.
-
-    Where weights change so that another answer becomes the median, the two are the same as before.
-    """
+    """The weighted median, and the answer beside it that is nearer to being it; see `model`."""
     order = np.argsort(answers, kind="mergesort")
     half = 0.5 * weights.sum()
     below, k = 0.0, 0
@@ -216,31 +188,15 @@ def _settle(
     weights: Array,
     uncertain: Array,
     prior: Array,
-    wild: float,
+    outlier_share: float,
     height: float,
     away: float,
-    usual: Array,
+    inlier: Array,
 ) -> tuple[float, float, float]:
-    """Compute the value of one item and which of its answers are wild, in turn, from a first value on.
+    """`model._settle` for one item, whose first value is `away`; overwrites `inlier` (answers).
 
-    An answer is wild with probability `wild`; it then may be any number, with a density that is `height` times the
-    highest density of answers that are not. Overwrites `usual` by the probabilities that answers are not wild.
-
-    Args:
-        answers: The answers minus the biases of their workers and the mean of the prior.
-        slopes: The slopes of their workers.
-        weights: The precisions of the workers.
-        uncertain: (answers, 3), how uncertain the biases and the slopes are: the variance of the bias, the variance of
-            the slope, and twice their covariance.
-        prior: See the head of this module.
-        wild: The share of wild answers.
-        height: The density of wild answers relative to the highest density of others.
-        away: The first value, minus the mean of the prior.
-        usual: Is overwritten.
-
-    Returns:
-        The value minus the mean of the prior, the information of answers that are not wild about it, and the logarithm
-        of how probable that is.
+    Returns the value minus the mean of the prior, the information of inliers about it, and the logarithm of how
+    probable that is.
     """
     weight = 0.0
     for e in range(answers.size):
@@ -254,10 +210,10 @@ def _settle(
             residual = answers[e] - slope * away
             doubt = uncertain[e, 0] + away * (uncertain[e, 2] + away * uncertain[e, 1])
             square = weights[e] * (residual**2 + slope * slope * variance + max(doubt, 0.0))
-            density = (1.0 - wild) * np.exp(-0.5 * square)
-            usual[e] = density / (density + wild * height)
-            logarithm += 0.5 * np.log(weights[e]) + np.log(density + wild * height)
-            given = weights[e] * usual[e] * slope
+            density = (1.0 - outlier_share) * np.exp(-0.5 * square)
+            inlier[e] = density / (density + outlier_share * height)
+            logarithm += 0.5 * np.log(weights[e]) + np.log(density + outlier_share * height)
+            given = weights[e] * inlier[e] * slope
             weight += given * slope
             weighted += given * residual
         total = prior[1] + weight
@@ -270,55 +226,51 @@ def _settle(
 
 
 @allocating
-def sweep_without_wild(
-    wild: float,
-    height: float,
-    doubts: Array,
-    wild_answers: Array,
+def sweep_without_outliers(
     item_starts: Array,
     workers: Array,
     labels: Array,
-    known: Array,
+    outlier_share: float,
+    height: float,
+    doubts: Array,
+    outliers: Array,
+    parameters: Array,
     prior: Array,
     scale: float,
     scores: Array,
     errors: Array,
     totals: Array,
 ) -> None:
-    """The value of an item is the mean, by weight, of the answers that are not wild and of the prior.
-
-    See `_settle`, which begins at the weighted median, so that values follow from what is known of the workers alone,
-    and again at the answer beside it; the outcomes count by how probable they are. Choosing one of them instead, values
-    could jump back and forth for ever. `doubts` (workers, 3) is how uncertain biases and slopes are; see `_settle`.
-    Adds to `wild_answers` (workers) how many answers are expected to be wild.
-    """
+    """Values are means of inliers; see `model`."""
     for i in range(item_starts.size - 1):
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         size = int(high - low)
         answers, weights, slopes = np.empty(size), np.empty(size), np.empty(size)
-        alone, informative, uncertain, usual = np.empty(size), np.empty(size), np.empty((size, 3)), np.empty(size)
+        alone, informative, uncertain, inlier = np.empty(size), np.empty(size), np.empty((size, 3)), np.empty(size)
         for e in range(size):
             j = _U(workers[low + _U(e)])
-            answers[e] = labels[low + _U(e)] - prior[0] - known[j, 1]
-            weights[e], slopes[e] = known[j, 0], known[j, 3]
+            answers[e] = labels[low + _U(e)] - prior[0] - parameters[j, 1]
+            weights[e], slopes[e] = parameters[j, 0], parameters[j, 3]
             # The value by this answer alone, and how much it says about it: nothing if the slope is 0.
             flat = abs(slopes[e]) < 1e-9
             alone[e] = 0.0 if flat else answers[e] / slopes[e]
             informative[e] = 0.0 if flat else weights[e] * slopes[e] * slopes[e]
             uncertain[e, 0], uncertain[e, 1], uncertain[e, 2] = doubts[j, 0], doubts[j, 1], doubts[j, 2]
         median, beside = _around_median(alone, informative)
-        away, weight, probable = _settle(answers, slopes, weights, uncertain, prior, wild, height, median, usual)
+        away, weight, probable = _settle(
+            answers, slopes, weights, uncertain, prior, outlier_share, height, median, inlier
+        )
         apart = 0.0
         if beside != median:
             other = np.empty(size)
-            found = _settle(answers, slopes, weights, uncertain, prior, wild, height, beside, other)
+            found = _settle(answers, slopes, weights, uncertain, prior, outlier_share, height, beside, other)
             # How probable the first outcome is, if one of the two is right; both are the same for most items.
             first = 1.0 / (1.0 + np.exp(min(found[2] - probable, 700.0)))
             apart = first * (1.0 - first) * (away - found[0]) ** 2
             away = first * away + (1.0 - first) * found[0]
             weight = first * weight + (1.0 - first) * found[1]
             for e in range(size):
-                usual[e] = first * usual[e] + (1.0 - first) * other[e]
+                inlier[e] = first * inlier[e] + (1.0 - first) * other[e]
         total = prior[1] + weight
         outside = prior[1] / total
         variance = 1.0 / total + outside * outside * prior[2] + apart
@@ -329,5 +281,5 @@ def sweep_without_wild(
             j = _U(workers[low + _U(e)])
             slope = slopes[e]
             share = min(weights[e] * slope * slope / total, 1.0)
-            _count_answer(errors, j, answers[e] - slope * away, share, away, variance, usual[e])
-            wild_answers[j] += 1.0 - usual[e]
+            _count_answer(errors, j, answers[e] - slope * away, share, away, variance, inlier[e])
+            outliers[j] += 1.0 - inlier[e]

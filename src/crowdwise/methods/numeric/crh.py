@@ -13,8 +13,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ...data.labels import Labels
-from ...families.numeric import kernel as numeric_kernel
 from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
+from ...families.numeric.model import sweep_means, sweep_medians
 from ...fitting.parameters import most_iterations, parameter, values_settled
 from ...numerics import Array
 from ..crh import CRH
@@ -53,11 +53,11 @@ class NumericCRH(NumericMethod):
 
     def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
         """Compute the weighted medians or means of these items, and the losses of the workers."""
-        arguments = sweep_arguments(labels, scores, workers, counts)
+        arguments = sweep_arguments(scores, workers, counts)
         if self.loss == "absolute":
-            numeric_kernel.sweep_medians(counts.losses, True, *arguments)
+            sweep_medians(labels, counts.losses, True, *arguments)
         else:
-            numeric_kernel.sweep_means(counts.losses, *arguments)
+            sweep_means(labels, counts.losses, *arguments)
 
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
         """The negative logarithm of the loss relative to the highest.

@@ -11,8 +11,8 @@ from typing import ClassVar
 import numpy as np
 
 from ...data.labels import Labels
-from ...families.numeric import kernel as numeric_kernel
 from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
+from ...families.numeric.model import sweep_medians
 from ...fitting.method import Reference
 from ...numerics import Array
 from .mean import BASELINE
@@ -41,7 +41,7 @@ class NumericMedian(NumericMethod):
 
     def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
         """Compute the medians of these items."""
-        numeric_kernel.sweep_medians(None, False, *sweep_arguments(labels, scores, workers, counts))
+        sweep_medians(labels, None, False, *sweep_arguments(scores, workers, counts))
 
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
         """All workers have the same weight."""

@@ -1,17 +1,17 @@
-r"""Robust: BWA for numbers, in which every worker has a slope and every answer may be wild.
+r"""Robust: BWA for numbers, in which every worker has a slope and every answer may be an outlier.
 
 $$ y_{ij} \sim (1 - p) \, N(m + b_j + s_j (z_i - m), 1/v_j) + p \, U_j, \qquad U_j = \sqrt{v_j / 2 \pi} / \kappa $$
 
 Here z_i is the value of item i and m the mean of all values, y_ij the answer of worker j, b_j, s_j and v_j the bias,
-the slope and the precision of the worker, and p the share of wild answers, which is learned. A worker who compresses
-the scale has a slope below 1. Slopes are normal around 1 with a variance that is learned (results/worker_lines.py). A
-wild answer may be any number, with the same density U_j everywhere: that of a normal distribution which is kappa times
+the slope and the precision of the worker, and p the share of outliers, which is learned. A worker who compresses
+the scale has a slope below 1. Slopes are normal around 1 with a variance that is learned (results/worker_lines.py). An
+outlier may be any number, with the same density U_j everywhere: that of a normal distribution which is kappa times
 as wide, at its highest point. The value of an item is
 
 $$ z_i - m = \sum_j u_{ij} v_j s_j (y_{ij} - m - b_j) \Big/ \Big( \lambda + \sum_j u_{ij} v_j s_j^2 \Big) $$
 
-with u_ij the probability that the answer is not wild. Everything else is as in BWA, with each answer counted by u_ij.
-The mean variance of errors, which workers with few answers are drawn towards, is that of the answers that are not wild.
+with u_ij the probability that the answer is no outlier. Everything else is as in BWA, with each answer counted by u_ij.
+The mean variance of errors, which workers with few answers are drawn towards, is that of the inliers.
 
 Stretching all values and dividing all slopes by the same changes no answer. So the mean slope is made 1: the mean by
 how much the answers of a worker say about values, n_j v_j s_j^2, so that those who compress the scale do not set it.
@@ -23,13 +23,13 @@ from typing import ClassVar, Final
 import numpy as np
 
 from ...data.labels import Labels
-from ...families.numeric import kernel as numeric_kernel
 from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
+from ...families.numeric.model import sweep_means, sweep_without_outliers
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, values_settled
 from ...numerics import Array
 
-# The share of wild answers is drawn towards one in a hundred, as if by fifty answers, and is no larger than one in ten:
+# The share of outliers is drawn towards one in a hundred, as if by fifty answers, and is no larger than one in ten:
 # where more differ, they are no exceptions, and workers are simply worse.
 _USUAL_SHARE: Final = 0.01
 _AS_IF_ANSWERS: Final = 50.0
@@ -64,7 +64,7 @@ class NumericRobust(NumericMethod):
     learns_bias: ClassVar[bool] = True
     learns_prior: ClassVar[bool] = True
     counts_losses: ClassVar[bool] = True
-    first_wild: ClassVar[float] = _USUAL_SHARE
+    first_outlier_share: ClassVar[float] = _USUAL_SHARE
     work_per_label: ClassVar[int] = 8
 
     prior_strength: float = parameter(
@@ -81,32 +81,27 @@ class NumericRobust(NumericMethod):
     max_iterations: int = most_iterations(500)
 
     def evaluate_first(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
-        """Compute the means of these items: no answer is called wild before the errors of workers are known."""
-        numeric_kernel.sweep_means(None, *sweep_arguments(labels, scores, workers, counts))
+        """Compute the means of these items: no answer is an outlier before the errors of workers are known."""
+        sweep_means(labels, None, *sweep_arguments(scores, workers, counts))
 
     def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
-        """Compute the values of these items; `losses` are the expected numbers of wild answers."""
-        numeric_kernel.sweep_without_wild(
-            workers.wild,
-            1 / self.wildness,
-            workers.doubts,
-            counts.losses,
-            *sweep_arguments(labels, scores, workers, counts),
-        )
+        """Compute the values of these items; `losses` are the expected numbers of outliers."""
+        about_outliers = (workers.outlier_share, 1 / self.wildness, workers.doubts, counts.losses)
+        sweep_without_outliers(labels, *about_outliers, *sweep_arguments(scores, workers, counts))
 
     def variances(self, counts: NumericCounts, squares: Array, typical: float) -> tuple[Array, float]:
-        """As in BWA, with the mean variance of answers that are not wild."""
+        """As in BWA, with the mean variance of inliers."""
         typical = float(squares.sum() / counts.errors[:, 0].sum())
         return super().variances(counts, squares, typical)
 
-    def wild_share(self, counts: NumericCounts) -> float:
-        """The share of answers that are expected to be wild, drawn towards a usual share."""
-        usual, wild = counts.errors[:, 0].sum(), counts.losses.sum()
-        share = (wild + _USUAL_SHARE * _AS_IF_ANSWERS) / (usual + wild + _AS_IF_ANSWERS)
+    def outlier_share(self, counts: NumericCounts) -> float:
+        """The expected share of outliers, drawn towards a usual share."""
+        inliers, outliers = counts.errors[:, 0].sum(), counts.losses.sum()
+        share = (outliers + _USUAL_SHARE * _AS_IF_ANSWERS) / (inliers + outliers + _AS_IF_ANSWERS)
         return float(min(share, _LARGEST_SHARE))
 
-    def wild_answers(self, counts: NumericCounts) -> Array | None:
-        """(workers), the expected number of wild answers."""
+    def outliers(self, counts: NumericCounts) -> Array | None:
+        """(workers), the expected number of outliers."""
         return counts.losses
 
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:

@@ -62,7 +62,7 @@ def _crowd_tiles(data: NumericReportData) -> list[Tile]:
             Tile("Typical uncertainty of a value", f"\N{PLUS-MINUS SIGN} {half:.4g}", "Half of a 95% interval, median"),
             agreement_tile(interval_alpha(labels)),
         ]
-    if result.workers.wild:
+    if result.workers.outlier_share:
         expected = float(np.nansum(result.errors.wild))
         tiles.append(
             Tile(
