@@ -24,7 +24,6 @@ from ..data.labels import Labels
 from ..data.reading import as_crowd
 from ..errors import CallError, shown
 from ..numerics import Array
-from . import agreement_kernel
 from .ordinal import ordinal
 
 Level = Literal["nominal", "ordinal", "interval"]
@@ -33,6 +32,8 @@ Level = Literal["nominal", "ordinal", "interval"]
 # random. The interval is about the same, but takes less time.
 _MAX_GROUPS: Final = 2000
 _RESAMPLES: Final = 1000
+# Labels are counted in a table of items and classes if it has no more than so many cells for each label.
+_LARGEST_TABLE: Final = 16
 
 
 @dataclass(frozen=True)
@@ -101,14 +102,12 @@ def krippendorff(labels: Labels, seed: int = 0, level: Level = "nominal", places
     paired = np.flatnonzero(np.diff(labels.item_starts) > 1)
     if not len(paired):
         return Agreement(np.nan, np.nan, np.nan)
-    group_of = np.zeros(labels.n_items, np.int32)
+    group_of = np.full(labels.n_items, -1)
     group_of[paired], drawn = drawn_groups(len(paired), seed)
-    arrays = labels.item_starts, labels.labels, group_of, drawn.shape[1]
     if places is None:
-        of, counts = _of_classes, agreement_kernel.pair_counts(*arrays, labels.n_classes)
-        counts = counts[:, [True, *(counts[:, 1:].sum(axis=0) > 0)]]  # leave out classes that have no labels
+        of, counts = _of_classes, _count_classes(labels, group_of, drawn.shape[1])
     else:
-        of, counts = _of_values, agreement_kernel.spread_counts(*arrays, _values(labels, level, places))
+        of, counts = _of_values, _count_values(labels, group_of, drawn.shape[1], _values(labels, level, places))
     low, high = np.quantile(of(drawn @ counts), [0.025, 0.975])
     return Agreement(float(of(counts.sum(axis=0))), float(low), float(high))
 
@@ -127,6 +126,44 @@ def drawn_groups(items: int, seed: int) -> tuple[Array, Array]:
     groups = min(items, _MAX_GROUPS)
     group_of = random.permutation(items) % groups if items > groups else np.arange(groups)
     return group_of, random.multinomial(groups, np.full(groups, 1 / groups), _RESAMPLES).astype(float)
+
+
+def said_alike(labels: Labels) -> Array:
+    """(labels), how many labels of the item name the same class, with the label itself; n_ik in the formula."""
+    cells = labels.item_of * np.int64(labels.n_classes) + labels.labels
+    if labels.n_items * labels.n_classes <= _LARGEST_TABLE * labels.n_labels:
+        return np.asarray(np.bincount(cells)[cells])
+    _, cell, counts = np.unique(cells, return_inverse=True, return_counts=True)
+    return np.asarray(counts[cell])
+
+
+def _count_classes(labels: Labels, group_of: Array, n_groups: int) -> Array:
+    """(groups, 1 + classes): the observed disagreement n D_o, and the labels of each class that has any.
+
+    The groups are those of the items; -1 for items with one label, which are left out.
+    """
+    n = np.repeat(np.diff(labels.item_starts), np.diff(labels.item_starts))
+    paired, group = n > 1, group_of[labels.item_of]
+    n, group, said = n[paired], group[paired], labels.labels[paired]
+    # The sum over classes of n_ik times something is the sum of that over the labels of the item.
+    observed = np.bincount(group, (n - said_alike(labels)[paired]) / (n - 1), n_groups)
+    by_class = np.bincount(group * labels.n_classes + said, minlength=n_groups * labels.n_classes)
+    by_class = by_class.reshape(n_groups, -1)
+    return np.column_stack([observed, by_class[:, by_class.any(axis=0)]])
+
+
+def _count_values(labels: Labels, group_of: Array, n_groups: int, values: Array) -> Array:
+    """(groups, 4): the observed disagreement n D_o; the number, sum and sum of squares of the values of labels.
+
+    The squared differences of all pairs of labels of an item are 2 n_i times the squares around their mean.
+    """
+    item, value, n = labels.item_of, values[labels.labels], np.diff(labels.item_starts)
+    total, squares = (np.bincount(item, of, labels.n_items) for of in (value, value**2))
+    around = np.bincount(item, (value - (total / np.maximum(n, 1))[item]) ** 2, labels.n_items)
+    of_items = np.column_stack([2 * n * around / np.maximum(n - 1, 1), n, total, squares])
+    counts = np.zeros((n_groups, 4))
+    np.add.at(counts, group_of[group_of >= 0], of_items[group_of >= 0])
+    return counts
 
 
 def _values(labels: Labels, level: Level, places: Array) -> Array:

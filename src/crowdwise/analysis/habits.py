@@ -10,7 +10,7 @@ from ..numerics import Array
 from ..results.intervals import wilson
 from ..results.quality_model import said_by_others
 from ..results.result import Result
-from . import agreement_kernel
+from .agreement import said_alike
 from .haste import with_pace
 
 # With fewer labels than this, guessing cannot be distinguished from bad luck.
@@ -38,10 +38,9 @@ def habits(result: Result, labels: Labels) -> pl.DataFrame:
         items that most others name so, and how often other workers do; null if there is none, or too few such items.
         seconds, timed, noise: see `with_pace`.
     """
-    compared, agreed = agreement_kernel.agreements_with_others(
-        labels.item_starts, labels.workers, labels.labels, labels.n_workers, labels.n_classes
-    )
+    compared, agreed = _agreement_with_others(labels)
     counts = pl.DataFrame({"code": labels.workers, "class": labels.labels}).group_by("code", "class").len()
+    counts = counts.sort("code", "class")  # sums do not depend on the order in which groups are found
     named = counts["class"].to_numpy()
     answers = np.bincount(result.answers, minlength=labels.n_classes) / labels.n_items
     said = np.bincount(labels.labels, minlength=labels.n_classes) / labels.n_labels
@@ -80,6 +79,14 @@ def habits(result: Result, labels: Labels) -> pl.DataFrame:
     for more in (_against_others(labels, others, table), _taken(labels, others)):
         table = table.join(more, on="code", how="left", maintain_order="left")
     return with_pace(table, labels)
+
+
+def _agreement_with_others(labels: Labels) -> tuple[Array, Array]:
+    """(workers), the labels on items that others labelled too, and the sum of the shares of others who say the same."""
+    others = np.repeat(np.diff(labels.item_starts), np.diff(labels.item_starts)) - 1
+    share = (said_alike(labels) - 1) / np.maximum(others, 1)
+    compared, agreed = (np.bincount(labels.workers, of, labels.n_workers) for of in (others > 0, share))
+    return compared, agreed
 
 
 def _taken(labels: Labels, others: Array) -> pl.DataFrame:
