@@ -3,9 +3,7 @@
 import numpy as np
 import pytest
 
-from crowdwise.data.grouping import group_by_item
 from crowdwise.families.confusion_matrices import kernel as confusion_matrices_kernel
-from crowdwise.methods.bwa import kernel as bwa_kernel
 from crowdwise.methods.cbcc.softmax_scores import score_posterior, softmax_message
 from crowdwise.numerics import Array, aligned
 from crowdwise.numerics.compilation import compiled
@@ -92,30 +90,6 @@ def _rows(seed: int, items: int, workers: int, count: int) -> tuple[np.ndarray, 
         random.integers(workers, size=count).astype(np.int32),
         random.integers(5, size=count).astype(np.uint8),
     )
-
-
-@pytest.mark.parametrize("idle", [0, 40_000])  # with so many more workers, rows are fetched before they are needed
-def test_averages_are_swept_as_the_formulas_say(idle: int) -> None:
-    item, worker, label = _rows(5, 80, 12, 500)
-    starts, workers, labels = group_by_item(item, worker, label, 80, 12)
-    random = np.random.default_rng(6)
-    weight, mean, before = random.random((12 + idle, 8)) + 0.5, random.random((1, 8)), random.random((80, 5))
-    scores, changes, errors, sums = before.copy(), np.zeros((1, 5)), np.zeros((12 + idle, 8)), np.zeros((2, 8))
-    block = (0, 1, 2, 3, 4, 4, 4, 4)
-    arrays = scores, changes, errors, sums
-    bwa_kernel.sweep_averages(starts, workers, labels, None, block, (weight, mean), 2.0, 1e-5, False, *arrays)
-    of = np.repeat(np.arange(80), np.diff(starts))
-    votes = np.eye(5)[labels]
-    favour, total = 2.0 * np.tile(mean[:, :5], (80, 1)), np.full((80, 5), 2.0)
-    np.add.at(favour, of, weight[workers, :5] * votes)
-    np.add.at(total, of, weight[workers, :5])
-    expected = favour / total
-    np.testing.assert_allclose(scores[:, :4], expected[:, :4], rtol=1e-13)
-    np.testing.assert_allclose(changes[0, :4], (abs(expected - before) / (expected + 1e-5)).max(axis=0)[:4], rtol=1e-12)
-    squares = np.zeros((12 + idle, 5))
-    np.add.at(squares, workers, (expected[of] - votes) ** 2)
-    np.testing.assert_allclose(errors[:, :4], squares[:, :4], rtol=1e-12)
-    np.testing.assert_allclose(sums[:, :4], [expected.sum(axis=0)[:4], (expected**2).sum(axis=0)[:4]], rtol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(7,), (1000, 8), (3, 2, 28)])

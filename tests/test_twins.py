@@ -3,10 +3,12 @@
 They also pass with NUMBA_DISABLE_JIT=1, which runs the kernels as Python; all but those that use vector registers.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numba
 import numpy as np
+import polars as pl
 import pytest
 
 import crowdwise as cw
@@ -18,6 +20,9 @@ from crowdwise.families.log_linear import kernel as log_linear_kernel
 from crowdwise.families.log_linear import model as log_linear_model
 from crowdwise.families.numeric import kernel as numeric_kernel
 from crowdwise.families.numeric import model as numeric_model
+from crowdwise.methods.bwa import kernel as bwa_kernel
+from crowdwise.methods.bwa import model as bwa_model
+from crowdwise.methods.bwa import two_sided, two_sided_kernel
 from crowdwise.methods.ptbcc import kernel as ptbcc_kernel
 from crowdwise.methods.ptbcc import model as ptbcc_model
 
@@ -157,3 +162,60 @@ def test_numbers(sweep: str, equal: bool, losses: bool) -> None:
     }[sweep]
     after = (parameters, prior, 1.3, random.normal(5, 1, (numbers.n_items, 2)), np.zeros((n, 9)), np.zeros(7))
     both(getattr(numeric_model, sweep), getattr(numeric_kernel, sweep), numbers, *before, *after)
+
+
+# BWA
+
+in_registers = pytest.mark.skipif(WITHOUT_JIT, reason="vector registers need compiled code")
+
+
+def set_votes(labels: cw.Labels, sets: bool) -> Any:
+    """Which labels continue the vote before them: some that are by the same worker, or None if votes name one class."""
+    same = (np.diff(labels.workers, prepend=-1) == 0) & (np.diff(labels.item_of, prepend=-1) == 0)
+    assert same.any() or labels.n_classes <= 2
+    return same if sets else None
+
+
+@in_registers
+@pytest.mark.parametrize("sets", [True, False])
+@pytest.mark.parametrize("idle", [0, 30_000])  # so many workers are far from the processor's cache
+@pytest.mark.parametrize("scored", [True, False])
+@pytest.mark.parametrize(("n_classes", "classes"), [(1, (0,)), (2, (0,)), (2, (0, 1)), (5, (0, 1, 3)), (11, range(11))])
+def test_bwa(n_classes: int, classes: Any, scored: bool, idle: int, sets: bool) -> None:
+    labels, random = crowd(n_classes), np.random.default_rng(3)
+    workers = labels.names.workers.append(pl.Series(range(1000, 1000 + idle), dtype=pl.Int64))
+    labels = replace(labels, names=replace(labels.names, workers=workers))
+    weights = (random.random((labels.n_workers, n_classes)), random.random(n_classes)) if scored else None
+    scores, errors = random.random((labels.n_items, n_classes)), random.random((labels.n_workers, len(classes)))
+    mirrored = scored and n_classes == 2 and len(classes) == 1
+    settings = tuple(classes), weights, 1.5, 1e-5, mirrored
+    arguments = (set_votes(labels, sets), *settings, scores, errors, np.ones((2, len(classes))))
+    both(bwa_model.sweep, bwa_kernel.sweep, labels, *arguments)
+
+
+@in_registers
+@pytest.mark.parametrize("sets", [True, False])
+@pytest.mark.parametrize("classes", [2, 5, 11])
+def test_bwa_variances(classes: int, sets: bool) -> None:
+    labels, random = crowd(classes), np.random.default_rng(4)
+    weight, scores = random.random((labels.n_workers, classes)) + 1, random.random((labels.n_items, classes))
+    votes = random.integers(1, 9, labels.n_workers)
+    arguments = (set_votes(labels, sets), scores, weight, votes, 2.0, 1.5)
+    both(bwa_model.score_variances, bwa_kernel.score_variances, labels, *arguments)
+
+
+@pytest.mark.parametrize("scored", [True, False])
+def test_bwa_with_weights_per_label(scored: bool) -> None:
+    labels, random = crowd(4), np.random.default_rng(5)
+    shape = labels.n_workers, 4
+    weights = (random.random(shape), random.random(shape), random.random(4)) if scored else None
+    arguments = (
+        weights,
+        1.5,
+        1e-5,
+        random.random((labels.n_items, 4)),
+        np.ones(shape),
+        np.ones(shape),
+        np.ones((2, 4)),
+    )
+    both(two_sided.sweep_two_sided, two_sided_kernel.sweep_two_sided, labels, *arguments)

@@ -1,5 +1,6 @@
 """`zeros` and `columns`: tables of workers that start at a cache line."""
 
+import math
 from typing import Final
 
 import numpy as np
@@ -15,7 +16,7 @@ def zeros(*shape: int) -> Array:
 
     Kernels meet the rows of workers in no order. Where a row is in two lines, they wait for both.
     """
-    numbers = int(np.prod(shape))
+    numbers = math.prod(shape)
     size = np.dtype(float).itemsize
     # `np.zeros` would leave it to the system to write zeros when a row is first met. Here they are written in order,
     # and the table is in the cache when its rows are met in no order.
@@ -28,5 +29,6 @@ def zeros(*shape: int) -> Array:
 def columns(table: Array, block: tuple[int, ...]) -> Array:
     """The columns of a table (rows, columns) that `block` lists, as a table that starts at a cache line."""
     chosen = zeros(len(table), len(block))
-    chosen[:] = table[:, block]
+    for lane, column in enumerate(block):
+        chosen[:, lane] = table[:, column]
     return chosen

@@ -1,18 +1,20 @@
-"""BWA: the scores of items, the errors of workers, and the variance of scores.
+"""BWA for large crowds: the sweep, the variances and the disagreement of model.py, by compiled loops over the labels.
 
-A kernel computes a block of classes at once. A block is a tuple of classes; the place of a class in it is called a lane
-(see `simd.lanes`). The length of the block, known when a kernel is compiled, is the number of lanes. The last class may
+A loop computes a block of classes at once. A block is a tuple of classes; the place of a class in it is called a lane
+(see `simd.lanes`). The length of the block, known when a loop is compiled, is the number of lanes. The last class may
 be repeated to fill the block. Every label is read once for each block.
 
-Some of the code looks odd for speed. `in_favour` is a table (classes, lanes) with 1.0 in the lane of the class said and
+Some of the code looks odd for speed. `one_hot` is a table (classes, lanes) with 1.0 in the lane of the class said and
 0.0 in the others, because reading it is faster than an `if` whose outcome the processor cannot predict. Indices are
 unsigned, because with signed ones Numba checks for negative numbers. `is not None` is in an `if` of its own, because
 only then Numba removes it when it compiles.
 """
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from ...numerics import Array
+from ...numerics import Array, aligned
 from ...numerics.compilation import allocating
 from ...numerics.simd import any_larger, distance, fetch, gather, larger, load, scatter, spread, store
 
@@ -22,8 +24,66 @@ _U = np.uint64
 _FAR, _AHEAD = 1 << 18, 3
 
 
+def sweep(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    continued: Array | None,
+    classes: tuple[int, ...],
+    weights: tuple[Array, Array] | None,
+    lam: float,
+    floor: float,
+    mirrored: bool,
+    scores: Array,
+    errors: Array,
+    sums: Array,
+) -> Array:
+    """See model.py."""
+    changes = np.zeros((1, scores.shape[1]))
+    votes = item_starts, workers, labels, continued
+    for block, columns in _blocks(classes, scores.shape[1]):
+        given = None if weights is None else (aligned.columns(weights[0], block), weights[1][None, block])
+        is_all = columns == tuple(range(len(classes)))
+        counted = (errors, sums) if is_all else (aligned.columns(errors, columns), aligned.columns(sums, columns))
+        sweep_block(*votes, block, given, lam, floor, mirrored, scores, changes, *counted)
+        if not is_all:
+            errors[:, columns], sums[:, columns] = counted
+    return np.asarray(changes[0])
+
+
+def score_variances(
+    item_starts: Array,
+    workers: Array,
+    labels: Array,
+    continued: Array | None,
+    scores: Array,
+    v: Array,
+    n: Array,
+    a: float,
+    lam: float,
+) -> Array:
+    """See model.py."""
+    variances = np.empty_like(scores)
+    factor = 2 * v**2 / (a + n)[:, None]
+    for block, _ in _blocks(tuple(range(v.shape[1])), v.shape[1]):
+        given = aligned.columns(v, block), aligned.columns(factor, block)
+        block_variances(item_starts, workers, labels, continued, block, scores, *given, lam, variances)
+    return variances
+
+
+def _blocks(classes: tuple[int, ...], n_classes: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Blocks of one, four or eight classes, and the places of these in `classes`; the last is repeated to fill a block.
+
+    A loop is compiled once for each length of a block, so there are only three lengths.
+    """
+    lanes = 1 if len(classes) == 1 and n_classes <= 2 else 4 if len(classes) <= 4 else 8
+    for first in range(0, len(classes), lanes):
+        columns = tuple(min(first + lane, len(classes) - 1) for lane in range(lanes))
+        yield tuple(classes[column] for column in columns), columns
+
+
 @allocating
-def _in_favour(block: tuple[int, ...], n_classes: int) -> Array:
+def _one_hot(block: tuple[int, ...], n_classes: int) -> Array:
     """(classes, lanes): 1.0 where the lane is that of the class, 0.0 elsewhere."""
     table = np.zeros((n_classes, len(block)))
     for lane in range(len(block)):
@@ -32,14 +92,14 @@ def _in_favour(block: tuple[int, ...], n_classes: int) -> Array:
 
 
 @allocating
-def sweep_averages(
+def sweep_block(
     item_starts: Array,
     workers: Array,
     labels: Array,
     continued: Array | None,
     block: tuple[int, ...],
     weights: tuple[Array, Array] | None,
-    prior_weight: float,
+    lam: float,
     floor: float,
     mirrored: bool,
     scores: Array,
@@ -51,7 +111,7 @@ def sweep_averages(
 
     A score is a weighted average: of the votes, which are 1 if they name the class and 0 if they do not, and of a prior
     mean. `weights` is two arrays: the weights of the workers' votes (workers, lanes), and the prior mean (1, lanes),
-    whose weight is `prior_weight`. If `weights` is None, scores stay as they are.
+    whose weight is `lam`. If `weights` is None, scores stay as they are.
 
     Overwrites the columns of these classes in `scores` (items, classes), and in `changes` (1, classes), which gets the
     largest change of a score relative to the new score plus `floor`. If `mirrored`, the scores of class 1 are one minus
@@ -60,9 +120,9 @@ def sweep_averages(
     Adds to `errors` (workers, lanes) the squares of (score - vote). Adds to `sums` (2, lanes) the scores, and their
     squares.
     """
-    in_favour = _in_favour(block, scores.shape[1])
+    one_hot = _one_hot(block, scores.shape[1])
     nothing = spread(0.0, block)
-    prior_total = spread(prior_weight, block)
+    prior_total = spread(lam, block)
     prior_favour = nothing
     if weights is not None:
         weight, prior_mean = weights
@@ -82,7 +142,7 @@ def sweep_averages(
             total, favour = prior_total, prior_favour
             for e in range(low, high):
                 given = load(weight, _U(workers[e]), block)
-                favour = favour + given * load(in_favour, _U(labels[e]), block)
+                favour = favour + given * load(one_hot, _U(labels[e]), block)
                 if continued is not None:
                     if continued[e]:
                         given = nothing
@@ -104,7 +164,7 @@ def sweep_averages(
         total_score, total_square = total_score + score, total_square + square
         for e in range(low, high):
             j = _U(workers[e])
-            vote = load(in_favour, _U(labels[e]), block)
+            vote = load(one_hot, _U(labels[e]), block)
             error = (score - vote) * (score - vote)
             if continued is not None:
                 # The first row of this vote has counted it as a vote against the class. If this row names the class,
@@ -120,7 +180,7 @@ def sweep_averages(
 
 
 @allocating
-def average_variances(
+def block_variances(
     item_starts: Array,
     workers: Array,
     labels: Array,
@@ -129,25 +189,25 @@ def average_variances(
     scores: Array,
     weight: Array,
     error_factor: Array,
-    prior_weight: float,
+    lam: float,
     out: Array,
 ) -> None:
     """Overwrite the columns of these classes in `out` (items, classes) by the posterior variance of the scores.
 
     It is the inverse of the curvature of the negative log likelihood, with the weights integrated out. The curvature
-    is prior_weight + sum_j v_j - sum_j f_j (z - y)^2, but at least `prior_weight`. Here z is the score, y is 1 if the
+    is lam + sum_j v_j - sum_j f_j (z - y)^2, but at least `lam`. Here z is the score, y is 1 if the
     vote of worker j names the class and 0 if it does not, v is `weight` (workers, lanes), and f is `error_factor`
     (workers, lanes), which must be 2 v_j^2 / (a + n_j), for a worker with n_j votes and a prior worth a votes.
     """
-    in_favour = _in_favour(block, scores.shape[1])
-    one, prior = spread(1.0, block), spread(prior_weight, block)
+    one_hot = _one_hot(block, scores.shape[1])
+    one, prior = spread(1.0, block), spread(lam, block)
     for i in range(item_starts.size - 1):
         score = gather(scores, i, block)
         curvature = prior
         for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
             j = _U(workers[e])
             given = load(weight, j, block)
-            vote = load(in_favour, _U(labels[e]), block)
+            vote = load(one_hot, _U(labels[e]), block)
             error = (score - vote) * (score - vote)
             if continued is not None:
                 if continued[e]:

@@ -29,11 +29,11 @@ from ...numerics import Array, aligned
 from ...results.contributions import Contributions
 from ...results.inferred import Inferred
 from ...results.result import Ending, Scale
-from . import kernel
+from . import model
 from .logistic_link import LogisticLink
 from .restarts import best_by_class
 from .two_sided import TwoSidedAverage
-from .weights import Errors, Weights, all_blocks, make_blocks
+from .weights import Errors, Weights, first_computed
 
 
 @dataclass(frozen=True)
@@ -195,37 +195,29 @@ class BWA(SweepingMethod[Weights, Errors]):
 
     def empty_counts(self, labels: Labels, workers: Weights | None) -> Errors:
         """Zeros, which `sweep` adds to."""
-        blocks = all_blocks(labels) if workers is None else workers.blocks
-        lanes = len(blocks[0]) if blocks else 0
-        errors, sums = aligned.zeros(len(blocks), labels.n_workers, lanes), np.zeros((len(blocks), 2, lanes))
+        computed = first_computed(labels.n_classes, labels.set_valued) if workers is None else workers.computed
+        errors, sums = aligned.zeros(labels.n_workers, len(computed)), np.zeros((2, len(computed)))
         if workers is not None:
             return Errors(errors, sums, *(np.empty(0),) * 4)
         return Errors(errors, sums, np.zeros(labels.n_workers), np.zeros(labels.n_classes), np.zeros(1), np.zeros(1))
 
     def sweep(self, labels: Labels, scores: Array, workers: Weights | None, counts: Errors) -> Array:
-        """Score items by the weighted average of their votes, and count the squared errors of every worker.
+        """E step: score items by the weighted average of their votes. Count the squared errors for the M step.
 
         Classes that have converged are left out.
         """
-        changes = np.zeros((1, labels.n_classes))
-        blocks = all_blocks(labels) if workers is None else workers.blocks
-        given = None if workers is None or workers.scores_are_known else workers
-        for b, block in enumerate(blocks):
-            kernel.sweep_averages(
-                *_arrays(labels),
-                block,
-                None if given is None else (given.weight_blocks[b], given.mean[None, block]),
-                self.mean_weight,
-                self.change_floor,
-                given is not None and given.mirrored,
-                scores,
-                changes,
-                counts.errors[b],
-                counts.sums[b],
-            )
         if workers is None:
-            _count_once(labels, counts)
-        return np.asarray(changes[0])
+            computed, weights, mirrored = first_computed(labels.n_classes, labels.set_valued), None, False
+            counts.votes[:] += votes_per_worker(labels)
+            # An item counts by its labels, as in the paper: more than its votes if a vote names several classes.
+            disagreement(labels, votes_per_item(labels), counts.disagreement)
+            counts.items[:] += labels.n_items
+            counts.set_votes[:] += 0 if labels.continued is None else labels.continued.sum()
+        else:
+            computed, mirrored = workers.computed, workers.mirrored
+            weights = None if workers.scores_are_known else (workers.weight, workers.mean)
+        given = self.mean_weight, self.change_floor, mirrored and weights is not None
+        return model.sweep(labels, labels.continued, computed, weights, *given, scores, counts.errors, counts.sums)
 
     def sweep_known(self, labels: Labels, scores: Array, known: int, workers: Weights | None, counts: Errors) -> None:
         """Count the errors on items of a known class, whose scores stay as they are."""
@@ -243,7 +235,7 @@ class BWA(SweepingMethod[Weights, Errors]):
         return scores
 
     def estimate(self, counts: Errors, previous: Weights | None, change: Array) -> Weights:
-        """Learn the weights from the errors; a class that has converged keeps the weights that gave its scores."""
+        """M step: learn the weights from the errors. A class that has converged keeps those that gave its scores."""
         if previous is None:
             previous = self._prior(counts)
         classes, new_errors, total, squares = previous.counted(counts)
@@ -255,7 +247,8 @@ class BWA(SweepingMethod[Weights, Errors]):
         moving = change[classes] > self.tolerance
         running = np.zeros_like(previous.running)
         running[classes[moving]] = True
-        weight, errors, mean = evidence[:, None] / smoothed, new_errors, total / previous.items
+        weight = model.m_step(new_errors, previous.votes, self.prior_strength, previous.prior_errors[classes])
+        errors, mean = new_errors, total / previous.items
         if not running.all():
             weight = _keep_converged(previous.weight, weight, running, moving)
             errors = _keep_converged(previous.errors, errors, running, moving)
@@ -281,13 +274,11 @@ class BWA(SweepingMethod[Weights, Errors]):
 
     def add_earlier(self, counts: Errors, earlier: Mapping[str, Array], workers: Weights | None) -> None:
         """Add earlier errors of the classes that are computed, and in a first sweep what never changes."""
-        n_classes = earlier["errors"].shape[1]
-        lanes = counts.errors.shape[2]
-        every = make_blocks([0] if lanes == 1 else range(n_classes), n_classes)
         squares = earlier["total"] ** 2 / np.maximum(earlier["items"], 1.0)  # as if these scores were all alike
-        for b, block in enumerate(every if workers is None else workers.blocks):
-            counts.errors[b] += earlier["errors"][:, block]
-            counts.sums[b] += np.stack([earlier["total"][list(block)], squares[list(block)]])
+        # With two classes, the first sweep computes class 0 only; see `first_computed`.
+        computed = list(range(counts.errors.shape[1]) if workers is None else workers.computed)
+        counts.errors[:] += earlier["errors"][:, computed]
+        counts.sums[:] += np.stack([earlier["total"], squares])[:, computed]
         if workers is None:
             counts.votes[:] += earlier["votes"]
             counts.disagreement[:] += earlier["disagreement"]
@@ -327,16 +318,10 @@ class BWA(SweepingMethod[Weights, Errors]):
     def variance(self, labels: Labels, scores: Array, workers: Weights) -> Array:
         """(items, classes): the posterior variance of the scores."""
         variance = np.empty_like(scores)
-        weight = workers.weight
-        error_factor = 2 * weight**2 / (self.prior_strength + workers.votes)[:, None]
-        blocks = make_blocks(range(labels.n_classes), labels.n_classes)
-        weight_blocks = [aligned.columns(weight, block) for block in blocks]
-        factor_blocks = [aligned.columns(error_factor, block) for block in blocks]
+        given = workers.weight, workers.votes, self.prior_strength, self.mean_weight
 
         def fill(first: int, last: int, part: Labels) -> None:
-            arrays, given, out = _arrays(part), scores[first:last], variance[first:last]
-            for block, weights, factors in zip(blocks, weight_blocks, factor_blocks, strict=True):
-                kernel.average_variances(*arrays, block, given, weights, factors, self.mean_weight, out)
+            variance[first:last] = model.score_variances(part, part.continued, scores[first:last], *given)
 
         labels.each_slice(fill)
         return variance
@@ -354,18 +339,3 @@ def _keep_converged(previous: Array, new: Array, running: Array, moving: Array) 
     values = previous.copy()
     values[..., running] = new[..., moving]
     return values
-
-
-def _arrays(labels: Labels) -> tuple[Array, Array, Array, Array | None]:
-    """The arrays that a kernel takes first."""
-    return labels.item_starts, labels.workers, labels.labels, labels.continued
-
-
-def _count_once(labels: Labels, counts: Errors) -> None:
-    """Add to the counts that never change: votes, disagreement, items, and rows that continue a vote."""
-    counts.votes[:] += votes_per_worker(labels)
-    # An item counts by its rows, as in the paper's numbers. It has more rows than votes if a vote names several
-    # classes.
-    disagreement(labels, votes_per_item(labels), counts.disagreement)
-    counts.items[:] += labels.n_items
-    counts.set_votes[:] += 0 if labels.continued is None else labels.continued.sum()

@@ -19,12 +19,14 @@ from typing import ClassVar, Final, NamedTuple
 import numpy as np
 
 from ...data.labels import Labels
-from ...data.votes import disagreement, votes_per_item
+from ...data.votes import disagreement, given_by_class, votes_per_item
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
+from ...numerics.sums import sums
+from ...numerics.twins import twin
 from ...results.learned import Learned, PerWorker
 from ...results.result import Scale
-from . import two_sided_kernel
+from . import model
 
 _SHRINKAGE: Final = 30.0  # s in the formulas
 _LARGEST_STEP: Final = 1.0  # the most that g may change in an iteration: the first slopes can be far too small
@@ -99,23 +101,13 @@ class TwoSidedAverage(SweepingMethod[TwoSidedWeights, TwoSidedErrors]):
         return TwoSidedErrors(np.zeros(shape), np.zeros(shape), np.zeros((2, classes)), *once)
 
     def sweep(self, labels: Labels, scores: Array, workers: TwoSidedWeights | None, counts: TwoSidedErrors) -> Array:
-        """Score items by the weighted average of their votes, and count the squared errors of every worker."""
-        changes = np.zeros(labels.n_classes)
-        arrays = (labels.item_starts, labels.workers, labels.labels)
+        """E step: score items by the weighted average of their votes. Count the squared errors for the M step."""
         given = None if workers is None or workers.scores_are_known else workers
-        two_sided_kernel.sweep_two_sided(
-            *arrays,
-            None if given is None else (given.weight_for, given.weight_against, given.mean_share),
-            self.mean_weight,
-            self.change_floor,
-            scores,
-            changes,
-            counts.errors_for,
-            counts.errors_against,
-            counts.sums,
-        )
+        weights = None if given is None else (given.weight_for, given.weight_against, given.mean_share)
+        counted = counts.errors_for, counts.errors_against, counts.sums
+        changes = sweep_two_sided(labels, weights, self.mean_weight, self.change_floor, scores, *counted)
         if workers is None:
-            np.add.at(counts.votes_for, (labels.workers, labels.labels), 1)
+            counts.votes_for[:] += given_by_class(labels)
             disagreement(labels, votes_per_item(labels), counts.disagreement)
             counts.items[:] += labels.n_items
         # An iteration that changes the anchor only is never the last, however little the scores move in it.
@@ -129,7 +121,7 @@ class TwoSidedAverage(SweepingMethod[TwoSidedWeights, TwoSidedErrors]):
         self.sweep(labels, scores, None if workers is None else replace(workers, scores_are_known=True), counts)
 
     def estimate(self, counts: TwoSidedErrors, previous: TwoSidedWeights | None, change: Array) -> TwoSidedWeights:
-        """If the mean score has moved away from the mean vote share, change g; if not, learn the weights."""
+        """M step: if the mean score has moved away from the mean vote share, change g; if not, learn the weights."""
         total, slope = counts.sums
         if previous is None:
             previous = self._prior(counts)
@@ -173,3 +165,38 @@ class TwoSidedAverage(SweepingMethod[TwoSidedWeights, TwoSidedErrors]):
             items=items,
             objective=np.zeros(0),
         )
+
+
+@twin("crowdwise.methods.bwa.two_sided_kernel")
+def sweep_two_sided(
+    labels: Labels,
+    weights: tuple[Array, Array, Array] | None,
+    mean_weight: float,
+    change_floor: float,
+    scores: Array,
+    errors_for: Array,
+    errors_against: Array,
+    score_sums: Array,
+) -> Array:
+    """The E step, and what the M step needs of it.
+
+    `weights` are those of votes for each class and against it (workers, classes), and the mean score (classes), which
+    has the weight `mean_weight`. If they are None, scores stay as they are.
+
+    Overwrites `scores` (items, classes). Adds to `errors_for` and `errors_against` (workers, classes) the squared
+    errors, and to `score_sums` (2, classes) the scores and their derivatives by g. Returns, for every class, the
+    largest change of a score, relative to the new score plus `change_floor`.
+    """
+    items, workers, y = model.Votes.of(labels, None)
+    before = scores.copy()
+    if weights is not None:
+        weight_for, weight_against, mean = weights
+        votes_for = sums(items, weight_for[workers] * y, labels.n_items)
+        votes_against = sums(items, weight_against[workers] * (1 - y), labels.n_items)
+        total = mean_weight + votes_for + votes_against
+        scores[:] = (mean_weight * mean + votes_for) / total
+        score_sums[1] += ((votes_for * (1 - scores) + votes_against * scores) / total).sum(axis=0)
+    score_sums[0] += scores.sum(axis=0)
+    errors_for += sums(workers, y * (1 - scores[items]) ** 2, labels.n_workers)
+    errors_against += sums(workers, (1 - y) * scores[items] ** 2, labels.n_workers)
+    return np.asarray((np.abs(scores - before) / (scores + change_floor)).max(axis=0, initial=0.0))

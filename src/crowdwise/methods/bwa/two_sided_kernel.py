@@ -17,24 +17,13 @@ def sweep_two_sided(
     mean_weight: float,
     change_floor: float,
     scores: Array,
-    changes: Array,
     errors_for: Array,
     errors_against: Array,
     sums: Array,
-) -> None:
-    """Score every item, and count the workers' squared errors of votes for and against each class.
-
-    `weights` is three arrays: the weight of a vote for each class (workers, classes), the weight of a vote against it
-    (workers, classes), and the mean score (classes), which has the weight `mean_weight`. If `weights` is None, scores
-    stay as they are.
-
-    Overwrites `scores` (items, classes). Raises `changes` (classes) to the largest change of a score, relative to the
-    new score plus `change_floor`. Adds the squared errors to `errors_for` and `errors_against` (workers, classes). Adds
-    to `sums` (2, classes) the scores, and their derivatives by g, when votes for the class weigh e^g times as much and
-    votes against it e^-g times.
-    """
+) -> Array:
+    """See two_sided.py."""
     n_classes = scores.shape[1]
-    support, total = np.empty(n_classes), np.empty(n_classes)
+    changes, support, total = np.zeros(n_classes), np.empty(n_classes), np.empty(n_classes)
     if weights is not None:
         weight_for, weight_against, mean = weights
     for i in range(item_starts.size - 1):
@@ -64,3 +53,4 @@ def sweep_two_sided(
                 errors_against[j, k] += scores[i, k] ** 2
             errors_against[j, y] -= scores[i, y] ** 2
             errors_for[j, y] += (1.0 - scores[i, y]) ** 2
+    return changes

@@ -1,20 +1,13 @@
-"""What BWA learns of the workers: their weights, and the errors that these follow from.
+"""What BWA learns of the workers: their weights, and the errors that these follow from."""
 
-Kernels compute several classes at once, so classes are put in blocks; a class's place in its block is called a lane.
-"""
-
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...numerics import Array, aligned
+from ...numerics import Array
 from ...results.learned import Learned, PerWorker, Trust
-
-Blocks = tuple[tuple[int, ...], ...]
 
 
 class Errors(NamedTuple):
@@ -24,8 +17,8 @@ class Errors(NamedTuple):
     they are counted in the first sweep only and empty after that.
     """
 
-    errors: PerWorker  # (blocks, workers, lanes): the sum of (z - y)^2 over the worker's votes
-    sums: Array  # (blocks, 2, lanes): the sum of z over the items, and the sum of z^2
+    errors: PerWorker  # (workers, computed classes): the sum of (z - y)^2 over the worker's votes
+    sums: Array  # (2, computed classes): the sum of z over the items, and the sum of z^2
     votes: PerWorker  # (workers): how many votes each worker gave
     disagreement: Array  # (classes): the sum over the items of n s (1 - s), with n labels and s the class's vote share
     items: Array  # (1): how many items there are
@@ -88,23 +81,18 @@ class Weights(Learned):
         rate = (self.prior_errors + self.errors) / 2
         return special.gammaincinv(half, tail) / rate, special.gammaincinv(half, 1 - tail) / rate
 
-    @cached_property
+    @property
     def mirrored(self) -> bool:
         """Whether the scores of class 1 are one minus those of class 0, so that only class 0 need be computed.
 
         So it is with two classes, if every vote names one class and neither class has converged.
         """
-        return self._plan[0]
+        return mirrored(len(self.running), self.set_valued) and bool(self.running.all())
 
     @cached_property
-    def blocks(self) -> Blocks:
-        """The classes to compute, in blocks: those that have not converged, and only class 0 if `mirrored`."""
-        return self._plan[1]
-
-    @cached_property
-    def _plan(self) -> tuple[bool, Blocks]:
-        """`mirrored` and `blocks`."""
-        return _plan(tuple(self.running.tolist()), self.set_valued)
+    def computed(self) -> tuple[int, ...]:
+        """The classes that a sweep computes: those that have not converged, and only class 0 if `mirrored`."""
+        return (0,) if self.mirrored else tuple(np.flatnonzero(self.running).tolist())
 
     def counted(self, counts: Errors) -> tuple[Array, Array, Array, Array]:
         """What was counted for the classes that have not converged.
@@ -113,20 +101,12 @@ class Weights(Learned):
             The numbers of these classes; their errors (workers, these classes); the sum of the scores of each; and the
             sum of the squares of its scores.
         """
-        classes = np.flatnonzero(self.running)
-        lanes = 1 if self.mirrored else len(classes)
-        errors = counts.errors.swapaxes(0, 1).reshape(len(self.votes), -1)[:, :lanes]
-        total, squares = counts.sums.swapaxes(0, 1).reshape(2, -1)[:, :lanes]
+        errors, (total, squares) = counts.errors, counts.sums
         if self.mirrored:
             errors = np.repeat(errors, 2, axis=1)
             squares = np.append(squares, self.items - 2 * total + squares)
             total = np.append(total, self.items - total)
-        return classes, errors, total, squares
-
-    @cached_property
-    def weight_blocks(self) -> list[Array]:
-        """The weights of the classes in each block, (workers, lanes)."""
-        return [aligned.columns(self.weight, block) for block in self.blocks]
+        return np.flatnonzero(self.running), errors, total, squares
 
 
 def mirrored(n_classes: int, set_valued: bool) -> bool:
@@ -134,25 +114,6 @@ def mirrored(n_classes: int, set_valued: bool) -> bool:
     return n_classes == 2 and not set_valued
 
 
-@lru_cache(maxsize=64)  # most iterations ask for the same again
-def _plan(running: tuple[bool, ...], set_valued: bool) -> tuple[bool, Blocks]:
-    """Whether class 1 follows from class 0, and the classes to compute, in blocks."""
-    only_first = mirrored(len(running), set_valued) and all(running)
-    classes = [0] if only_first else [k for k, runs in enumerate(running) if runs]
-    return only_first, make_blocks(classes, len(running))
-
-
-def all_blocks(labels: Labels) -> Blocks:
-    """The classes to compute in the first sweep, in blocks."""
-    return _plan((True,) * labels.n_classes, labels.set_valued)[1]
-
-
-def make_blocks(classes: Iterable[int], n_classes: int) -> Blocks:
-    """Classes in blocks of one, four or eight; the last block repeats a class to be full.
-
-    A kernel is compiled once for each length of a block, so there are only three lengths.
-    """
-    given = list(classes)
-    width = 1 if len(given) == 1 and n_classes <= 2 else 4 if len(given) <= 4 else 8
-    given += given[-1:] * (-len(given) % width)
-    return tuple(tuple(given[first : first + width]) for first in range(0, len(given), width))
+def first_computed(n_classes: int, set_valued: bool) -> tuple[int, ...]:
+    """The classes that the first sweep computes."""
+    return (0,) if mirrored(n_classes, set_valued) else tuple(range(n_classes))
