@@ -56,7 +56,7 @@ def test_golden_numbers(data: Path, golden: Path) -> None:
             followed.append(row["dataset"])
             pool = cw.Adjudicator(copies="separate").fit(labels)
         check_confidence(pool, truth, confidence.pop(row["dataset"]))
-        answers, _ = pool.workers.read_out(labels)
+        answers, _ = pool.workers.answers(labels)
         result = replace(pool, scores=answers, ranking=best_two(answers, TIE))
         accuracy, log_loss, count = measure(result, truth)
         within = 0.005 if count >= 200 else 2.01 / count

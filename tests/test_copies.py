@@ -62,7 +62,7 @@ def test_golden_panels(case: str) -> None:
         labels = cw.Labels.from_frame(rows)
         result = cw.Adjudicator().fit(labels)
         # The numbers are of the adjudicator's answers; the pool with votes and latent classes may change an item.
-        answers = result.workers.read_out(labels)[0].argmax(axis=1)
+        answers = result.workers.answers(labels)[0].argmax(axis=1)
         right = np.mean([result.names.classes[int(one)] == truth[i] for i, one in zip(truth, answers, strict=True)])
         assert right == pytest.approx(accuracy, abs=1e-9)
         assert float(cw.accuracy(result, truth)) == pytest.approx(accuracy, abs=1.01 / len(truth))

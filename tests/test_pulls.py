@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from crowdwise.methods.adjudicator import few_classes_kernel
-from crowdwise.methods.adjudicator.few_classes import filled
+from crowdwise.methods.adjudicator.padding import pad
 from crowdwise.numerics import Array
-from crowdwise.results.learned import chances
+from crowdwise.numerics.softmax import softmax
 
 STRENGTHS = np.array([1.0, 2.0, 4.0])
 
 
 class Crowd(NamedTuple):
-    """Labels, and what is believed about their workers and items."""
+    """Labels, and what is known of their workers and items."""
 
     starts: Array
     workers: Array
@@ -25,9 +25,9 @@ class Crowd(NamedTuple):
     ratio: Array  # (strengths, true class, class that is pulled towards)
 
     @property
-    def beliefs(self) -> tuple[Array, Array, Array, Array]:
+    def parameters(self) -> tuple[Array, Array, Array, Array]:
         """What the kernel needs to know."""
-        return filled(chances(self.logits)), np.expm1(STRENGTHS), self.prior, filled(self.ratio)
+        return pad(softmax(self.logits)), np.expm1(STRENGTHS), self.prior, pad(self.ratio)
 
 
 def a_crowd(n_classes: int, seed: int, weighted: bool, n_workers: int = 7) -> Crowd:
@@ -54,8 +54,8 @@ def plainly(crowd: Crowd) -> tuple[Array, Array, Array, Array, float]:
     confusion, exposure = np.zeros((n_workers, n_classes, n_classes)), np.zeros((n_workers, 3, n_classes, n_classes))
     pulled, likelihood = np.zeros((3, n_classes, n_classes)), 0.0
     towards = STRENGTHS[:, None, None] * np.eye(n_classes)  # (strengths, class, said class)
-    neutral_said = np.log(chances(crowd.logits))
-    pulled_said = np.log(chances(crowd.logits[:, None, :, None] + towards[:, None]))  # (..., true, pulled, said)
+    neutral_said = np.log(softmax(crowd.logits))
+    pulled_said = np.log(softmax(crowd.logits[:, None, :, None] + towards[:, None]))  # (..., true, pulled, said)
     for i in range(len(scores)):
         rows = range(crowd.starts[i], crowd.starts[i + 1])
         neutral = np.log(crowd.prior)
@@ -72,7 +72,7 @@ def plainly(crowd: Crowd) -> tuple[Array, Array, Array, Array, float]:
         for e in rows:
             confusion[crowd.workers[e], crowd.labels[e]] += scores[i]
             exposure[crowd.workers[e]] += found
-    return scores, confusion, filled(exposure), filled(pulled), likelihood
+    return scores, confusion, pad(exposure), pad(pulled), likelihood
 
 
 def swept(crowd: Crowd, before: Array) -> tuple[Any, ...]:
@@ -80,11 +80,11 @@ def swept(crowd: Crowd, before: Array) -> tuple[Any, ...]:
     n_workers, n_classes, _ = crowd.logits.shape
     scores, changes = before.copy(), np.zeros(n_classes)
     counts = (
-        *(np.zeros((n_workers, n_classes, n_classes)), filled(np.zeros((n_workers, 3, n_classes, n_classes)))),
-        *(np.zeros(n_classes), filled(np.zeros((3, n_classes, n_classes))), np.zeros(6)),
+        *(np.zeros((n_workers, n_classes, n_classes)), pad(np.zeros((n_workers, 3, n_classes, n_classes)))),
+        *(np.zeros(n_classes), pad(np.zeros((3, n_classes, n_classes))), np.zeros(6)),
     )
     arrays = crowd.starts, crowd.workers, crowd.labels, crowd.weights
-    few_classes_kernel.sweep_pulls(*arrays, crowd.beliefs, scores, changes, *counts)
+    few_classes_kernel.sweep_pulls(*arrays, crowd.parameters, scores, changes, *counts)
     return scores, changes, counts
 
 

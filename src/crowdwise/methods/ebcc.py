@@ -26,7 +26,7 @@ from ..fitting.parameters import parameter, random_seed, settled_within
 from ..fitting.restarts import Fitted, attempts_at_once, best_of, by_name, fit_from
 from ..fitting.sweeping import Finished, Statistics, SweepingMethod, if_known
 from ..numerics import Array
-from ..results.learned import chances
+from ..numerics.softmax import softmax
 from ..results.result import Ending, Result
 
 # A subtype whose log probability is this much below that of the best one is left out: it would be lost in rounding
@@ -51,7 +51,7 @@ class Subtypes(Confusions):
     @property
     def class_prior(self) -> Array:
         """How common each class is expected to be: the sum over its subtypes."""
-        return np.asarray(chances(self.log_prior).reshape(len(self.vote_classes), -1).sum(axis=1))
+        return np.asarray(softmax(self.log_prior).reshape(len(self.vote_classes), -1).sum(axis=1))
 
 
 @dataclass(frozen=True)

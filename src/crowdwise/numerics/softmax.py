@@ -1,4 +1,4 @@
-r"""`softmax` and `normalise`: probabilities from their logarithms, the end of every E step.
+r"""`softmax`, its logarithm and `normalise`: probabilities from their logarithms, the end of every E step.
 
 $$ p_k = e^{s_k} / \sum_l e^{s_l} $$
 
@@ -16,6 +16,18 @@ def softmax(logarithms: Array) -> Array:
     """Probabilities that add up to one along the last axis, given their logarithms up to a common constant."""
     weights = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+
+
+def log_softmax(logits: Array) -> Array:
+    """Return the logarithms of `softmax`."""
+    lower = logits - logits.max(axis=-1, keepdims=True)
+    return np.asarray(lower - np.log(np.exp(lower).sum(axis=-1, keepdims=True)))
+
+
+def log_sum_exp(logarithms: Array) -> Array:
+    """Return the logarithm of the sum of the numbers with these logarithms."""
+    highest = logarithms.max(axis=-1, keepdims=True)
+    return np.asarray(highest[..., 0] + np.log(np.exp(logarithms - highest).sum(axis=-1)))
 
 
 def normalise(support: Array, scores: Array, changes: Array, negligible: float = np.inf) -> Array:

@@ -39,7 +39,7 @@ from typing import Any, Final, Literal, cast
 import numpy as np
 
 from ..numerics import Array
-from .learned import chances
+from ..numerics.softmax import softmax
 from .pooling import EPSILON, FLOOR, Weights
 
 # The meaning of scores; see `Result.scale`.
@@ -112,7 +112,7 @@ def transform(form: Form, value: float, scores: Array, votes: Array, density: fl
     if form == "evidence":
         return np.asarray((1 - EPSILON) * _raised(scores, value / math.sqrt(density)) + EPSILON / classes)
     unit = np.log(classes) / others if form == "margin_over_guessing" else 1.0
-    return chances(value * unit * scores / counts)
+    return softmax(value * unit * scores / counts)
 
 
 def of_shares(calibrated_as: str, shares: Array, votes: Array, classes: int) -> Array:
@@ -127,7 +127,7 @@ def of_shares(calibrated_as: str, shares: Array, votes: Array, classes: int) -> 
 def _raised(scores: Array, power: float) -> Array:
     """Return probabilities raised to the power that follows from this one for so many classes, divided by their sum."""
     others = max(scores.shape[1] - 1, 1)
-    return chances((power + (1 - power) * math.log(others) / -math.log(FLOOR)) * np.log(np.maximum(scores, FLOOR)))
+    return softmax((power + (1 - power) * math.log(others) / -math.log(FLOOR)) * np.log(np.maximum(scores, FLOOR)))
 
 
 def constant(calibrated_as: str) -> Constant:

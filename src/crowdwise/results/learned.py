@@ -117,12 +117,6 @@ else:
     AnyLearned = Learned
 
 
-def chances(logarithms: Array) -> Array:
-    """Return probabilities that add up to one along the last axis, given their logarithms up to a common constant."""
-    weights = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
-
-
 def share_right(matrices: Array) -> Trust:
     """Return the trust in workers with confusion matrices: how often each is right, averaged over the classes."""
     return Trust(np.diagonal(matrices, axis1=1, axis2=2).mean(axis=1), "Share right, mean over classes")

@@ -29,7 +29,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ..numerics import Array
-from .learned import chances
+from ..numerics.softmax import softmax
 
 # Probabilities below this are taken as this. Some methods give exactly 0, which no power changes; and the log loss, by
 # which the constants are fitted, is measured with this limit, so it cannot tell smaller probabilities apart.
@@ -75,12 +75,12 @@ def pooled(parts: tuple[Array, Array, Array], n: float, weights: Weights, power:
     u = power * _logarithms(of_all, n, weights)
     if n_classes > MOST_CLASSES and len(u):
         u = u + _without_crowding(u, of_all, n, weights, power)
-    return np.asarray((1 - EPSILON) * chances(u) + EPSILON / n_classes)
+    return np.asarray((1 - EPSILON) * softmax(u) + EPSILON / n_classes)
 
 
 def votes_alone(votes: Array, power: float = 1.0) -> Array:
     """Return (items, classes), the probabilities where nothing is known but single votes (items, classes)."""
-    return chances(power * np.log(vote_shares(votes, ALONE)))
+    return softmax(power * np.log(vote_shares(votes, ALONE)))
 
 
 def vote_shares(votes: Array, imagined: float = 1.0) -> Array:

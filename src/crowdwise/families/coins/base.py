@@ -13,7 +13,8 @@ from ...data.labels import Labels
 from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
 from ...results.contributions import Contributions
-from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances
+from ...numerics.softmax import softmax
+from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust
 from . import kernel
 
 # Accuracies are kept this far from 0 and 1. If two workers who are certainly right said different classes of one item,
@@ -48,7 +49,7 @@ class Coins(Learned):
     @property
     def class_prior(self) -> Array:
         """(classes), how common each class is expected to be."""
-        return chances(self.log_prior)
+        return softmax(self.log_prior)
 
     def trust(self) -> Trust:
         """A worker is trusted by its accuracy."""

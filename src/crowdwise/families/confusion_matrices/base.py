@@ -14,7 +14,8 @@ from ...errors import require_room
 from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
 from ...results.contributions import Contributions
-from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances, share_right
+from ...numerics.softmax import softmax
+from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, share_right
 from .model import sweep_confusions
 
 # With more classes than this, the numbers of one item do not fit in the registers of a processor.
@@ -54,7 +55,7 @@ class Confusions(Learned):
     @property
     def class_prior(self) -> Array | None:
         """(classes), the probability of each class before any label."""
-        return chances(self.log_prior)
+        return softmax(self.log_prior)
 
     @property
     def confusion(self) -> Array:

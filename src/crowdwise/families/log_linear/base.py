@@ -21,7 +21,8 @@ from ...numerics import Array
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions
 from ...results.gold import clamped_scores
-from ...results.learned import Learned, PerItem, PerWorker, Trust, chances, share_right
+from ...numerics.softmax import softmax
+from ...results.learned import Learned, PerItem, PerWorker, Trust, share_right
 from .. import MATRIX_CLASSES
 from .model import ByWorker, fit_matrices, score_matrices
 
@@ -49,12 +50,12 @@ class Interactions(Learned):
     @property
     def class_prior(self) -> Array:
         """(classes), how common each class is expected to be."""
-        return chances(self.log_prior)
+        return softmax(self.log_prior)
 
     @property
     def confusion(self) -> Array:
         """(workers, true class, said class), the probability of what a worker says of an item whose matrix is zero."""
-        return chances(self.worker_matrices)
+        return softmax(self.worker_matrices)
 
     def trust(self) -> Trust:
         """A worker is trusted by how often it is right, as the mean over the true classes."""

@@ -2,37 +2,31 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Final, NamedTuple, TypeAlias
+from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
 from ...data.labels import Labels
-from ...numerics import Array, aligned, small_matrices
+from ...numerics import Array, aligned
+from ...numerics.softmax import softmax
+from ...numerics.twins import is_small
 from ...parallel import Sum, Threads, runs
-from ...results.learned import ClassAxes, PerWorker, Shared, Trust, chances, share_right
-from . import few_classes_kernel, logits_kernel
+from ...results.learned import ClassAxes, PerWorker, Shared, Trust, share_right
+from . import model
+from .constants import CENTRE_PRECISION, FIRST_SHARES, FIRST_VARIANCE, SMALLEST_CHANCE, STRENGTHS
 from .copies import Copies
+from .model import PartSums, Types, cut, next_classes, next_shares, next_variances
+from .padding import pad, padded, unpad
 from .structure import (
-    CENTRE_PRECISION,
-    FIRST_SHARES,
-    FIRST_VARIANCE,
     ITEMS,
     KEPT,
+    LABELS,
     LOG_LIKELIHOOD,
     N_TOTALS,
-    STRENGTHS,
     ItemTypes,
     StructuredWorkers,
-    cut,
     density_of,
-    every_type,
-    log_type_shares,
-    next_classes,
-    next_shares,
-    next_variances,
     only,
-    pulled_logarithms,
-    pulls_of,
     spread,
     starting_spread,
 )
@@ -41,9 +35,6 @@ _FIRST_NEWTON_STEPS: Final = 4
 # About how many multiplications a thread does before it takes the next workers.
 _WORK: Final = 1 << 22
 
-# What is believed about workers, classes and types; see `_find_types` in methods/adjudicator/few_classes_kernel.py.
-_Beliefs: TypeAlias = tuple[Array, Array, Array, Array]
-
 
 class PullCounts(NamedTuple):
     """What a sweep counts; the counts of disjoint sets of items can be added.
@@ -51,7 +42,7 @@ class PullCounts(NamedTuple):
     Attributes:
         confusion: (workers, said class, true class), the sum of the scores of the items that the worker labelled.
         exposure: (workers, strengths, pairs), how often the worker met every pull; no workers in a first sweep. A pair
-            is the true class and the class that the pull is towards; see methods/adjudicator/few_classes_kernel.py.
+            is the true class and the class that the pull is towards; see padding.py.
         classes: (classes), the sum of the scores.
         pulled: (strengths, pairs), the sum of the probabilities of every pull.
         totals: The sums that structure.py names.
@@ -72,7 +63,7 @@ class PullCounts(NamedTuple):
     def empty(cls, labels: Labels, first: bool) -> "PullCounts":
         """Counts of no items."""
         n_workers, n_classes = labels.n_workers, labels.n_classes
-        pulls = len(STRENGTHS), few_classes_kernel.filled_pairs(n_classes)
+        pulls = len(STRENGTHS), padded(n_classes)
         return cls(
             confusion=aligned.zeros(n_workers, n_classes, n_classes),
             exposure=aligned.zeros(0 if first else n_workers, *pulls),
@@ -96,7 +87,7 @@ class FewClasses(StructuredWorkers):
 
     @cached_property
     def _confusion(self) -> Array:
-        return chances(self.logits)
+        return softmax(self.logits)
 
     @property
     def confusion(self) -> Array:
@@ -108,23 +99,22 @@ class FewClasses(StructuredWorkers):
         return share_right(self.confusion)
 
     @cached_property
-    def beliefs(self) -> _Beliefs:
-        """What `_find_types` in methods/adjudicator/few_classes_kernel.py needs to know."""
+    def parameters(self) -> model.Parameters:
+        """What the E step needs to know."""
         ratio = pull_shares(self.type_shares, len(self.centre)) / self.type_shares[0]
-        chance = filled(np.maximum(self.confusion, few_classes_kernel.SMALLEST_CHANCE))
-        return chance, np.expm1(STRENGTHS), self.class_shares * self.type_shares[0], filled(ratio)
+        chance = pad(np.maximum(self.confusion, SMALLEST_CHANCE))
+        return chance, np.expm1(STRENGTHS), self.class_shares * self.type_shares[0], pad(ratio)
 
     def sweep(self, labels: Labels, scores: Array, counts: PullCounts, known: int | None = None) -> Array:
-        """Score items by the probabilities of their latent classes and count them."""
-        chance, gain, prior, ratio = self.beliefs
+        """E step: score items by the probabilities of their latent classes, and count them."""
+        chance, gain, prior, ratio = self.parameters
         if known is not None:
             prior = np.exp(only(known, self.log_class_shares)) * self.type_shares[0]
         return _sweep(labels, scores, self.copies.weights(labels), (chance, gain, prior, ratio), counts)
 
-    def following(self, counts: PullCounts) -> "FewClasses":
-        """Learn the workers from the counts of a sweep with these workers."""
-        n_classes = len(self.centre)
-        pulled = counts.pulled[:, : n_classes**2].reshape(-1, n_classes, n_classes)
+    def m_step(self, counts: PullCounts) -> "FewClasses":
+        """M step: learn the workers from the counts of a sweep with these workers."""
+        pulled = unpad(counts.pulled, len(self.centre))
         easy = np.trace(pulled, axis1=1, axis2=2)
         shared = replace(
             self,
@@ -133,37 +123,52 @@ class FewClasses(StructuredWorkers):
             kept=float(counts.totals[KEPT] / counts.totals[ITEMS]),
             objective=-counts.totals[[LOG_LIKELIHOOD]],
         )
-        return _improved(shared, counts, spread(self.centre), 1)
+        return _m_step(shared, counts, spread(self.centre), 1)
 
-    def read_out(self, labels: Labels) -> tuple[Array, Array]:
+    def answers(self, labels: Labels) -> tuple[Array, Array]:
         """Return (items, classes), the answers of an adjudicator, and (items), the probabilities of traps."""
         answers, traps = np.empty((labels.n_items, labels.n_classes)), np.empty(labels.n_items)
-        arrays = (labels.item_starts, labels.workers, labels.labels, self.copies.weights(labels))
-        few_classes_kernel.read_out(*arrays, self.beliefs, *self._answers, answers, traps)
+        model.answer_items(labels, self.copies.weights(labels), self.parameters, *self._answers, answers, traps)
         return answers, traps
-
-    def types(self, one: Labels) -> ItemTypes:
-        """Return what is known of the types of an item, given the labels of that item alone."""
-        n_classes = len(self.centre)
-        types = every_type(n_classes)
-        pulls = pulls_of(types, np.arange(n_classes), n_classes)
-        weights = self.copies.weights(one)
-        said = pulled_logarithms(self.logits[one.workers][:, types[0]], pulls)  # (rows, types, classes)
-        return ItemTypes(
-            true_class=types[0],
-            log_prior=self.log_class_shares[types[0]] + log_type_shares(self.type_shares, types, n_classes),
-            said_classes=np.arange(n_classes),
-            log_said=(weights[:, None, None] * said if weights.size else said).swapaxes(0, 1),
-            log_answer=pulled_logarithms(self.adjudicator[types[0]], pulls),
-        )
 
     @cached_property
     def _answers(self) -> tuple[Array, Array]:
         """What an adjudicator answers: (true classes, classes) without a pull, and (strengths * pairs, classes)."""
-        n_classes = len(self.centre)
-        towards = STRENGTHS[:, None, None, None] * np.eye(n_classes)  # (strengths, 1, class, said)
-        pulled = filled(np.moveaxis(chances(self.adjudicator[:, None] + towards), -1, 0))
-        return chances(self.adjudicator), np.ascontiguousarray(pulled.reshape(n_classes, -1).T)
+        n_classes, types = len(self.centre), self.item_types
+        neutral, pulled = np.split(softmax(self.adjudicator[types.true] + types.pulls(n_classes)), [n_classes])
+        matrices = pulled.T.reshape(n_classes, len(STRENGTHS), n_classes, n_classes)
+        return neutral, np.ascontiguousarray(pad(matrices).reshape(n_classes, -1).T)
+
+    @cached_property
+    def item_types(self) -> Types:
+        """The types of items."""
+        return Types.all(len(self.centre))
+
+    @cached_property
+    def log_prior(self) -> Array:
+        """(types), the logarithms of how common the types are."""
+        shares = self.item_types.log_shares(self.type_shares, len(self.centre))
+        return np.asarray(self.log_class_shares[self.item_types.true] + shares)
+
+    @cached_property
+    def log_answer(self) -> Array:
+        """(types, classes), the logarithms of the probabilities of an adjudicator's answers."""
+        return self.item_types.log_said(self.adjudicator)
+
+    def log_said(self, workers: Array) -> Array:
+        """(workers, types, classes), the logarithms of the probabilities of what some workers say."""
+        return self.item_types.log_said(self.logits[workers])
+
+    def types(self, one: Labels) -> ItemTypes:
+        """Return what is known of the types of an item, given the labels of that item alone."""
+        weights, log_said = self.copies.weights(one), self.log_said(one.workers)
+        return ItemTypes(
+            true_class=self.item_types.true,
+            log_prior=self.log_prior,
+            said_classes=np.arange(one.n_classes),
+            log_said=(weights[:, None, None] * log_said if weights.size else log_said).swapaxes(0, 1),
+            log_answer=self.log_answer,
+        )
 
 
 def pull_shares(type_shares: Array, n_classes: int) -> Array:
@@ -173,30 +178,16 @@ def pull_shares(type_shares: Array, n_classes: int) -> Array:
     return np.where(same, easy[:, None, None], traps[:, None, None] / max(n_classes - 1, 1))
 
 
-def filled(matrices: Array) -> Array:
-    """Matrices of classes (..., class, class) as (..., pairs); see methods/adjudicator/few_classes_kernel.py."""
-    n_classes = matrices.shape[-1]
-    table = aligned.zeros(*matrices.shape[:-2], few_classes_kernel.filled_pairs(n_classes))
-    table[..., : n_classes**2] = matrices.reshape(*matrices.shape[:-2], n_classes**2)
-    return table
-
-
-def unfilled(table: Array, n_classes: int) -> Array:
-    """The inverse of `filled`."""
-    return table[..., : n_classes**2].reshape(*table.shape[:-1], n_classes, n_classes)
-
-
 def count_scores(labels: Labels, scores: Array, weights: Array, counts: PullCounts) -> Array:
     """Count the scores of these items as they are; there are no changes. Labels that weigh nothing are left out."""
     pairs = counts.pulled.shape[1]
-    no_beliefs = np.zeros((0, pairs)), np.zeros(0), np.zeros(0), np.zeros((0, pairs))
-    return _sweep(labels, scores, weights, no_beliefs, counts)
+    unknown = np.zeros((0, pairs)), np.zeros(0), np.zeros(0), np.zeros((0, pairs))
+    return _sweep(labels, scores, weights, unknown, counts)
 
 
-def _sweep(labels: Labels, scores: Array, weights: Array, beliefs: _Beliefs, counts: PullCounts) -> Array:
+def _sweep(labels: Labels, scores: Array, weights: Array, parameters: model.Parameters, counts: PullCounts) -> Array:
     changes = np.zeros(labels.n_classes)
-    arrays = (labels.item_starts, labels.workers, labels.labels, weights)
-    few_classes_kernel.sweep_pulls(*arrays, beliefs, scores, changes, *counts)
+    model.sweep_pulls(labels, weights, parameters, scores, changes, *counts)
     return changes
 
 
@@ -233,22 +224,12 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
     )
     labels = counts.confusion.sum(axis=1)  # (workers, true classes)
     exposure = pull_shares(FIRST_SHARES, n_classes) * labels[:, None, :, None]
-    counts = counts._replace(exposure=filled(exposure))
-    return _improved(workers, counts, start, _FIRST_NEWTON_STEPS)
+    counts = counts._replace(exposure=pad(exposure))
+    return _m_step(workers, counts, start, _FIRST_NEWTON_STEPS)
 
 
-class _Sums(NamedTuple):
-    """What the parts of the workers' logits say about what the workers share; see `logits_kernel.step_logits`."""
-
-    rest_total: Array
-    information: Array
-    squares: Array
-    uncertain: Array
-    log_determinant: Array
-
-
-def _improved(before: FewClasses, counts: PullCounts, start: float, steps: int) -> FewClasses:
-    """Move the logits by some Newton steps, and then the centre and the variances.
+def _m_step(before: FewClasses, counts: PullCounts, start: float, steps: int) -> FewClasses:
+    """M step: move the logits by some Newton steps, and then the centre and the variances.
 
     Args:
         before: The workers so far.
@@ -257,33 +238,57 @@ def _improved(before: FewClasses, counts: PullCounts, start: float, steps: int) 
         steps: The number of Newton steps.
     """
     n_classes = len(before.centre)
-    n_logits = n_classes**2
+    # The M step sees no labels. It counts them, over all parts, so that the crowd alone decides here, too.
+    small = is_small(int(counts.totals[LABELS]), n_classes)
     logits = before.logits.copy()
-    bounds = list(runs(np.arange(len(logits) + 1), max(_WORK // n_classes**5, 1)))
-
-    def step(part: int) -> _Sums:
-        square, information = np.zeros((n_classes, n_classes)), np.zeros((n_logits, n_logits))
-        sums = _Sums(square, information, np.zeros(4), np.zeros(4), np.zeros(1))
-        given = counts.confusion, counts.exposure, STRENGTHS, before.centre, before.variances
-        logits_kernel.step_logits(*bounds[part], *given, logits, *sums)
-        return sums
-
     for _ in range(steps):
-        total = Sum()
-        with Threads(len(bounds)) as threads:
-            threads.run(step, total.add)
-    sums: _Sums = _Sums(*total.value)
+        sums = _newton_step(counts, before, logits, small)
     away = start * np.eye(n_classes) - before.centre
-    move = sums.rest_total / before.variances[3] + CENTRE_PRECISION * away
-    # Not LAPACK, whose last bits and speed depend on how many threads it takes.
-    small_matrices.solve(sums.information + CENTRE_PRECISION * np.eye(n_logits), move.reshape(-1))
-    # The squares that the Gaussian priors of workers and centre are the exponentials of minus one half of.
+    push = (sums.rest / before.variances[3] + CENTRE_PRECISION * away).reshape(-1)
+    move = _solve(sums.information + CENTRE_PRECISION * np.eye(n_classes**2), push, small).reshape(away.shape)
+    # -2 log prior density of the parts and of the centre
     misfit = float((sums.squares / before.variances).sum() + CENTRE_PRECISION * (away**2).sum())
-    sizes = len(logits) * np.array([1, n_classes, n_classes, n_logits])
+    sizes = len(logits) * np.array([1, n_classes, n_classes, n_classes**2])
     return replace(
         before,
         logits=logits,
         centre=before.centre + cut(move),
-        variances=next_variances(before.variances, sums.squares, sums.uncertain, sizes),
+        variances=next_variances(before.variances, sums.squares, sums.variances, sizes),
         penalty=(misfit + float(sums.log_determinant[0])) / 2,
     )
+
+
+def _newton_step(counts: PullCounts, before: FewClasses, logits: Array, small: bool) -> PartSums:
+    """Move the logits by one Newton step, in threads, by the model or by its kernel; return the sums of the parts."""
+    n_classes = len(before.centre)
+    bounds = list(runs(np.arange(len(logits) + 1), max(_WORK // n_classes ** (4 if small else 5), 1)))
+
+    def on_model(part: int) -> PartSums:
+        some = slice(*bounds[part])
+        given = counts.confusion[some], counts.exposure[some], before.centre, before.variances
+        logits[some], sums = model.newton_step(*given, logits[some])
+        return sums
+
+    def on_kernel(part: int) -> PartSums:
+        from .logits_kernel import step_logits  # imported here because Numba is slow to import
+
+        square, information = np.zeros((n_classes, n_classes)), np.zeros((n_classes**2, n_classes**2))
+        sums = PartSums(square, information, np.zeros(4), np.zeros(4), np.zeros(1))
+        given = counts.confusion, counts.exposure, STRENGTHS, before.centre, before.variances
+        step_logits(*bounds[part], *given, logits, *sums)
+        return sums
+
+    total = Sum()
+    with Threads(len(bounds)) as threads:
+        threads.run(on_model if small else on_kernel, total.add)
+    return PartSums(*total.value)
+
+
+def _solve(matrix: Array, vector: Array, small: bool) -> Array:
+    """The inverse of a positive definite matrix times a vector; both may be overwritten."""
+    if small:
+        return np.asarray(np.linalg.solve(matrix, vector))
+    from ...numerics import small_matrices  # imported here because Numba is slow to import
+
+    small_matrices.solve(matrix, vector)  # not LAPACK, whose last bits and speed depend on how many threads it takes
+    return vector

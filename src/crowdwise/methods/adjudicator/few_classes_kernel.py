@@ -1,8 +1,8 @@
 """Items that pull workers towards a class: score the items, and count what each worker said and felt.
 
 A pull has a strength, from a short list, and a class that it pulls towards. The type of an item is no pull, or one of
-these pulls. In arrays, (pairs) is one axis for the true class and the class that is pulled towards, in this order. It
-is filled with zeros up to a whole number of registers; `filled_pairs` says how long it is.
+these pulls. In arrays, (pairs) is one axis for the true class and the class that is pulled towards; see padding.py.
+model.py has the same in NumPy.
 
 A worker who says class a with probability p says it with (1 + gain) p / (1 + gain p) if the item pulls towards a, and
 any other class with its probability over 1 + gain p. So a label takes products, several of them in one register, and an
@@ -14,18 +14,19 @@ import numpy as np
 from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
 from ...numerics.simd import fetch_number, load, spread, store, where_larger
+from .constants import LANES
 
 _U = np.uint64  # an index of this type is not checked for being negative
-# So many numbers are in one register.
-_BLOCK = (0, 1, 2, 3)
-_LANES = _U(len(_BLOCK))
+# The numbers of one register.
+_BLOCK = tuple(range(LANES))
+_LANES = _U(LANES)
 # Types are found for so many items at a time: a call takes as long as a label or two, and the cache next to the
 # processor has room for their types.
 _BATCH = 16
 # Products of so many factors, each between 1 and e^4, are far from the largest numbers there are.
 SAFE_FACTORS = 64
-# Products of so many probabilities, none of which is below the smallest, are far from the smallest numbers there are.
-_SAFE_CHANCES, SMALLEST_CHANCE = 16, 1e-15
+# Products of so many probabilities of at least SMALLEST_CHANCE are far from the smallest numbers there are.
+_SAFE_CHANCES = 16
 # Tables of more numbers than this, 2 MB, do not fit in the cache next to the processor. Then the rows of the label that
 # is so many labels ahead are fetched into it, a cache line of so many numbers at a time.
 _FAR, _AHEAD, _LINE = 1 << 18, 6, _U(8)
@@ -35,18 +36,13 @@ _IMPOSSIBLE = -300.0
 NEGLIGIBLE = np.exp(-40.0)
 
 
-def filled_pairs(n_classes: int) -> int:
-    """How long the axis (pairs) is: as many numbers as there are pairs of classes, in whole registers."""
-    return -(-(n_classes**2) // len(_BLOCK)) * len(_BLOCK)
-
-
 @allocating
 def sweep_pulls(
     item_starts: Array,
     workers: Array,
     labels: Array,
     weights: Array,
-    beliefs: tuple[Array, Array, Array, Array],
+    parameters: tuple[Array, Array, Array, Array],
     scores: Array,
     changes: Array,
     confusion: Array,
@@ -58,8 +54,8 @@ def sweep_pulls(
     """Score every item by the posterior probabilities of its classes, and count what its types say about the workers.
 
     `weights` (labels) is how much each label counts for the scores; it is empty if all count as one. A label that
-    weighs nothing is as if it were not there. `beliefs` is what `_find_types` needs to know; if its `chance` is empty,
-    scores stay as they are, and types are not counted.
+    weighs nothing is as if it were not there. `parameters` is what `_find_types` needs to know; if its `chance` is
+    empty, scores stay as they are, and types are not counted.
 
     Overwrites `scores` (items, classes), and raises `changes` (classes) to the largest change of a score. Adds the
     scores of an item, for each of its labels, to `confusion` (workers, said class, true class), and the probabilities
@@ -72,20 +68,20 @@ def sweep_pulls(
     found, neutral = np.empty((_BATCH, scores.shape[1])), np.empty((_BATCH, scores.shape[1]))
     pulls, scratch = np.empty((_BATCH, pulled.size)), np.empty((4, pulled.size))
     exposed, confused = exposure.reshape(-1), confusion.reshape(-1)
-    believes = beliefs[0].size > 0
+    has_parameters = parameters[0].size > 0
     is_far, is_weighted = confused.size > _FAR or exposed.size > _FAR, weights.size > 0
     for i in range(item_starts.size - 1):
         low, high = item_starts[i], item_starts[i + 1]
         b = _U(i % _BATCH)
-        if believes:
+        if has_parameters:
             if b == 0:
                 batch = item_starts[i : i + _BATCH + 1]
-                totals[1] += _find_types(batch, workers, labels, weights, beliefs, found, neutral, pulls, scratch)
+                totals[1] += _find_types(batch, workers, labels, weights, parameters, found, neutral, pulls, scratch)
             for v in range(registers):
                 store(pulled, v, load(pulled, v, _BLOCK) + load(pulls, b * registers + v, _BLOCK))
         largest = kept = left_out = 0.0
         for k in range(n_classes):
-            if believes:
+            if has_parameters:
                 change = abs(found[b, k] - scores[i, k])
                 changes[k] = max(changes[k], change)
                 totals[0] += change / 2
@@ -97,13 +93,13 @@ def sweep_pulls(
                 ahead = min(e + _AHEAD, workers.size - 1)
                 coming = _U(workers[ahead])
                 fetch_number(confused, (coming * n_classes + _U(labels[ahead])) * n_classes)
-                for t in range(_U(0), _U(pulled.size) if believes else _U(0), _LINE):
+                for t in range(_U(0), _U(pulled.size) if has_parameters else _U(0), _LINE):
                     fetch_number(exposed, coming * _U(pulled.size) + t)
             if is_weighted and weights[e] == 0.0:
                 left_out += 1.0
                 continue
             worker, said = _U(workers[e]), _U(labels[e])
-            if believes:
+            if has_parameters:
                 first = worker * registers
                 for v in range(registers):
                     met = load(exposed, first + v, _BLOCK) + load(pulls, b * registers + v, _BLOCK)
@@ -123,7 +119,7 @@ def _find_types(
     workers: Array,
     labels: Array,
     weights: Array,
-    beliefs: tuple[Array, Array, Array, Array],
+    parameters: tuple[Array, Array, Array, Array],
     found: Array,
     neutral: Array,
     pulls: Array,
@@ -131,7 +127,7 @@ def _find_types(
 ) -> float:
     """Find the probability of every type and class of some items, at most `_BATCH`.
 
-    `beliefs` is four arrays. `chance` (workers, pairs) is the probability of what a worker says of an item without a
+    `parameters` is four arrays. `chance` (workers, pairs) is the probability of what a worker says of an item without a
     pull; a pair is here the true class and the said one, and no probability is below `SMALLEST_CHANCE`. `gain`
     (strengths) is such that a pull multiplies the odds of the class that it is towards by 1 + gain. `prior` (true
     classes) is the probability of a class without a pull before any label, and `ratio` (strengths, pairs) how many
@@ -141,7 +137,7 @@ def _find_types(
     those of no pull, and `pulls` (batch, strengths * pairs) with those of the pulls. `scratch` (4, strengths * pairs)
     is scratch. Returns the log likelihood of the labels.
     """
-    chance, gain, prior, ratio = beliefs
+    chance, gain, prior, ratio = parameters
     raised, lifts, folded, logarithms = scratch[0], scratch[1], scratch[2], scratch[3]
     n_classes, pairs = _U(found.shape[1]), _U(chance.shape[1])
     registers = pairs // _LANES  # of one strength, or of one worker
@@ -304,12 +300,12 @@ def _normalise(n_items: int, found: Array, neutral: Array, pulls: Array, n_stren
 
 
 @allocating
-def read_out(
+def answer_items(
     item_starts: Array,
     workers: Array,
     labels: Array,
     weights: Array,
-    beliefs: tuple[Array, Array, Array, Array],
+    parameters: tuple[Array, Array, Array, Array],
     answer_neutral: Array,
     answer_pulled: Array,
     answers: Array,
@@ -318,18 +314,18 @@ def read_out(
     """Find what an adjudicator would answer, and how likely each item is a trap.
 
     `answer_neutral` (true classes, classes) and `answer_pulled` (strengths * pairs, classes) are the probabilities of
-    the adjudicator's answers for every type. `weights` and `beliefs` are as in `sweep_pulls`.
+    the adjudicator's answers for every type. `weights` and `parameters` are as in `sweep_pulls`.
 
     Overwrites `answers` (items, classes), and `traps` (items): the probability of a pull away from the true class.
     """
-    n_classes, n_pulls, pairs = answers.shape[1], beliefs[3].size, beliefs[3].shape[1]
+    n_classes, n_pulls, pairs = answers.shape[1], parameters[3].size, parameters[3].shape[1]
     found, neutral = np.empty((_BATCH, n_classes)), np.empty((_BATCH, n_classes))
     pulls, scratch = np.empty((_BATCH, n_pulls)), np.empty((4, n_pulls))
     for i in range(item_starts.size - 1):
         b = i % _BATCH
         if b == 0:
             batch = item_starts[i : i + _BATCH + 1]
-            _find_types(batch, workers, labels, weights, beliefs, found, neutral, pulls, scratch)
+            _find_types(batch, workers, labels, weights, parameters, found, neutral, pulls, scratch)
         traps[i] = 0.0
         for a in range(n_classes):
             answers[i, a] = 0.0

@@ -14,11 +14,7 @@ import numpy as np
 from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
 from ...numerics.small_matrices import divide, invert, log_determinant, solve
-
-# A worker who met a pull less often than this is as if it had not: the labels count as given without a pull.
-_LEAST_EXPOSURE = 1e-3
-# No logit moves by more than this in one step.
-_LONGEST_MOVE = 2.0
+from .constants import LEAST_EXPOSURE, LONGEST_MOVE
 
 
 @allocating
@@ -124,13 +120,13 @@ def _add_up(
 
 @compiled
 def _move(centre: Array, shared: Array, rest: Array, logits: Array) -> None:
-    """Move a worker's logits to the sum of their parts, but none of them by more than `_LONGEST_MOVE`."""
+    """Move a worker's logits to the sum of their parts, but none of them by more than `LONGEST_MOVE`."""
     n = logits.shape[0]
     longest = 0.0
     for k in range(n):
         for a in range(n):
             longest = max(longest, abs(centre[k, a] + shared[k, a] + rest[k, a] - logits[k, a]))
-    scale = _LONGEST_MOVE / longest if longest > _LONGEST_MOVE else 1.0
+    scale = LONGEST_MOVE / longest if longest > LONGEST_MOVE else 1.0
     for k in range(n):
         for a in range(n):
             logits[k, a] += scale * (centre[k, a] + shared[k, a] + rest[k, a] - logits[k, a])
@@ -173,7 +169,7 @@ def _row(
         factor = np.exp(strengths[m]) - 1.0
         for a in range(n):
             exposed = exposure[m, k * n + a]
-            if exposed < _LEAST_EXPOSURE:
+            if exposed < LEAST_EXPOSURE:
                 continue
             neutral -= exposed
             lift = factor * chance[a]

@@ -15,40 +15,29 @@ from ...data.labels import Labels
 from ...data.votes import given_by_class
 from ...errors import require_room
 from ...numerics import Array
-from ...results.learned import PerWorker, Trust, chances
-from . import many_classes_kernel, named_classes_kernel
+from ...numerics.softmax import log_softmax, softmax
+from ...results.learned import PerWorker, Trust
+from . import many_model
+from .constants import CENTRE_PRECISION, FIRST_SHARES, FIRST_VARIANCE, LONGEST_MOVE, STRENGTHS
 from .copies import Copies
+from .model import Types, cut, next_classes, next_shares, next_variances
 from .structure import (
-    CENTRE_PRECISION,
-    FIRST_SHARES,
-    FIRST_VARIANCE,
     ITEMS,
     KEPT,
     LARGEST,
     LOG_LIKELIHOOD,
     N_TOTALS,
     SQUARED_LABELS,
-    STRENGTHS,
     ItemTypes,
     StructuredWorkers,
-    cut,
     density_of,
-    every_type,
-    log_type_shares,
-    next_classes,
-    next_shares,
-    next_variances,
     only,
-    pulled_logarithms,
-    pulls_of,
     spread,
     starting_spread,
 )
 
 # Steps are shorter than Newton's, because second derivatives between classes, which are left out, would shorten them.
 _STEP: Final = 2 / 3
-# No number of a worker moves by more than this in one step.
-_LONGEST_MOVE: Final = 2.0
 
 
 class NamedCounts(NamedTuple):
@@ -131,8 +120,8 @@ class ManyClasses(StructuredWorkers):
         return np.asarray(np.exp(self.style + self._skill) * np.diagonal(self._base) / self._totals)
 
     @cached_property
-    def beliefs(self) -> tuple[Array, Array, Array, Array, Array, Array, Array]:
-        """What `_posterior` in methods/adjudicator/many_classes_kernel.py needs to know."""
+    def parameters(self) -> tuple[Array, ...]:
+        """What the E step needs to know."""
         types = self.type_shares.copy()
         types[1 + len(STRENGTHS) :] /= max(len(self.centre) - 1, 1)
         own, share = np.exp(self._skill), 1 / self._totals
@@ -147,14 +136,14 @@ class ManyClasses(StructuredWorkers):
         require_room(size, "The confusion matrices of all workers", "Look at trust() instead.")
         logits = self.centre + self.style[:, None]
         logits[:, range(n_classes), range(n_classes)] += self._skill
-        return chances(logits)
+        return softmax(logits)
 
     def trust(self) -> Trust:
         """A worker is trusted by how often it is right, as the mean over the true classes."""
         return Trust(self._shares_right.mean(axis=1), "Share right, mean over classes")
 
     def sweep(self, labels: Labels, scores: Array, counts: NamedCounts, known: int | None = None) -> Array:
-        """Score items by the probabilities of their latent classes and count them.
+        """E step: score items by the probabilities of their latent classes, and count them.
 
         If a class is known, items on which nobody named it are counted without a pull: only classes that were named
         are possible otherwise.
@@ -164,9 +153,8 @@ class ManyClasses(StructuredWorkers):
             self._count_unnamed(labels.select(np.flatnonzero(~naming)), known, counts)
             labels, scores = labels.select(np.flatnonzero(naming)), scores[naming]
         changes = np.zeros(labels.n_classes)
-        arrays = (labels.item_starts, labels.workers, labels.labels, self.copies.weights(labels))
-        beliefs = (*self.beliefs[:4], only(known, self.log_class_shares), *self.beliefs[5:])
-        many_classes_kernel.sweep_named_pulls(*arrays, beliefs, scores, changes, *counts[:-2])
+        parameters = (*self.parameters[:4], only(known, self.log_class_shares), *self.parameters[5:])
+        many_model.sweep_named_pulls(labels, self.copies.weights(labels), parameters, scores, changes, *counts[:-2])
         counts.said[:] += given_by_class(labels)
         return changes
 
@@ -180,8 +168,8 @@ class ManyClasses(StructuredWorkers):
         counts.totals[ITEMS] += labels.n_items
         counts.said[:] += given_by_class(labels)
 
-    def following(self, counts: NamedCounts) -> "ManyClasses":
-        """Learn the workers from the counts of a sweep with these workers."""
+    def m_step(self, counts: NamedCounts) -> "ManyClasses":
+        """M step: learn the workers from the counts of a sweep with these workers."""
         n_workers, n_classes = self.style.shape
         # What was expected of the workers: the labels of each class, right ones among them, and the two classes.
         styles, own = np.exp(self.style), np.diagonal(self._base) * np.expm1(self._skill)
@@ -214,34 +202,28 @@ class ManyClasses(StructuredWorkers):
             style=parts[2],
         )
 
-    def read_out(self, labels: Labels) -> tuple[Array, Array]:
+    def answers(self, labels: Labels) -> tuple[Array, Array]:
         """Return (items, classes), the answers of an adjudicator, and (items), the probabilities of traps."""
         answers, traps = np.empty((labels.n_items, labels.n_classes)), np.empty(labels.n_items)
-        arrays = (labels.item_starts, labels.workers, labels.labels, self.copies.weights(labels))
-        many_classes_kernel.read_named_out(*arrays, self.beliefs, self._answers, answers, traps)
+        given = self.copies.weights(labels), self.parameters, softmax(self.adjudicator)
+        many_model.answer_named_items(labels, *given, answers, traps)
         return answers, traps
-
-    @cached_property
-    def _answers(self) -> Array:
-        """(true classes, classes), what an adjudicator answers to an item without a pull."""
-        return chances(self.adjudicator)
 
     def types(self, one: Labels) -> ItemTypes:
         """Return what is known of the types of an item, given the labels of that item alone."""
-        n_classes, (named, votes) = len(self.centre), np.unique(one.labels, return_counts=True)
-        types = every_type(len(named), named_classes_kernel.targets_of(votes))
-        true = named[types[0]]
-        pulls = pulls_of(types, named, n_classes)
+        n_classes, weights = len(self.centre), self.copies.weights(one)
+        ((_, (named,), n_targets),) = many_model.named_classes(one)
+        types = Types.all(len(named), n_targets)
+        true, pulls, said = named[types.true], types.pulls(n_classes, named), np.sort(named)
         logits = self.centre[true][:, None] + self.style[one.workers]  # (types, rows, classes)
         logits[np.arange(len(true)), :, true] += self._skill[one.workers][:, true].T
-        weights = self.copies.weights(one)
-        log_said = pulled_logarithms(logits, pulls[:, None])[:, :, named]
+        log_said = log_softmax(logits + pulls[:, None])[:, :, said]
         return ItemTypes(
             true_class=true,
-            log_prior=self.log_class_shares[true] + log_type_shares(self.type_shares, types, n_classes),
-            said_classes=named,
+            log_prior=self.log_class_shares[true] + types.log_shares(self.type_shares, n_classes),
+            said_classes=said,
             log_said=weights[:, None] * log_said if weights.size else log_said,
-            log_answer=pulled_logarithms(self.adjudicator[true], pulls),
+            log_answer=log_softmax(self.adjudicator[true] + pulls),
         )
 
 
@@ -276,7 +258,7 @@ def _moved_parts(
     step = drive / weight
     steps = (step, alone_class - by_class * step[:, None], alone_style - by_style * step[:, None])
     longest = np.maximum(np.abs(steps[0]), np.maximum(np.abs(steps[1]).max(axis=1), np.abs(steps[2]).max(axis=1)))
-    scale = _STEP * np.minimum(1.0, _LONGEST_MOVE / np.maximum(longest, 1e-9))
+    scale = _STEP * np.minimum(1.0, LONGEST_MOVE / np.maximum(longest, 1e-9))
     moved = (
         ability + scale * steps[0],
         class_part + scale[:, None] * steps[1],

@@ -1,8 +1,8 @@
 """Items that pull, where there are many classes: only the classes that somebody named on an item are looked at.
 
-See `pulls` for types of items. With many classes, the true class of an item is among those that were named on it, and
-the class that it pulls towards among those that were named most often. A worker has a few numbers for each class
-instead of a matrix:
+See model.py for types of items, and many_model.py for the same in NumPy. With many classes, the true class of an item
+is among those that were named on it, and the class that it pulls towards among those that were named most often. A
+worker has a few numbers for each class instead of a matrix:
 
     logit(true class k, said class a) = centre(k, a) + style(a) + [a = k] skill(k)
 
@@ -13,8 +13,9 @@ import numpy as np
 
 from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
+from .constants import MOST_TARGETS
 from .few_classes_kernel import NEGLIGIBLE, SAFE_FACTORS
-from .named_classes_kernel import MOST_TARGETS, choose_targets, most_named, name_classes
+from .named_classes_kernel import choose_targets, most_named, name_classes
 
 
 @allocating
@@ -23,7 +24,7 @@ def sweep_named_pulls(
     workers: Array,
     labels: Array,
     weights: Array,
-    beliefs: tuple[Array, Array, Array, Array, Array, Array, Array],
+    parameters: tuple[Array, Array, Array, Array, Array, Array, Array],
     scores: Array,
     changes: Array,
     right: Array,
@@ -40,7 +41,7 @@ def sweep_named_pulls(
 ) -> None:
     """Score every item by the posterior probabilities of its classes, and count what its types say about the workers.
 
-    `weights` is as in `sweep_pulls`, and `beliefs` is what `_posterior` needs to know.
+    `weights` is as in `sweep_pulls`, and `parameters` is what `_posterior` needs to know.
 
     Overwrites `scores` (items, classes) and raises `changes` (classes) to the largest change of a score. What is added
     to the counts of workers (workers, classes), with the probabilities of the types as weights: to `right`, whether the
@@ -62,7 +63,7 @@ def sweep_named_pulls(
         n = name_classes(low, high, labels, named, votes, place)
         n_targets = choose_targets(votes, n, targets)
         spots = (named[:n], place, targets[:n_targets])
-        totals[1] += _posterior(low, high, workers, labels, weights, beliefs, spots, neutral, pulled, folded, chance)
+        totals[1] += _posterior(low, high, workers, labels, weights, parameters, spots, neutral, pulled, folded, chance)
         for k in range(scores.shape[1]):
             if place[k] < 0 and scores[i, k] > 0.0:
                 changes[k] = max(changes[k], scores[i, k])
@@ -94,7 +95,7 @@ def sweep_named_pulls(
             for p in range(n):
                 confusion[named[p], said] += scores[i, named[p]]
             counts = (curvature[worker], mass[worker], lifted[worker], lifted_right[worker], lifted_confusion)
-            _count_types(worker, beliefs, spots, neutral, pulled, chance, counts)
+            _count_types(worker, parameters, spots, neutral, pulled, chance, counts)
         for p in range(n):
             place[named[p]] = -1
 
@@ -102,7 +103,7 @@ def sweep_named_pulls(
 @compiled
 def _count_types(
     worker: int,
-    beliefs: tuple[Array, Array, Array, Array, Array, Array, Array],
+    parameters: tuple[Array, Array, Array, Array, Array, Array, Array],
     spots: tuple[Array, Array, Array],
     neutral: Array,
     pulled: Array,
@@ -111,9 +112,9 @@ def _count_types(
 ) -> None:
     """Count what the types of an item say about one worker who labelled it; `counts` are those of this worker."""
     curvature, mass, lifted, lifted_right, lifted_confusion = counts
-    base, liking, own, share, _, _, strengths = beliefs
+    base, liking, own, share, _, _, strengths = parameters
     named, _, targets = spots
-    _chances(worker, beliefs, spots, chance)
+    _chances(worker, parameters, spots, chance)
     for p in range(named.size):
         k = named[p]
         correct = base[k, k] * liking[worker, k] * own[worker, k] * share[worker, k]
@@ -144,7 +145,7 @@ def _posterior(
     workers: Array,
     labels: Array,
     weights: Array,
-    beliefs: tuple[Array, Array, Array, Array, Array, Array, Array],
+    parameters: tuple[Array, Array, Array, Array, Array, Array, Array],
     spots: tuple[Array, Array, Array],
     neutral: Array,
     pulled: Array,
@@ -153,17 +154,17 @@ def _posterior(
 ) -> float:
     """Find the probability of every type and class of the item whose labels are those from `low` to `high`.
 
-    `beliefs` is seven arrays: `base` (true classes, said classes), the exponentials of the centre; `liking` (workers,
-    classes), those of the style; `own` (workers, classes), those of the skill; `share` (workers, true classes), one
-    over the sums of the exponentials of the logits; `log_classes` (classes), the logarithms of how common classes are;
-    `log_types` (1 + 2 * strengths), those of the types, where a trap is one of those towards a single class; and
-    `strengths` (strengths). `weights` is as in `sweep_pulls`.
+    `parameters` is seven arrays: `base` (true classes, said classes), the exponentials of the centre; `liking`
+    (workers, classes), those of the style; `own` (workers, classes), those of the skill; `share` (workers, true
+    classes), one over the sums of the exponentials of the logits; `log_classes` (classes), the logarithms of how common
+    classes are; `log_types` (1 + 2 * strengths), those of the types, where a trap is one of those towards a single
+    class; and `strengths` (strengths). `weights` is as in `sweep_pulls`.
 
     `spots` is the classes that were named, the place of every class (classes), and the places of the targets.
     Overwrites `neutral` (places of true classes) and `pulled` (strengths, places of true classes, targets); `folded`
     and `chance` are scratch. Returns the log likelihood of the labels.
     """
-    base, liking, own, share, log_classes, log_types, strengths = beliefs
+    base, liking, own, share, log_classes, log_types, strengths = parameters
     named, place, targets = spots
     for p in range(named.size):
         neutral[p] = log_classes[named[p]]
@@ -174,7 +175,7 @@ def _posterior(
     for e in range(low, high):
         worker, said = workers[e], labels[e]
         weight = 1.0 if weights.size == 0 else weights[e]
-        _chances(worker, beliefs, spots, chance)
+        _chances(worker, parameters, spots, chance)
         for p in range(named.size):
             k = named[p]
             chance_of_said = base[k, said] * liking[worker, said] * share[worker, k]
@@ -224,12 +225,12 @@ def _fold(n: int, n_targets: int, pulled: Array, folded: Array) -> None:
 
 
 @allocating
-def read_named_out(
+def answer_named_items(
     item_starts: Array,
     workers: Array,
     labels: Array,
     weights: Array,
-    beliefs: tuple[Array, Array, Array, Array, Array, Array, Array],
+    parameters: tuple[Array, Array, Array, Array, Array, Array, Array],
     answer: Array,
     answers: Array,
     traps: Array,
@@ -237,10 +238,10 @@ def read_named_out(
     """Find what an adjudicator would answer, and how likely each item is a trap.
 
     `answer` (true classes, classes) are the probabilities of the adjudicator's answers without a pull. `weights` and
-    `beliefs` are as in `_posterior`. Overwrites `answers` (items, classes), and `traps` (items): the probability of a
-    pull away from the true class.
+    `parameters` are as in `_posterior`. Overwrites `answers` (items, classes), and `traps` (items): the probability of
+    a pull away from the true class.
     """
-    strengths = beliefs[6]
+    strengths = parameters[6]
     place = np.full(answers.shape[1], -1)
     most = most_named(item_starts, labels, place)
     named, votes, targets = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(MOST_TARGETS, np.int64)
@@ -252,7 +253,7 @@ def read_named_out(
         n = name_classes(low, high, labels, named, votes, place)
         n_targets = choose_targets(votes, n, targets)
         spots = (named[:n], place, targets[:n_targets])
-        _posterior(low, high, workers, labels, weights, beliefs, spots, neutral, pulled, folded, chance)
+        _posterior(low, high, workers, labels, weights, parameters, spots, neutral, pulled, folded, chance)
         traps[i] = 0.0
         answers[i] = 0.0
         for p in range(n):
@@ -274,12 +275,12 @@ def read_named_out(
 @compiled
 def _chances(
     worker: int,
-    beliefs: tuple[Array, Array, Array, Array, Array, Array, Array],
+    parameters: tuple[Array, Array, Array, Array, Array, Array, Array],
     spots: tuple[Array, Array, Array],
     chance: Array,
 ) -> None:
     """Overwrite `chance` (places of true classes, targets) by how often the worker says them without a pull."""
-    base, liking, own, share, _, _, _ = beliefs
+    base, liking, own, share, _, _, _ = parameters
     named, _, targets = spots
     for p in range(named.size):
         k = named[p]

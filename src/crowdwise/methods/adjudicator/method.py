@@ -42,15 +42,17 @@ from ...results.result import Ending
 from ...results.tempering import tempered
 from . import few_classes, many_classes
 from .about_followers import caution_about
+from .constants import FEW_CLASSES
 from .copies import Copies, count_blocks_once, count_exact_copies_once, count_samples
 from .explaining import explain_latent, explain_pool
 from .few_classes import FewClasses, PullCounts
 from .followers import can_follow, leave_out_followers, still_following, with_agreements
 from .further_labels import TypesOfItems
 from .many_classes import NamedCounts
+from .padding import pad, unpad
 from .readings import Reading, best_reading, has_readings, is_doubtful, other_readings, plausible_readings, read_votes
 from .starts import Start
-from .structure import FEW_CLASSES, ITEMS, MOVED, SQUARED_LABELS, TAUGHT, StructuredWorkers, count_votes
+from .structure import ITEMS, MOVED, SQUARED_LABELS, TAUGHT, StructuredWorkers, count_votes
 
 # So many votes on an item are taken for labels without end.
 _WITHOUT_END: Final = 1e9
@@ -174,7 +176,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
                 f"There are {len(counts.classes):,} classes, so that workers have no matrices here, and the state has: "
                 "use bwa with a state of its own."
             )
-        pulls = {name: few_classes.filled(earlier[name]) for name in _OF_PULLS if name in earlier}
+        pulls = {name: pad(earlier[name]) for name in _OF_PULLS if name in earlier}
         super().add_earlier(counts, {**earlier, **pulls}, workers)
         counts.totals[TAUGHT] += earlier["classes"].sum()
 
@@ -185,13 +187,13 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         kept = super().statistics(ending)
         for part in (kept.per_worker, kept.shared):
             for name in part.keys() & _OF_PULLS:
-                part[name] = few_classes.unfilled(part[name], len(ending.counts.classes))
+                part[name] = unpad(part[name], len(ending.counts.classes))
         return kept
 
     def estimate(self, counts: Counts, previous: StructuredWorkers | Start | None, change: Array) -> StructuredWorkers:
         """Learn the workers' logits and what they share."""
         if isinstance(previous, StructuredWorkers):
-            return previous.following(counts)
+            return previous.m_step(counts)
         votes = counts.classes if previous is None or previous.vote_classes is None else previous.vote_classes
         copies = Copies.none(len(counts.given)) if previous is None else previous.copies
         if isinstance(counts, PullCounts):
@@ -204,8 +206,6 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
 
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
         """Iterate from the votes, and from elsewhere if that reading is doubtful."""
-        if engine.n_classes <= FEW_CLASSES:
-            return self._iterate(engine, progress)
         from threadpoolctl import threadpool_limits  # imported here because it is slow to import
 
         # The last bits of products of matrices depend on how many threads make them.
@@ -268,7 +268,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         """The pool of the adjudicator's answers, or the latent classes; and how likely every item is a trap."""
         if workers is None:
             return Finished(scores, np.zeros(len(scores)))
-        answers, traps = workers.read_out(labels)
+        answers, traps = workers.answers(labels)
         return Finished(self.pool(workers, answers, self.votes(labels, workers), scores), traps)
 
     def pool(self, workers: StructuredWorkers, answers: Array, votes: Array, latent: Array) -> Array:

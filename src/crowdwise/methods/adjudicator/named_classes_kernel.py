@@ -9,9 +9,6 @@ import numpy as np
 from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
 
-# Items may pull towards at most this many of the classes that were named.
-MOST_TARGETS = 16
-
 
 @compiled
 def most_named(item_starts: Array, labels: Array, place: Array) -> int:
@@ -58,11 +55,3 @@ def choose_targets(votes: Array, n: int, targets: Array) -> int:
             targets[n_targets] = p
             n_targets += 1
     return n_targets
-
-
-@allocating
-def targets_of(votes: Array) -> Array:
-    """The places that an item may pull towards, given how often the class in each place was named."""
-    targets = np.empty(MOST_TARGETS, np.int64)
-    n_targets = choose_targets(votes, votes.size, targets)
-    return targets[:n_targets]

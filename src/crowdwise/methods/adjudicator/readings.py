@@ -21,10 +21,11 @@ from ...numerics import Array
 from ...results.gold import clamped_scores
 from ...results.ranking import best_two
 from ...results.result import TIE, Ending
+from .constants import FEW_CLASSES
 from .copies import Copies, count_blocks_once
 from .few_classes import FewClasses
 from .starts import Start
-from .structure import FEW_CLASSES, ITEMS, LARGEST
+from .structure import ITEMS, LARGEST
 
 # How many groups of workers are tried: the eigenvectors of the largest eigenvalues of the workers' correlations.
 _GROUPS: Final = 3

@@ -13,37 +13,19 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...data.numbering import Numbering, inverse
-from ...families import MATRIX_CLASSES
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker
 from .copies import Copies
 
-# Every worker has a whole matrix of logits if there are no more classes than this, and a few numbers for every class if
-# there are more. Nothing else decides which form of the workers it is.
-FEW_CLASSES: Final = MATRIX_CLASSES
-# The strengths of pulls, in logits. How common each one is, is learned.
-STRENGTHS: Final = np.array([1.0, 2.0, 4.0])
-# The probabilities of types before any label: no pull; a pull towards the true class, of each strength ("easy"); a pull
-# towards another class, of each strength ("trap").
-FIRST_SHARES: Final = np.array([1 / 2] + [1 / 12] * 6)
-# How many items these probabilities are worth.
-_SHARES_WORTH: Final = 10.0
-# The variances of the parts of a worker's logits at the start, and how many workers they are worth.
-FIRST_VARIANCE: Final = 0.1
-_VARIANCE_WORTH: Final = 2.0
-_SMALLEST_VARIANCE, _LARGEST_VARIANCE = 1e-3, 25.0
-# The precision of the centre around a multiple of the unit matrix.
-CENTRE_PRECISION: Final = 1.0
 # The logarithm of the probability of a class that nobody named, if an item is known to be of it.
 _LEAST_LOGARITHM: Final = -100.0
-# No logit of the centre moves by more than this in one step.
-_LONGEST_CENTRE_MOVE: Final = 1.0
 # The adjudicator is as good as the best of ten workers: the expected largest of ten standard normal numbers.
 _COMPETENCE: Final = 1.5388
 
-# The places of the sums that a sweep makes over all items; for the first six, see `kernels.sweep_pulls`. LABELS is the
-# number of labels, LABELLED that of items which have any, and TAUGHT how many items are of a known class, or were in
-# earlier labels. The last three are plain counts, whatever a label or an item weighs.
+# The places of the sums that a sweep makes over all items; for the first six, see `sweep_pulls` in
+# few_classes_kernel.py. LABELS is the number of labels, LABELLED that of items which have any, and TAUGHT how many
+# items are of a known class, or were in earlier labels. The last three are plain counts, whatever a label or an item
+# weighs.
 MOVED, LOG_LIKELIHOOD, KEPT, LARGEST, ITEMS, SQUARED_LABELS, LABELS, LABELLED, TAUGHT = range(9)
 N_TOTALS: Final = 9
 
@@ -136,17 +118,17 @@ class StructuredWorkers(Learned):
 
     @abstractmethod
     def sweep(self, labels: Labels, scores: Array, counts: Any, known: int | None = None) -> Array:
-        """Score items by the probabilities of their latent classes and count them; see `SweepingMethod.sweep`.
+        """E step: score items by the probabilities of their latent classes, and count them.
 
         If a class is `known`, no other class is possible, but all pulls are.
         """
 
     @abstractmethod
-    def following(self, counts: Any) -> "StructuredWorkers":
-        """Learn the workers from the counts of a sweep with these workers."""
+    def m_step(self, counts: Any) -> "StructuredWorkers":
+        """M step: learn the workers from the counts of a sweep with these workers."""
 
     @abstractmethod
-    def read_out(self, labels: Labels) -> tuple[Array, Array]:
+    def answers(self, labels: Labels) -> tuple[Array, Array]:
         """Return (items, classes), the answers of an adjudicator, and (items), the probabilities of traps."""
 
     @abstractmethod
@@ -231,37 +213,6 @@ def _more_classes(n_classes: int) -> float:
     return max(0.0, float(np.log(max(n_classes - 1, 1) / 15)))
 
 
-def cut(move: Array) -> Array:
-    """Shorten a move of the centre, so that none of its logits moves too far."""
-    return np.asarray(move * min(1.0, _LONGEST_CENTRE_MOVE / max(float(np.abs(move).max()), 1e-9)))
-
-
-def next_variances(variances: Array, squares: Array, uncertain: Array, sizes: Array) -> Array:
-    """Learn the variances of the parts, as MacKay (1992, https://doi.org/10.1162/neco.1992.4.3.415) does.
-
-    Args:
-        variances: (parts), the variances so far.
-        squares: (parts), the sum of the squares of all numbers of each part.
-        uncertain: (parts), the sum of their posterior variances.
-        sizes: (parts), how many numbers there are in each part.
-    """
-    determined = _VARIANCE_WORTH + sizes - uncertain / variances
-    found = (_VARIANCE_WORTH * FIRST_VARIANCE + squares) / determined
-    return np.asarray(np.clip(found, _SMALLEST_VARIANCE, _LARGEST_VARIANCE))
-
-
-def next_shares(n_items: float, easy: Array, traps: Array) -> Array:
-    """How common the types are, given the sums of their probabilities over the items."""
-    met = np.concatenate([[n_items - easy.sum() - traps.sum()], easy, traps])
-    return np.asarray((met + _SHARES_WORTH * FIRST_SHARES) / (n_items + _SHARES_WORTH))
-
-
-def next_classes(classes: Array, vote_classes: Array) -> Array:
-    """How common the classes are: half way to the votes, so that they do not drift away from these."""
-    both = classes + vote_classes
-    return np.asarray(both / both.sum())
-
-
 def only(known: int | None, log_prior: Array) -> Array:
     """The logarithms of probabilities of classes (classes), if only one class is possible; None for all."""
     if known is None:
@@ -269,49 +220,3 @@ def only(known: int | None, log_prior: Array) -> Array:
     # A class that nobody named is possible if it is known.
     of_known = max(float(log_prior[known]), _LEAST_LOGARITHM)
     return np.where(np.arange(len(log_prior)) == known, of_known, -np.inf)
-
-
-def pulled_logarithms(log_chances: Array, pulls: Array) -> Array:
-    """The logarithms of probabilities along the last axis after a pull has been added to those of `log_chances`."""
-    logits = log_chances + pulls
-    highest = logits.max(axis=-1, keepdims=True)
-    return np.asarray(logits - highest - np.log(np.exp(logits - highest).sum(axis=-1, keepdims=True)))
-
-
-def every_type(n_classes: int, targets: Array | None = None) -> tuple[Array, Array, Array]:
-    """All types of an item with so many possible classes, the first ones without a pull.
-
-    Args:
-        n_classes: The number of possible classes.
-        targets: The classes that the item may pull towards; all of them if None.
-
-    Returns:
-        Three arrays (types): the true class, the number of the strength, and the class that is pulled towards. The last
-        two are -1 for no pull.
-    """
-    targets = np.arange(n_classes) if targets is None else targets
-    true, strength, towards = np.indices((n_classes, len(STRENGTHS), len(targets))).reshape(3, -1)
-    towards = targets[towards]
-    none = np.full(n_classes, -1)
-    return (
-        np.concatenate([np.arange(n_classes), true]),
-        np.concatenate([none, strength]),
-        np.concatenate([none, towards]),
-    )
-
-
-def log_type_shares(type_shares: Array, types: tuple[Array, Array, Array], n_classes: int) -> Array:
-    """(types), the logarithm of the probability of each type, given the true class, if there are so many classes."""
-    true, strength, towards = types
-    easy = np.log(type_shares[1 + np.maximum(strength, 0)])
-    trap = np.log(type_shares[1 + len(STRENGTHS) + np.maximum(strength, 0)] / max(n_classes - 1, 1))
-    return np.asarray(np.where(strength < 0, np.log(type_shares[0]), np.where(true == towards, easy, trap)))
-
-
-def pulls_of(types: tuple[Array, Array, Array], classes: Array, n_classes: int) -> Array:
-    """(types, classes), what each type adds to the logits of all classes; `classes` are those that places stand for."""
-    _, strength, towards = types
-    pulls = np.zeros((len(strength), n_classes))
-    pulled = np.flatnonzero(strength >= 0)
-    pulls[pulled, classes[towards[pulled]]] = STRENGTHS[strength[pulled]]
-    return pulls

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...numerics import Array
-from ...results.learned import chances
+from ...numerics.softmax import softmax
 
 _TILT_STEPS: Final = 10
 _PRIOR_STEPS: Final = 50
@@ -82,9 +82,9 @@ class RowPrecision(NamedTuple):
 
 def tilt(mean: Array, variance: Array) -> Array:
     """The numbers a of the bound, found by repeated substitution; every step goes only half of the way."""
-    a = chances(mean)
+    a = softmax(mean)
     for _ in range(_TILT_STEPS):
-        a = (a + chances(mean + (0.5 - a) * variance)) / 2
+        a = (a + softmax(mean + (0.5 - a) * variance)) / 2
     return a
 
 

@@ -18,7 +18,8 @@ from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
-from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, chances
+from ...numerics.softmax import softmax
+from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust
 from .model import sweep_prototypes
 
 
@@ -67,7 +68,7 @@ class Prototypes(Learned):
     @property
     def class_prior(self) -> Array:
         """(classes), how common each class is expected to be."""
-        return chances(self.log_prior)
+        return softmax(self.log_prior)
 
     def trust(self) -> Trust:
         """A worker is trusted by how often it answers as the good prototype does."""
