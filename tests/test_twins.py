@@ -20,11 +20,18 @@ from crowdwise.families.log_linear import kernel as log_linear_kernel
 from crowdwise.families.log_linear import model as log_linear_model
 from crowdwise.families.numeric import kernel as numeric_kernel
 from crowdwise.families.numeric import model as numeric_model
+from crowdwise.methods.adjudicator import few_classes_kernel, logits_kernel, many_classes_kernel, many_model
+from crowdwise.methods.adjudicator import model as adjudicator_model
+from crowdwise.methods.adjudicator.constants import STRENGTHS
+from crowdwise.methods.adjudicator.padding import pad
 from crowdwise.methods.bwa import kernel as bwa_kernel
 from crowdwise.methods.bwa import model as bwa_model
 from crowdwise.methods.bwa import two_sided, two_sided_kernel
 from crowdwise.methods.ptbcc import kernel as ptbcc_kernel
 from crowdwise.methods.ptbcc import model as ptbcc_model
+from crowdwise.numerics import Array
+from crowdwise.numerics.softmax import softmax
+from crowdwise.numerics.twins import kernels_only
 
 WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
 
@@ -219,3 +226,94 @@ def test_bwa_with_weights_per_label(scored: bool) -> None:
         np.ones((2, 4)),
     )
     both(two_sided.sweep_two_sided, two_sided_kernel.sweep_two_sided, labels, *arguments)
+
+
+# The adjudicator
+
+
+def varied_crowd(n_classes: int) -> cw.Labels:
+    """Items with 1 to 9 labels, some with so many that products would be too large, and a class that nobody names."""
+    random = np.random.default_rng(3)
+    items = np.repeat(np.arange(40), [300, 65, 64, 17, 16, *random.integers(1, 10, 35)])
+    said = random.integers(max(n_classes - 1, 1), size=len(items))
+    workers = random.integers(9, size=len(items))
+    return cw.Labels.from_arrays(items, workers, said, classes=range(n_classes), duplicates="all")
+
+
+def weights_of(labels: cw.Labels, weighted: bool) -> Array:
+    """Weights of labels, some of which are left out; none if all count as one."""
+    return np.random.default_rng(4).choice([0.0, 0.3, 1.0], labels.n_labels) if weighted else np.zeros(0)
+
+
+def matrices(labels: cw.Labels, known: bool) -> adjudicator_model.Parameters:
+    """Parameters of the adjudicator for few classes; perhaps only the first class is possible."""
+    random, n_classes = np.random.default_rng(5), labels.n_classes
+    chance = softmax(random.normal(0, 2, (labels.n_workers, n_classes, n_classes)))
+    prior, ratio = random.dirichlet(np.ones(n_classes)), random.uniform(0.01, 0.5, (3, n_classes, n_classes))
+    prior[1:] *= not known
+    return pad(chance), np.expm1(STRENGTHS), prior, pad(ratio)
+
+
+@pytest.mark.skipif(WITHOUT_JIT, reason="vector registers need compiled code")
+@pytest.mark.parametrize(("weighted", "known"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("classes", [1, 2, 5])
+def test_adjudicator_e_step(classes: int, weighted: bool, known: bool) -> None:
+    labels = varied_crowd(classes)
+    weights, parameters, n_workers = weights_of(labels, weighted), matrices(labels, known), labels.n_workers
+    scores, pulls = np.full((labels.n_items, classes), 1 / classes), np.zeros((3, classes, classes))
+    counts = np.zeros((n_workers, classes, classes)), pad(np.zeros((n_workers, *pulls.shape)))
+    sums = (*counts, np.zeros(classes), pad(pulls), np.zeros(9))
+    model, kernel = adjudicator_model, few_classes_kernel
+    both(model.sweep_pulls, kernel.sweep_pulls, labels, weights, parameters, scores, np.zeros(classes), *sums)
+    unknown = tuple(np.zeros((0, *one.shape[1:])) for one in parameters)
+    both(model.sweep_pulls, kernel.sweep_pulls, labels, weights, unknown, scores, np.zeros(classes), *sums)
+    answer = np.random.default_rng(6).dirichlet(np.ones(classes), classes + parameters[3].size)
+    answers = answer[:classes], answer[classes:], np.zeros_like(scores), np.zeros(labels.n_items)
+    both(model.answer_items, kernel.answer_items, labels, weights, parameters, *answers)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("classes", [2, 40])
+def test_adjudicator_e_step_with_many_classes(classes: int, weighted: bool) -> None:
+    labels, random = varied_crowd(classes), np.random.default_rng(7)
+    table, square, kinds = (labels.n_workers, classes), (classes, classes), random.dirichlet(np.ones(7))
+    workers = (random.random(one) for one in (square, table, table, table))
+    parameters = (*workers, np.log(random.dirichlet(np.ones(classes))), np.log(kinds), STRENGTHS)
+    scores = random.dirichlet(np.ones(classes), labels.n_items)
+    shapes = [*[table] * 5, square, square, classes, 3, 3, 9]
+    given = weights_of(labels, weighted), parameters
+    sums = (np.zeros(shape) for shape in shapes)
+    model, kernel = many_model, many_classes_kernel
+    both(model.sweep_named_pulls, kernel.sweep_named_pulls, labels, *given, scores, np.zeros(classes), *sums)
+    answers = random.dirichlet(np.ones(classes), classes), scores, np.zeros(labels.n_items)
+    both(model.answer_named_items, kernel.answer_named_items, labels, *given, *answers)
+
+
+@pytest.mark.parametrize("classes", [1, 2, 5])
+def test_adjudicator_m_step(classes: int) -> None:
+    random, n_workers = np.random.default_rng(8), 6
+    confusion = random.gamma(0.5, 5.0, (n_workers, classes, classes))
+    shares = random.dirichlet(np.ones(1 + 3 * classes), (n_workers, classes))[..., 1:]
+    met = shares.reshape(n_workers, classes, 3, classes).swapaxes(1, 2) * confusion.sum(axis=1)[:, None, :, None]
+    confusion[0], met[0] = 0.0, 0.0  # a worker without labels
+    centre, variances = 2 * np.eye(classes), np.array([0.5, 0.01, 0.2, 0.1])
+    logits = centre + random.normal(0, 0.5, (n_workers, classes, classes))
+    moved, sums = adjudicator_model.newton_step(confusion, pad(met), centre, variances, logits)
+    size = classes**2
+    expected = np.zeros((classes, classes)), np.zeros((size, size)), np.zeros(4), np.zeros(4), np.zeros(1)
+    given = confusion, pad(met), STRENGTHS, centre, variances, logits
+    logits_kernel.step_logits(0, n_workers, *given, *expected)
+    np.testing.assert_allclose(moved, logits, rtol=1e-12, atol=1e-12)
+    for ours, theirs in zip(sums._replace(information=np.tril(sums.information)), expected, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.skipif(WITHOUT_JIT, reason="vector registers need compiled code")
+@pytest.mark.parametrize("classes", [3, 20])
+def test_adjudicator_of_small_and_large_crowds(classes: int) -> None:
+    labels = cw.simulate(60, 8, classes=classes, seed=2).labels
+    small = cw.Adjudicator().fit(labels)
+    with kernels_only():
+        large = cw.Adjudicator().fit(labels)
+    np.testing.assert_allclose(small.scores, large.scores, rtol=1e-11)
+    np.testing.assert_allclose(small.workers.centre, large.workers.centre, rtol=1e-9, atol=1e-11)

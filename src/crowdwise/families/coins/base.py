@@ -12,8 +12,8 @@ import numpy as np
 from ...data.labels import Labels
 from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
-from ...results.contributions import Contributions
 from ...numerics.softmax import softmax
+from ...results.contributions import Contributions
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust
 from . import kernel
 

@@ -18,10 +18,10 @@ from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps, ready
 from ...fitting.limits import Limits
 from ...numerics import Array
+from ...numerics.softmax import softmax
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions
 from ...results.gold import clamped_scores
-from ...numerics.softmax import softmax
 from ...results.learned import Learned, PerItem, PerWorker, Trust, share_right
 from .. import MATRIX_CLASSES
 from .model import ByWorker, fit_matrices, score_matrices

@@ -32,6 +32,7 @@ import numpy as np
 from ...data.labels import Labels
 from ...numerics import Array
 from ...numerics.softmax import log_softmax, log_sum_exp, softmax
+from ...numerics.sums import sums
 from ...numerics.twins import twin
 from .constants import (
     FIRST_SHARES,
@@ -100,15 +101,6 @@ class Types(NamedTuple):
         return np.asarray(posterior[:, :n_classes] + pulled.sum(axis=(1, 3)))
 
 
-def sum_by(groups: Array, n_groups: int, rows: Array) -> Array:
-    """(groups, ...), the sums of the rows (labels, ...) of each group, one after the other."""
-    order = np.argsort(groups, kind="stable")
-    present, first = np.unique(groups[order], return_index=True)
-    sums = np.zeros((n_groups, *rows.shape[1:]))
-    sums[present] = np.add.reduceat(rows[order], first, axis=0)
-    return sums
-
-
 def type_posterior(
     labels: Labels, weights: Array, types: Types, log_prior: Array, log_said: Array, named: Array, damping: Array
 ) -> tuple[Array, Array]:
@@ -124,8 +116,8 @@ def type_posterior(
         damping: (labels, types), C_j(s).
     """
     weight = weights[:, None] if weights.size else 1.0
-    of_item = (sum_by(labels.item_of, labels.n_items, weight * one) for one in (log_said, named, damping))
-    made, votes, damped = of_item
+    of_items = (sums(labels.item_of, weight * one, labels.n_items) for one in (log_said, named, damping))
+    made, votes, damped = of_items
     joint = log_prior + made[:, types.true] + types.strength * votes[:, types.towards] - damped
     total = log_sum_exp(joint)
     return np.exp(joint - total[:, None]), total
@@ -145,8 +137,13 @@ def posterior(labels: Labels, weights: Array, parameters: Parameters) -> tuple[T
         log_prior = np.concatenate([np.log(prior), of_pull.ravel()])
     damping = np.log1p(np.expm1(types.strength) * chance[:, types.true, types.towards])  # (workers, types)
     log_said, named = np.log(chance)[labels.workers, :, labels.labels], np.eye(n_classes)[labels.labels]
-    found = type_posterior(labels, weights, types, log_prior, log_said, named, damping[labels.workers])
+    found = type_posterior(labels, weights, types, log_prior, log_said, named, _rows(damping, labels.workers))
     return types, *found
+
+
+def _rows(table: Array, rows: Array) -> Array:
+    """The rows of a table, with each column in one piece of memory, so that it is added up fast."""
+    return np.take(table.T, rows, axis=1).T
 
 
 @twin("crowdwise.methods.adjudicator.few_classes_kernel")
@@ -169,14 +166,15 @@ def sweep_pulls(
         worker, said, item = (one[weights > 0] for one in (worker, said, item))
     if parameters[0].size:
         types, r, log_likelihood = posterior(labels, weights, parameters)
-        q, pulls = types.of_classes(r), r[:, n_classes:].reshape(-1, len(STRENGTHS), n_classes, n_classes)
-        unpad(exposure, n_classes)[:] += sum_by(worker, n_workers, pulls[item])
-        unpad(pulled, n_classes)[:] += pulls.sum(axis=0)
+        q, shape = types.of_classes(r), (len(STRENGTHS), n_classes, n_classes)
+        met = sums(worker, _rows(r[:, n_classes:], item), n_workers)
+        unpad(exposure, n_classes)[:] += met.reshape(n_workers, *shape)
+        unpad(pulled, n_classes)[:] += r[:, n_classes:].sum(axis=0).reshape(shape)
         change = np.abs(q - scores)
         np.maximum(changes, change.max(axis=0, initial=0.0), out=changes)
         scores[:] = q
         totals[:2] += change.sum() / 2, log_likelihood.sum()
-    confusion += sum_by(worker * n_classes + said, n_workers * n_classes, scores[item]).reshape(confusion.shape)
+    confusion += sums(worker * n_classes + said, scores[item], n_workers * n_classes).reshape(confusion.shape)
     classes += scores.sum(axis=0)
     kept, given = np.bincount(item, scores[item, said], labels.n_items), np.bincount(item, minlength=labels.n_items)
     squares = (np.diff(labels.item_starts).astype(float) ** 2).sum()
