@@ -7,11 +7,11 @@ are identical to the last bit, however many threads there are.
 import math
 import os
 import re
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from pathlib import Path
-from threading import Lock
 from typing import Any, Final, TypeVar
 
 import numpy as np
@@ -143,9 +143,7 @@ def _asked_for() -> str:
 
 
 class Threads:
-    """Works on numbered parts in several threads, and uses the outcomes in the order of the parts.
-
-    The thread that calls `run` is one of these threads. Use it as a context manager.
+    """Works on numbered parts in several threads. Use it as a context manager.
 
     Args:
         parts: The number of parts.
@@ -153,48 +151,39 @@ class Threads:
 
     def __init__(self, parts: int) -> None:
         self._parts = parts
-        self._others = max(min(thread_count(), parts) - 1, 0)
-        self._pool = ThreadPoolExecutor(self._others) if self._others else None
+        self._threads = min(thread_count(), parts)
+        self._pool = ThreadPoolExecutor(self._threads) if self._threads > 1 else None
 
     def __enter__(self) -> "Threads":
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._pool is not None:
-            self._pool.shutdown()
+            self._pool.shutdown(cancel_futures=True)
 
-    def run(self, step: Callable[[int], Done], use: Callable[[Done], object] = lambda _: None) -> None:
-        """Call `step` with the number of every part, and `use` with each outcome.
+    def map(self, step: Callable[[int], Done]) -> Iterator[Done]:
+        """Yield what `step` returns for every part, in the order of the parts.
 
-        The outcome of a part is used after those of all parts before it, and `use` is never called by two threads at
-        once. If a call raises an exception, so does `run`.
-
-        Args:
-            step: Takes the number of a part, and returns its outcome.
-            use: Takes the outcome of a part.
+        At most twice as many parts as threads are begun and not yet used, so that few outcomes are in memory. After an
+        exception, also one where outcomes are used, no other part begins.
         """
-        numbers = iter(range(self._parts))  # shared by all threads: each takes the next number
-        finished: dict[int, Done] = {}
-        expected = 0
-        lock = Lock()
+        if self._pool is None:
+            yield from map(step, range(self._parts))
+            return
+        begun: deque[Future[Done]] = deque()
+        try:
+            for part in range(self._parts):
+                if len(begun) == 2 * self._threads:
+                    yield begun.popleft().result()
+                # Copy the context, so that np.errstate holds in worker threads.
+                begun.append(self._pool.submit(copy_context().run, step, part))
+            while begun:
+                yield begun.popleft().result()
+        finally:
+            for future in begun:
+                future.cancel()
 
-        def work() -> None:
-            nonlocal expected
-            try:
-                for part in numbers:
-                    outcome = step(part)
-                    with lock:
-                        finished[part] = outcome
-                        while expected in finished:
-                            use(finished.pop(expected))
-                            expected += 1
-            finally:
-                # After an error or an interrupt, use up the numbers, so that no thread starts another part.
-                for _ in numbers:
-                    pass
-
-        # Other threads do as this one does where NumPy meets numbers out of range: that is part of a thread's context.
-        others = [self._pool.submit(copy_context().run, work) for _ in range(self._others)] if self._pool else []
-        work()
-        for other in others:
-            other.result()
+    def run(self, step: Callable[[int], object]) -> None:
+        """Call `step` with the number of every part."""
+        for _ in self.map(step):
+            pass

@@ -436,8 +436,10 @@ class Labels:
             count_size: The number of values that `count` returns; see `slices`.
             count: Takes the first item, the item after the last one, and the slice. Returns a tuple of arrays.
         """
-        total = Sum()
-        self._each_slice(count_size, count, total.add)
+        total, places = Sum(), self.slices(count_size)
+        with Threads(len(places)) as threads:
+            for counts in threads.map(lambda part: count(*places[part], self.slice(*places[part]))):
+                total.add(counts)
         return cast(Added, total.value)
 
     def each_slice(self, step: "Callable[[int, int, Labels], None]") -> None:
@@ -445,15 +447,9 @@ class Labels:
 
         `step` takes the first item, the item after the last one, and the slice.
         """
-        self._each_slice(0, step, lambda _: None)
-
-    def _each_slice(
-        self, count_size: int, step: "Callable[[int, int, Labels], Any]", use: Callable[[Any], object]
-    ) -> None:
-        """Call `step` for each slice in threads, and `use` with each outcome, in the order of the slices."""
-        places = self.slices(count_size)
+        places = self.slices(0)
         with Threads(len(places)) as threads:
-            threads.run(lambda part: step(*places[part], self.slice(*places[part])), use)
+            threads.run(lambda part: step(*places[part], self.slice(*places[part])))
 
     @cached_property
     def slips(self) -> list[Caution]:

@@ -106,7 +106,7 @@ def best_of(
                 best = *rank, fitted
 
     with ThreadPoolExecutor(attempts_at_once(attempts, labels)) as threads:
-        # Every attempt does as this thread does where NumPy meets numbers out of range: see `Threads`.
+        # Copy the context, so that np.errstate holds in worker threads.
         here = copy_context()
         for _ in threads.map(lambda number: here.copy().run(run, number), range(attempts)):
             pass

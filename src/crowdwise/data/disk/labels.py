@@ -201,15 +201,12 @@ class LabelsOnDisk:
             use: Takes what `step` returns.
             phase: The name of this phase of the work, for `phases`; None to report nothing.
         """
-        done = itertools.count(1)
-
-        def use_one(outcome: Done) -> None:
-            use(outcome)
-            if phase is not None:
-                self.phases(phase, next(done) / self.n_parts)
-
         with Threads(self.n_parts) as threads:
-            threads.run(lambda number: step(number, self.parts.load(number)), use_one)
+            outcomes = threads.map(lambda number: step(number, self.parts.load(number)))
+            for done, outcome in enumerate(outcomes, 1):
+                use(outcome)
+                if phase is not None:
+                    self.phases(phase, done / self.n_parts)
 
     def __repr__(self) -> str:
         return describe(self, f"; {self.n_parts:,} parts in {self.folder}")

@@ -110,13 +110,10 @@ def partition(
     worker_places = numbers(all_workers)
     arranging = partial(arrange, ranks=ranks, worker_places=worker_places, duplicates=rules.duplicates, samples=samples)
     outcomes: list[_SortedPart] = []
-
-    def use(outcome: _SortedPart) -> None:
-        outcomes.append(outcome)
-        phases("sorting", len(outcomes) / (1 << bits))
-
     with Threads(1 << bits) as threads:
-        threads.run(lambda number: _sort(pending, number, arranging, integers_in_text), use)
+        for outcome in threads.map(lambda number: _sort(pending, number, arranging, integers_in_text)):
+            outcomes.append(outcome)
+            phases("sorting", len(outcomes) / (1 << bits))
     conflicts = sum(outcome.conflicts for outcome in outcomes)
     integers = integers_in_text and all(outcome.integers for outcome in outcomes if outcome.part.items)
     if any(outcome.unresolved for outcome in outcomes):
@@ -221,7 +218,8 @@ def _samples(pending: PendingRows, parts: int, workers: pl.Series) -> Samples:
 
     most = np.zeros(len(workers), np.int64)
     with Threads(parts) as threads:
-        threads.run(count, lambda found: np.maximum(most, found, out=most))
+        for found in threads.map(count):
+            np.maximum(most, found, out=most)
     return Samples.of(workers, most)
 
 

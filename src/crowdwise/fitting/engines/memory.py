@@ -41,7 +41,8 @@ class MemoryEngine(Engine):
     def sweep_parts(self, workers: Any) -> tuple[Any, Array]:
         """Call the method's `sweep` on all slices."""
         total = SweepTotal()
-        self._threads.run(lambda part: sweep_items(self.method, *self._slices[part], workers), total.add)
+        for outcome in self._threads.map(lambda part: sweep_items(self.method, *self._slices[part], workers)):
+            total.add(outcome)
         return total.value
 
     def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], _phase: str) -> Any:
@@ -78,12 +79,12 @@ def _finish(method: AnySweeping, labels: Labels, scores: Array, workers: Any) ->
         # As they are: no copy is needed.
         return Finished(scores if labels.gold is None else clamped_scores(labels.gold, scores))
     places = labels.slices(0, method.work_per_label)
-    parts: list[Finished] = []
+
+    def finish(part: int) -> Finished:
+        return finish_items(method, labels.slice(*places[part]), scores[slice(*places[part])], workers)
+
     with Threads(len(places)) as threads:
-        threads.run(
-            lambda part: finish_items(method, labels.slice(*places[part]), scores[slice(*places[part])], workers),
-            parts.append,
-        )
+        parts = list(threads.map(finish))
     if len(parts) == 1:
         return parts[0]
     hard = [part.difficulty for part in parts if part.difficulty is not None]

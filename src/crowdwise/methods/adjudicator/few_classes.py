@@ -280,7 +280,8 @@ def _newton_step(counts: PullCounts, before: FewClasses, logits: Array, small: b
 
     total = Sum()
     with Threads(len(bounds)) as threads:
-        threads.run(on_model if small else on_kernel, total.add)
+        for sums in threads.map(on_model if small else on_kernel):
+            total.add(sums)
     return PartSums(*total.value)
 
 

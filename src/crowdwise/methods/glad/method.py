@@ -207,15 +207,14 @@ class Evaluation:
         by_worker = np.zeros((len(self._parts), self._n_workers))
         gradient = np.empty(len(place))
         by_item = gradient[self._n_workers :]
-        values: list[float] = []
 
         def evaluate(part: int) -> float:
             given = (*self._labels, self.scores, at.ability, at.log_ease)
             return kernel.ability_objective(*self._parts[part], *given, by_worker[part], by_item)
 
-        self._threads.run(evaluate, values.append)
+        value = sum(self._threads.map(evaluate))
         gradient[: self._n_workers] = by_worker.sum(axis=0)
-        return sum(values), gradient
+        return value, gradient
 
     def marginal(self, place: Array) -> tuple[float, Array, Array]:
         """The negative log likelihood summed over the classes, its gradient, and estimated second derivatives."""
@@ -224,12 +223,11 @@ class Evaluation:
         derivatives = np.empty((2, len(place)))
         n_classes = self.scores.shape[1]
         by_item = derivatives[:, self._n_workers :]
-        values: list[float] = []
 
         def evaluate(part: int) -> float:
             given = (*self._parts[part], *self._labels, self._gold, n_classes)
             return kernel.marginal_objective(*given, at.ability, at.log_ease, by_worker[part], by_item)
 
-        self._threads.run(evaluate, values.append)
+        value = sum(self._threads.map(evaluate))
         derivatives[:, : self._n_workers] = by_worker.sum(axis=0)
-        return sum(values) + self.constant, derivatives[0], derivatives[1]
+        return value + self.constant, derivatives[0], derivatives[1]
