@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import crowdwise as cw
+from crowdwise.numerics import announcing
 
 # So many modules may be imported for a small file, those of Python, NumPy, Numba and polars included. It was 1,020 when
 # this was written, 1,320 before, and 1,115 with the importers of all platforms, which are asked whether they know the
@@ -125,3 +126,26 @@ def test_a_warm_up_refuses_what_is_no_method(tmp_path: Path) -> None:
     done = crowdwise("warm-up", "--methods", "mv,x", cache=tmp_path)
     assert done.returncode == 2
     assert "There is no method 'x'" in done.stderr
+
+
+def test_compiling_is_said_at_first_and_then_every_five_seconds(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """To the log; and from the first five seconds on as warnings, which Python shows to everybody."""
+    now = 0.0
+    monkeypatch.setattr(announcing.time, "monotonic", lambda: now)
+    told = announcing._Announcer(announcing._LOG.info, announcing._LOG.warning)
+    with caplog.at_level("INFO", "crowdwise"):
+        for seconds in (1, 2, 3, 4, 5):  # each compiles two functions, of which one calls the other
+            told.begin()
+            told.begin()
+            now += seconds
+            told.end()
+            told.end()
+            now += 100  # in which nothing is compiled
+    first, *later = [(record.levelname, record.getMessage()) for record in caplog.records]
+    assert first == ("INFO", "Compiling; this takes some seconds, once for each method and kind of crowd.")
+    assert later == [
+        ("WARNING", f"Compiled {functions} functions in {seconds} seconds, once for this kind of crowd.")
+        for functions, seconds in ((5, 6), (9, 15))
+    ]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # The options that only some engines use, and these engines.
 _USED_BY: Final = {"--memory": ("disk", "auto"), "--workdir": ("disk", "auto"), "--master": ("spark",)}
 # The bytes of files from which on kernels are likely to be needed.
-_LARGE: Final = 1 << 18
+_LARGE: Final = 1 << 19
 
 
 class EngineOptions(NamedTuple):

@@ -21,10 +21,11 @@ class _Announcer:
 
     Args:
         say: Takes a sentence.
+        say_late: Takes those after the first five seconds.
     """
 
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
+    def __init__(self, say: Callable[[str], None], say_late: Callable[[str], None]) -> None:
+        self._say, self._say_late = say, say_late
         self._depth = self._functions = 0
         self._seconds = self._began = self._said = 0.0
 
@@ -43,19 +44,22 @@ class _Announcer:
         seconds = self._seconds + time.monotonic() - self._began
         if seconds > self._said + _PAUSE:
             self._said = seconds
-            self._say(f"Compiled {self._functions} functions in {seconds:.0f} seconds so far.")
+            self._say_late(
+                f"Compiled {self._functions} functions in {seconds:.0f} seconds, once for this kind of crowd."
+            )
         if self._depth == 0:
             self._seconds = seconds
 
 
-# The last one is told.
-_announcers: list[_Announcer] = [_Announcer(_LOG.info)]
+# The last one is told. Python shows warnings of the log to everybody: they break a silence in which nothing seems to
+# happen.
+_announcers: list[_Announcer] = [_Announcer(_LOG.info, _LOG.warning)]
 
 
 @contextmanager
 def announced_to(say: Callable[[str], None]) -> Iterator[None]:
     """Tell somebody what is said about compiling while the `with` block runs, instead of the log."""
-    _announcers.append(_Announcer(say))
+    _announcers.append(_Announcer(say, say))
     try:
         yield
     finally:
