@@ -10,9 +10,12 @@ import polars as pl
 from ..caution import Caution, listed
 from ..data.labels import Labels
 from ..data.reading_report import several
+from ..data.votes import shares
 from ..methods.mv import MajorityVote
 from ..numerics import Array
 from ..results.quality import MOST_TO_COMPARE, count_outvoted, is_deciding
+from ..results.ranking import best_two
+from ..results.ties import TIE
 from .blocks import Block
 
 
@@ -55,11 +58,11 @@ def deciders(result: Any, labels: Labels, blocks: Sequence[Block] = ()) -> list[
         labels: The labels that it is from.
         blocks: Blocks of workers who are not independent; each is taken as one worker with one vote.
     """
-    if labels.n_workers > MOST_TO_COMPARE or labels.set_valued:
+    if labels.n_workers > MOST_TO_COMPARE or labels.set_valued or isinstance(result.method, MajorityVote):
         return []
     answers = result.answers
-    majority = MajorityVote().fit(labels, warn=False)
-    differs = int((answers != majority.answers)[~majority.ties].sum())
+    majority, _, tied = best_two(shares(labels), TIE)
+    differs = int((answers != majority)[~tied].sum())
     if differs == 0:
         return []
     names = labels.names.workers
