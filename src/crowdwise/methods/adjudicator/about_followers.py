@@ -15,34 +15,42 @@ from .readings import read_items
 
 # How many followers are named in a sentence, and how many items whose truth would settle it.
 _MOST_SAID: Final = 4
-_MUCH: Final = 0.05
 _SETTLING: Final = 10
+# As for rival readings: what changes this share of the answers is said first.
+_MUCH: Final = 0.05
 # The most characters of a name in a sentence.
 _LONGEST_NAME: Final = 60
 
 
 def in_words(workers: Any, names: pl.Series) -> str:
     """Return who follows whom, how often they agree, and how sure it is, as a phrase; `names` are in the same order."""
-    copying, follows = workers.copying, workers.follows
-    codes = np.flatnonzero(follows >= 0)
-    said = [
-        f"{_name(names[int(one)])} follows {_name(names[int(follows[one])])} ({copying.agreed[one]:,.0f} of "
-        f"{copying.compared[one]:,.0f} votes on the same items are equal, {copying.nats[one]:.0f} nats)"
-        for one in codes[np.argsort(-copying.nats[codes], kind="stable")]
-    ]
-    more = f" and {len(said) - _MOST_SAID:,} more do" if len(said) > _MOST_SAID else ""
-    return ", ".join(said[:_MOST_SAID]) + more
+    copying, codes = workers.copying, np.flatnonzero(workers.follows >= 0)
+    codes = codes[np.argsort(-copying.nats[codes], kind="stable")]
+    agreed = np.column_stack([copying.agreed, copying.compared])
+    return _phrase(codes, workers.follows, names, agreed, [f", {nats:.0f} nats" for nats in copying.nats[codes]])
 
 
 def caution_about(result: Any, labels: Crowd) -> list[Caution]:
     """Say who follows whom, how sure that is, how many answers it changes, and which items would settle it."""
-    copying, follows = result.workers.copying, result.workers.follows
-    names, codes = result.names.workers, np.flatnonzero(follows >= 0)
+    copying, follows, names = result.workers.copying, result.workers.follows, result.names.workers
+    codes = np.flatnonzero(follows >= 0)
+    told = tuple(dict.fromkeys(names[int(code)] for one in codes for code in (one, follows[one])))
+    if not told:
+        return []
     if copying is None:
-        return _known_before(result, codes) if len(codes) else []
+        today = _phrase(codes, follows, names, result.workers.followed, [" today"] * len(codes))
+        return [
+            Caution(
+                "copies",
+                f"Votes are left out, because the labels of the state spoke for copying: {today}. A follower counts "
+                "only where its leader has no vote.",
+                "If a follower judges for itself, take copies='separate' (--set copies=separate) from the first state "
+                "on.",
+                workers=told,
+            )
+        ]
     items = _settling(result, labels) if isinstance(labels, Labels) else []
     settles = f" The truth of these items, given as gold= (--gold), settles it: {', '.join(map(_name, items))}."
-    # As for rival readings: what changes one answer in twenty is said first.
     doubt = "The answers themselves may be wrong: v" if copying.changed >= _MUCH * labels.n_items else "V"
     changed = f"{several(copying.changed, 'answer', 'answers')} of {labels.n_items:,}"
     return [
@@ -52,30 +60,21 @@ def caution_about(result: Any, labels: Crowd) -> list[Caution]:
             f"follower counts only where its leader has no vote; that changes {changed}.",
             f"If a follower judges for itself, take copies='separate' (--set copies=separate)."
             f"{settles if items else ''}",
-            workers=tuple(dict.fromkeys(names[int(code)] for one in codes for code in (one, follows[one]))),
+            workers=told,
             items=tuple(items),
         )
     ]
 
 
-def _known_before(result: Any, codes: Array) -> list[Caution]:
-    """Say who followed whom in the labels of the state, and still does."""
-    names, follows, followed = result.names.workers, result.workers.follows, result.workers.followed
+def _phrase(codes: Array, follows: Array, names: pl.Series, agreed: Array, more: list[str]) -> str:
+    """Say of the first of these followers whom they follow and how often they agree, and how many more there are."""
     said = [
-        f"{_name(names[int(one)])} follows {_name(names[int(follows[one])])} ({followed[one, 0]:,.0f} of "
-        f"{followed[one, 1]:,.0f} votes on the same items are equal today)"
-        for one in codes
+        f"{_name(names[one])} follows {_name(names[int(follows[one])])} ({agreed[one, 0]:,.0f} of "
+        f"{agreed[one, 1]:,.0f} votes on the same items are equal{addition})"
+        for one, addition in zip(codes.tolist(), more, strict=True)
     ]
-    more = f" and {len(said) - _MOST_SAID:,} more do" if len(said) > _MOST_SAID else ""
-    return [
-        Caution(
-            "copies",
-            f"Votes are left out, because the labels of the state spoke for copying: {', '.join(said[:_MOST_SAID])}"
-            f"{more}. A follower counts only where its leader has no vote.",
-            "If a follower judges for itself, take copies='separate' (--set copies=separate) from the first state on.",
-            workers=tuple(dict.fromkeys(names[int(code)] for one in codes for code in (one, follows[one]))),
-        )
-    ]
+    others = f" and {len(said) - _MOST_SAID:,} more do" if len(said) > _MOST_SAID else ""
+    return ", ".join(said[:_MOST_SAID]) + others
 
 
 def _settling(result: Any, labels: Labels) -> list[Any]:

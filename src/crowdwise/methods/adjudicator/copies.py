@@ -1,4 +1,4 @@
-"""Which workers count as less than one, because others say the same."""
+"""`Copies`: how much the labels of every worker count, because others say the same."""
 
 from dataclasses import replace
 from functools import partial
@@ -24,7 +24,7 @@ _MOST_COMPARISONS: Final = 2e7
 
 
 class Copies(NamedTuple):
-    """Which workers count as less than one.
+    """Which workers count as less than one: members of blocks, who count together, and followers, who are left out.
 
     Attributes:
         exponents: (workers), how many workers each one counts as on items that all of its block labelled.
@@ -40,7 +40,7 @@ class Copies(NamedTuple):
     @classmethod
     def none(cls, n_workers: int) -> "Copies":
         """Everybody counts as one."""
-        return cls(np.ones(n_workers), np.full(n_workers, -1), np.full(n_workers, -1))
+        return cls.of(np.ones(n_workers), [])
 
     @classmethod
     def of(cls, exponents: Array, blocks: list[Array]) -> "Copies":
@@ -75,9 +75,9 @@ class Copies(NamedTuple):
 
     def with_followers(self, members: Array, follows: Array) -> "Copies":
         """Return the same, except that some workers are a tree of followers; `follows` is (workers), as above."""
-        exponents, block_of, parents = (one.copy() for one in self)
-        exponents[members], block_of[members], parents[members] = 1.0, -1, follows[members]
-        return Copies(exponents, block_of, parents)
+        changed = Copies(*(one.copy() for one in self))
+        changed.exponents[members], changed.block_of[members], changed.follows[members] = 1.0, -1, follows[members]
+        return changed
 
     def counts_all(self) -> bool:
         """Whether everybody counts as one."""
@@ -85,9 +85,7 @@ class Copies(NamedTuple):
 
     def kept(self, labels: Labels) -> Array | None:
         """(labels), whether each of these labels stays in the crowd; None if all do."""
-        if (self.follows < 0).all():
-            return None
-        return ~self._left_out(labels)
+        return None if (self.follows < 0).all() else ~self._left_out(labels)
 
     def weights(self, labels: Labels) -> Array:
         """(labels), how much each of these labels counts; empty if all count as one.
@@ -97,12 +95,10 @@ class Copies(NamedTuple):
         if (self.block_of < 0).all() and (self.follows < 0).all():
             return np.zeros(0)
         block = self.block_of[labels.workers]
-        weights = np.ones(len(block))
-        inside = block >= 0
+        weights, inside = np.ones(len(block)), block >= 0
         if inside.any():
-            item = labels.item_of
             sizes = np.bincount(self.block_of[self.block_of >= 0])
-            meeting = (item * len(sizes) + block)[inside]  # the labels of one block on one item
+            meeting = (labels.item_of * len(sizes) + block)[inside]  # the labels of one block on one item
             others = np.bincount(meeting)[meeting] - 1
             of_all_others = 1 / self.exponents[labels.workers[inside]] - 1
             weights[inside] = 1 / (1 + of_all_others * others / (sizes[block[inside]] - 1))
@@ -128,8 +124,7 @@ class Copies(NamedTuple):
 def count_samples(sample_of: Array) -> Copies:
     """Count the samples of a worker together as one: they are asked of one judge, whose errors all of them share.
 
-    Args:
-        sample_of: (workers), whose sample each one is.
+    `sample_of` (workers) is whose sample each one is.
     """
     sizes = np.bincount(sample_of, minlength=len(sample_of))
     blocks = [np.flatnonzero(sample_of == one) for one in np.flatnonzero(sizes > 1)]
@@ -137,15 +132,11 @@ def count_samples(sample_of: Array) -> Copies:
 
 
 def count_blocks_once(engine: Engine, n_workers: int) -> Copies:
-    """Count blocks of workers who agree too often as one.
-
-    Raises:
-        DataError: There are too many workers to compare.
-    """
+    """Count blocks of workers who agree too often as one; raises `DataError` if there are too many to compare."""
     refusal = pairs_refusal(n_workers, engine.n_classes)
     if refusal:
         raise DataError(refusal)
-    blocks = confirmed_blocks(engine)[1]
+    _, blocks = confirmed_blocks(engine)
     return Copies.of(blocks.weights, blocks.members)
 
 
@@ -160,24 +151,26 @@ def count_exact_copies_once(
         comparisons: How many pairs of labels there are on the same items.
         counted: The comparisons, if they are counted already.
     """
-    too_large = 4 * len(given) ** 2 * (engine.n_classes + 1) > _MOST_BYTES or comparisons > _MOST_COMPARISONS
-    if too_large or pairs_refusal(len(given), engine.n_classes) or (given > _LEAST_LABELS - 0.5).sum() < 2:
-        return Copies.none(len(given))
-    pairs: PairCounts = engine.add_labels(count_pairs, "comparing workers") if counted is None else counted
+    everybody, n_workers = Copies.none(len(given)), len(given)
     # Only workers with many labels can be found to be exact copies, and comparing these alone is quicker.
-    known = np.flatnonzero(given > _LEAST_LABELS - 0.5)
-    both = np.ix_(known, known)
-    pairs = PairCounts(pairs.shared[both], pairs.agreed[both], pairs.given[known])
+    busy = np.flatnonzero(given > _LEAST_LABELS - 0.5)
+    too_large = 4 * n_workers**2 * (engine.n_classes + 1) > _MOST_BYTES or comparisons > _MOST_COMPARISONS
+    if too_large or pairs_refusal(n_workers, engine.n_classes) or len(busy) < 2:
+        return everybody
+    pairs: PairCounts = engine.add_labels(count_pairs, "comparing workers") if counted is None else counted
+    both = np.ix_(busy, busy)
+    pairs = PairCounts(pairs.shared[both], pairs.agreed[both], pairs.given[busy])
     if (correlations(pairs)[0] < COPIES).all():
-        return Copies.none(len(given))
+        return everybody
     blocks = find_blocks(pairs)
-    exact = [members for members, copies in zip(blocks.members, blocks.are_copies, strict=True) if copies]
-    if not exact:
-        return Copies.none(len(given))
-    outside = partial(count_outside, blocks=[known[members] for members in exact])
-    confirmed = confirm_blocks(replace(blocks, members=exact), engine.add_labels(outside, "confirming blocks"))
-    copies = [known[members] for members in confirmed.members]
-    exponents = np.ones(len(given))
+    blocks = replace(
+        blocks, members=[block for block, same in zip(blocks.members, blocks.are_copies, strict=True) if same]
+    )
+    if not blocks.members:
+        return everybody
+    outside = partial(count_outside, blocks=[busy[members] for members in blocks.members])
+    confirmed = confirm_blocks(blocks, engine.add_labels(outside, "confirming blocks"))
+    copies = [busy[members] for members in confirmed.members]
     for members in copies:
-        exponents[members] = 1 / len(members)
-    return Copies.of(exponents, copies)
+        everybody.exponents[members] = 1 / len(members)
+    return Copies.of(everybody.exponents, copies)

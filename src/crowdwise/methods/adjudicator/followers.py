@@ -1,11 +1,17 @@
 """`leave_out_followers`: decides by evidence who copies whom; the votes of followers then leave the crowd.
 
-Two explanations of the same votes are compared. Either all workers are independent given the truth. Or some of them
-follow a leader: then their votes say nothing about the truth, only about the leader (copying.py). Two who
-know what the others do not know are better explained by the truth than by each other, and stay.
+Two explanations of the same votes are compared. M0: all workers are independent given the truth. M1: some of them
+follow a leader, so that their votes say nothing about the truth, only about the leader (copying.py). With E1 the log
+evidence of the votes that are left plus the log probabilities of the followers' votes, and E0 that of all votes, M1 is
+accepted if
+
+    E1 - E0 >= 7,  kept(M1) > kept(M0) - 0.05  and  kept(M1) >= (plurality + 1/K) / 2
+
+where kept is the share of the votes that the latent classes keep, of those that M1 leaves. Two who know what the others
+do not know are better explained by the truth than by each other, and stay.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Final
 
@@ -16,60 +22,28 @@ from ...families.dependence.pairs import PairCounts
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...numerics import Array
-from ...results.result import Ending
 from .copies import Copies
-from .copying import JointCounts, Suspects, find_suspects, log_followed
+from .copying import Suspects, find_suspects, log_followed
+from .joint_counts import JointCounts
 from .readings import Reading, is_doubtful, read_from, read_items
 from .starts import Start
 from .structure import ITEMS, KEPT, Copying
 
 # It was confirmed on panels of so many workers. With more, one copy costs little, and experts are taken for copies.
-_FEWEST_WORKERS, MOST_WORKERS = 4, 30
+_FEWEST_WORKERS, _MOST_WORKERS = 4, 30
 # How many blocks are tried in a round, and the most rounds.
 _MOST_TRIED: Final = 12
 _MOST_ROUNDS: Final = 10
-# By how much the evidence has to be higher, in natural logarithms.
+# By how much E1 has to be higher, in natural logarithms; and by how much less of the votes M1 may keep.
 _CLEARLY_MORE: Final = 7.0
-# Followers of earlier labels stay so if they agree no less often than this many standard errors below their rate.
-_ERRORS_BELOW: Final = 3.0
-# Agreements are counted for so many pairs at most, because what all of them said about the same items is.
-_MOST_PAIRS: Final = 100
-# The latent classes may keep this much less of the votes that are left.
 _LESS_KEPT: Final = 0.05
 
-
-@dataclass(frozen=True, eq=False)
-class _Explanation:
-    """A reading of the votes that are left, with the probability of those that were left out.
-
-    Attributes:
-        reading: The reading.
-        evidence: The logarithm of the probability of all votes.
-        blocks: The blocks of followers and their leader.
-        nats: How much higher the evidence is than with independent workers, for every block.
-    """
-
-    reading: Reading
-    evidence: float
-    blocks: tuple[frozenset[int], ...] = ()
-    nats: tuple[float, ...] = ()
-
-    @property
-    def copies(self) -> Copies:
-        return self.reading.workers.copies
-
-    def with_block(self, members: frozenset[int], gain: float) -> "_Explanation":
-        """Return the same with one more block, which takes the place of those that it holds."""
-        known = list(zip(self.blocks, self.nats, strict=True))
-        outside = [(block, nats) for block, nats in known if not block <= members]
-        inside = sum(nats for block, nats in known if block <= members)
-        blocks, nats = zip(*outside, (members, gain + inside), strict=True)
-        return replace(self, blocks=blocks, nats=nats)
+Block = frozenset[int]
 
 
 def can_follow(n_workers: int, n_classes: int) -> bool:
     """Whether followers are looked for among so many workers."""
-    return _FEWEST_WORKERS <= n_workers <= MOST_WORKERS and n_classes > 1
+    return _FEWEST_WORKERS <= n_workers <= _MOST_WORKERS and n_classes > 1
 
 
 def leave_out_followers(
@@ -95,16 +69,16 @@ def leave_out_followers(
     suspects = find_suspects(counts)
     if not suspects.pairs.any():
         return plain
-    known = [*plain.workers.copies.blocks, np.flatnonzero(suspects.pairs.any(axis=1))]
-    said = JointCounts.of(engine, len(suspects.pairs), np.unique(np.concatenate(known)))
-    search = _Search(method, engine, suspects, said, progress, blocks)
+    workers = [*plain.workers.copies.blocks, np.flatnonzero(suspects.pairs.any(axis=1))]
+    joint = JointCounts.of(engine, np.concatenate(workers))
+    search = _Search(method, engine, suspects, joint, progress, blocks)
     found = search.explain(plain)
     for _ in range(rounds):
-        following = search.improved(found)
-        if following is None:
+        better = search.with_more_followers(found)
+        if better is None:
             break
-        found = following
-    best = _described(search, found, plain) if found.blocks else plain
+        found = better
+    best = search.describe(found, plain) if found.nats else plain
     engine.sweep(best.workers)  # the engine has the scores of the reading that was tried last
     return best
 
@@ -113,11 +87,6 @@ def look_for_followers(method: Any, engine: Engine, counts: PairCounts) -> Any:
     """Return the workers of a reading without those who follow others, in crowds of any size; None if nobody does.
 
     In a crowd of more than 30 workers, only the workers who agree most are tried.
-
-    Args:
-        method: The adjudicator that looks for followers.
-        engine: The engine.
-        counts: The comparisons of all workers.
     """
     if len(counts.given) < _FEWEST_WORKERS or not find_suspects(counts).pairs.any():
         return None
@@ -128,47 +97,34 @@ def look_for_followers(method: Any, engine: Engine, counts: PairCounts) -> Any:
     return None if found.workers.copying is None else found.workers
 
 
-def still_following(engine: Engine, n_workers: int) -> Array:
-    """Return (pairs, 2), the followers and leaders of earlier labels who agree about as often in these labels.
+@dataclass(frozen=True, eq=False)
+class _Explanation:
+    """A reading of the votes that are left, with the probability of those that were left out.
 
-    A pair is left out if the two agree less often than they did, by more than chance explains.
+    Attributes:
+        reading: The reading.
+        evidence: The logarithm of the probability of all votes.
+        nats: For every block of followers and their leader, how much higher the evidence is than with independent ones.
     """
-    known = engine.known.followers
-    if known is None or not len(known):
-        return np.zeros((0, 2), np.int64)
-    pairs = known[:, :2].astype(np.int64)
-    agreed, shared = _agreements(engine, n_workers, pairs).T
-    before = (known[:, 2] + 1) / (known[:, 3] + 2)
-    error = np.sqrt(before * (1 - before) * (1 / np.maximum(shared, 1) + 1 / np.maximum(known[:, 3], 1)))
-    return np.asarray(pairs[agreed >= shared * (before - _ERRORS_BELOW * error)])
 
+    reading: Reading
+    evidence: float
+    nats: dict[Block, float] = field(default_factory=dict)
 
-def with_agreements(engine: Engine, ending: Ending) -> Ending:
-    """Return how the iterations ended, with how often every follower agrees with its leader."""
-    pairs = ending.workers.copies.pairs
-    if not 0 < len(pairs) <= _MOST_PAIRS:
-        return ending
-    followed = np.zeros_like(ending.workers.followed)
-    followed[pairs[:, 0]] = _agreements(engine, len(followed), pairs)
-    return replace(ending, workers=replace(ending.workers, followed=followed))
-
-
-def _agreements(engine: Engine, n_workers: int, pairs: Array) -> Array:
-    """Return (pairs, 2), how often two workers agree, and about how many items both said something."""
-    said = JointCounts.of(engine, n_workers, np.unique(pairs))
-    both = [said.between(int(leader), int(follower)) for follower, leader in pairs]
-    return np.array([(np.trace(counts), counts.sum()) for counts in both], float).reshape(-1, 2)
+    @property
+    def copies(self) -> Copies:
+        return self.reading.workers.copies
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """What the search for followers needs to know.
+    """The search for followers: what it needs to know, and its steps.
 
     Attributes:
         method: The adjudicator.
         engine: The engine.
         suspects: Which pairs agree suspiciously often.
-        said: What any two suspects said about the same items.
+        joint: What any two suspects said about the same items.
         progress: Called after each iteration.
         most_blocks: How many blocks are tried in a round.
     """
@@ -176,93 +132,90 @@ class _Search:
     method: Any
     engine: Engine
     suspects: Suspects
-    said: JointCounts
+    joint: JointCounts
     progress: Progress | None
     most_blocks: int
 
     def explain(self, reading: Reading) -> _Explanation:
-        """Add the probability of the votes that a reading leaves out."""
-        copies = reading.workers.copies
-        pairs = [(int(copies.follows[one]), int(one)) for one in np.flatnonzero(copies.follows >= 0)]
-        for members in copies.blocks:  # all exact copies count as one, so that the others are given its votes
-            pairs += [(int(members[0]), int(one)) for one in members[1:]]
-        return _Explanation(reading, reading.evidence + sum(log_followed(self.said.between(*pair)) for pair in pairs))
+        """Add the probability of the votes that a reading leaves out. Of exact copies, all but the first follow it."""
+        pairs = reading.workers.copies.pairs.tolist()
+        left_out = sum(log_followed(self.joint.between(leader, follower)) for follower, leader in pairs)
+        return _Explanation(reading, reading.evidence + left_out)
 
-    def improved(self, now: _Explanation) -> _Explanation | None:
-        """Return the explanation with more followers; None if no more are found."""
-        settled = [*now.blocks, *(frozenset(block.tolist()) for block in now.copies.blocks)]
-        accepted: list[tuple[float, Array, _Explanation]] = []
-        for members in self._new_blocks(settled):
-            tried = max(
-                (self._fit(now.copies.with_followers(members, tree)) for tree in self.suspects.trees(members)),
-                key=lambda one: one.evidence,
-            )
-            rival = self._all_from(now, tried)
-            gain = tried.evidence - rival.evidence
-            if gain >= _CLEARLY_MORE and self._keeps_enough(tried, rival):
-                accepted.append((gain, members, tried))
-        if not accepted:
-            return None
-        accepted.sort(key=lambda one: -one[0])
+    def with_more_followers(self, now: _Explanation) -> _Explanation | None:
+        """Return an explanation with more followers; None if no more are found.
+
+        All blocks that are accepted and disjoint are taken at once if that explains more than the best of them.
+        """
+        accepted = [(gain, block, m1) for block in self._new_blocks(now) for gain, m1 in self._accepted(now, block)]
         apart: list[tuple[float, Array, _Explanation]] = []
-        for one in accepted:
+        for one in sorted(accepted, key=lambda one: -one[0]):
             if all(not np.intersect1d(one[1], other[1]).size for other in apart):
                 apart.append(one)
+        if not apart:
+            return None
         best = apart[0][2]
         if len(apart) > 1:
             copies = now.copies
-            for _, members, tried in apart:
-                copies = copies.with_followers(members, tried.copies.follows)
+            for _, members, m1 in apart:
+                copies = copies.with_followers(members, m1.copies.follows)
             together = self._fit(copies)
             best, apart = (together, apart) if together.evidence > best.evidence else (best, apart[:1])
-        best = replace(best, blocks=now.blocks, nats=now.nats)
-        for gain, members, _ in apart:
-            best = best.with_block(frozenset(members.tolist()), gain)
-        return best
+        nats = now.nats
+        for gain, members, _ in apart:  # a block takes the place of those that it holds
+            block = frozenset(members.tolist())
+            inside = sum(of for other, of in nats.items() if other <= block)
+            nats = {other: of for other, of in nats.items() if not other <= block} | {block: gain + inside}
+        return replace(best, nats=nats)
 
-    def _keeps_enough(self, tried: _Explanation, rival: _Explanation) -> bool:
-        """Whether an explanation keeps not much less of the votes that it leaves than another one does."""
-        copies, workers = tried.copies, rival.reading.workers
-        counts, _ = self.engine.sweep(Start(np.ones(len(copies.follows)), copies, None, reading=workers))
-        kept = float(counts.totals[KEPT] / counts.totals[ITEMS])
-        return tried.reading.kept > kept - _LESS_KEPT and not is_doubtful(tried.reading)
+    def describe(self, found: _Explanation, plain: Reading) -> Reading:
+        """Return the reading, with what is known about the followers."""
+        follows = found.copies.follows
+        agreed, compared, nats = np.zeros((3, len(follows)))
+        for block, of_block in found.nats.items():
+            for one in block:
+                if follows[one] >= 0:
+                    both = self.joint.between(int(follows[one]), one)
+                    agreed[one], compared[one], nats[one] = np.trace(both), both.sum(), of_block
+        ending = found.reading.ending
+        differ = partial(_count_different, self.method, ending.workers, plain.workers)
+        (changed,) = self.engine.add_labels(differ, "comparing readings")
+        copying = Copying(agreed, compared, nats, int(changed[0]), plain.workers)
+        return replace(found.reading, ending=replace(ending, workers=replace(ending.workers, copying=copying)))
 
-    def _new_blocks(self, settled: list[frozenset[int]]) -> list[Array]:
+    def _new_blocks(self, now: _Explanation) -> list[Array]:
         """The first blocks that are not settled, and that hold what is settled or have nothing to do with it."""
-        new = []
-        for block in self.suspects.blocks():
-            members = frozenset(block.tolist())
-            if all(one < members or not one & members for one in settled):
-                new.append(block)
+        settled = [*now.nats, *(frozenset(block.tolist()) for block in now.copies.blocks)]
+        blocks = ((block, frozenset(block.tolist())) for block in self.suspects.blocks())
+        new = [block for block, members in blocks if all(one < members or not one & members for one in settled)]
         return new[: self.most_blocks]
+
+    def _accepted(self, now: _Explanation, members: Array) -> list[tuple[float, _Explanation]]:
+        """E1 - E0 and M1, the best tree of these members; empty if M1 is not accepted."""
+        fits = (self._fit(now.copies.with_followers(members, tree)) for tree in self.suspects.trees(members))
+        m1 = max(fits, key=lambda one: one.evidence)
+        m0 = max(now, self._fit_independent(now, m1), key=lambda one: one.evidence)
+        gain = m1.evidence - m0.evidence
+        accepted = gain >= _CLEARLY_MORE and self._keeps_enough(m1, m0)
+        return [(gain, m1)] if accepted else []
+
+    def _keeps_enough(self, m1: _Explanation, m0: _Explanation) -> bool:
+        """Whether M1 keeps not much less of the votes that it leaves than M0 does, and enough of the plurality."""
+        start = Start(np.ones(len(m1.copies.follows)), m1.copies, None, reading=m0.reading.workers)
+        counts, _ = self.engine.sweep(start)
+        kept = float(counts.totals[KEPT] / counts.totals[ITEMS])
+        return m1.reading.kept > kept - _LESS_KEPT and not is_doubtful(m1.reading)
 
     def _fit(self, copies: Copies) -> _Explanation:
         """Read the votes that followers leave."""
         start = Start(np.ones(len(copies.follows)), copies, None)
         return self.explain(read_from(self.method, self.engine, start, self.progress))
 
-    def _all_from(self, now: _Explanation, tried: _Explanation) -> _Explanation:
-        """Return the better of the explanation so far and the same begun at the latent classes of another one."""
-        workers = now.reading.workers
-        start = Start(np.ones(len(workers.follows)), now.copies, workers.vote_classes, reading=tried.reading.workers)
-        again = self.explain(read_from(self.method, self.engine, start, self.progress))
-        return max(now, again, key=lambda one: one.evidence)
-
-
-def _described(search: _Search, found: _Explanation, plain: Reading) -> Reading:
-    """Return the reading, with what is known about the followers."""
-    follows = found.copies.follows
-    agreed, compared, nats = np.zeros((3, len(follows)))
-    for members, of_block in zip(found.blocks, found.nats, strict=True):
-        for one in members:
-            if follows[one] >= 0:
-                both = search.said.between(int(follows[one]), one)
-                agreed[one], compared[one], nats[one] = np.trace(both), both.sum(), of_block
-    ending: Ending = found.reading.ending
-    differ = partial(_count_different, search.method, ending.workers, plain.workers)
-    (changed,) = search.engine.add_labels(differ, "comparing readings")
-    copying = Copying(agreed, compared, nats, int(changed[0]), plain.workers)
-    return replace(found.reading, ending=replace(ending, workers=replace(ending.workers, copying=copying)))
+    def _fit_independent(self, now: _Explanation, m1: _Explanation) -> _Explanation:
+        """Read the votes as they are read now, but begin at the latent classes of M1."""
+        weights, votes = np.ones(len(now.copies.follows)), now.reading.workers.vote_classes
+        start = Start(weights, now.copies, votes, reading=m1.reading.workers)
+        return self.explain(read_from(self.method, self.engine, start, self.progress))
 
 
 def _count_different(method: Any, one: Any, other: Any, labels: Labels) -> tuple[Array]:

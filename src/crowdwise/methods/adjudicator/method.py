@@ -46,8 +46,9 @@ from .constants import FEW_CLASSES
 from .copies import Copies, count_blocks_once, count_exact_copies_once, count_samples
 from .explaining import explain_latent, explain_pool
 from .few_classes import FewClasses, PullCounts
-from .followers import can_follow, leave_out_followers, still_following, with_agreements
+from .followers import can_follow, leave_out_followers
 from .further_labels import TypesOfItems
+from .joint_counts import still_following, with_agreements
 from .many_classes import NamedCounts
 from .padding import pad, unpad
 from .readings import Reading, best_reading, has_readings, is_doubtful, other_readings, plausible_readings, read_votes
@@ -241,7 +242,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
             pairs = engine.add_labels(count_pairs, "comparing workers")
         copies = self.count_copies(engine, votes, pairs)
         if self.copies == "evidence":
-            copies = copies.with_known(still_following(engine, len(votes.given)))
+            copies = copies.with_known(still_following(engine))
         plain = read_votes(self, engine, votes, copies, progress)
         if engine.known.earlier is not None:  # the evidence is about these labels, not earlier ones
             return plain

@@ -1,8 +1,8 @@
-"""Other readings of the same labels: the iterations begun elsewhere, and which of these readings to take.
+"""`Reading`: what the iterations end with, for one start; other starts, and which of the readings to take.
 
-The iterations climb to a summit, which need not be the highest. If workers copy each other, the votes may lead to a
-reading in which most votes are wrong. Then the iterations begin again where groups of workers who agree outvote the
-others, and a reading that explains the labels better and keeps more of the votes is taken instead.
+The iterations climb to a local maximum. If workers copy each other, the votes may lead to a reading in which most votes
+are wrong. Then the iterations begin again where groups of workers who agree outvote the others, and a reading that
+explains the labels better and keeps more of the votes is taken instead.
 """
 
 from collections.abc import Iterator
@@ -57,7 +57,7 @@ class Reading:
 
     @property
     def workers(self) -> FewClasses:
-        """The workers' parameters."""
+        """The workers' parameters; they are `FewClasses` if readings can be compared."""
         workers: FewClasses = self.ending.workers
         return workers
 
@@ -74,22 +74,18 @@ class Reading:
     @property
     def evidence(self) -> float:
         """The logarithm of the probability of the labels, with the workers' logits integrated out approximately."""
-        following: FewClasses = self.ending.next_workers
-        return -float(following.objective[0]) - following.penalty
+        after: FewClasses = self.ending.next_workers
+        return -float(after.objective[0]) - after.penalty
 
-    def explains_more_than(self, other: "Reading") -> bool:
-        """Whether the labels are clearly more probable than in another reading."""
-        return self.can_be_compared and self.evidence > other.evidence + _CLEARLY_BETTER
-
-    def explains_no_less_than(self, other: "Reading") -> bool:
-        """Whether the labels are at least about as probable as in another reading."""
-        return self.can_be_compared and self.evidence > other.evidence - _ABOUT_AS_GOOD
+    def explains_more(self, other: "Reading", by: float) -> bool:
+        """Whether the evidence is higher than that of another reading by more than this."""
+        return self.can_be_compared and self.evidence > other.evidence + by
 
     @property
     def kept(self) -> float:
         """The share of the votes that the latent classes keep, as the mean of the items."""
-        following: FewClasses = self.ending.next_workers
-        return following.kept
+        after: FewClasses = self.ending.next_workers
+        return after.kept
 
     @property
     def informedness(self) -> float:
@@ -100,15 +96,7 @@ class Reading:
 
 
 def read_votes(method: Any, engine: Engine, votes: Any, copies: Copies, progress: Progress | None) -> Reading:
-    """Iterate from the votes.
-
-    Args:
-        method: The adjudicator.
-        engine: The engine.
-        votes: The counts of the shares of the votes.
-        copies: Which workers count as less than one.
-        progress: Called after each iteration.
-    """
+    """Iterate from the votes; `votes` are the counts of their shares."""
     if copies.counts_all():
         first = method.estimate(votes, None, np.zeros(0))
         return Reading(method.iterate_from(first, engine, progress), _plurality(votes))
@@ -116,19 +104,19 @@ def read_votes(method: Any, engine: Engine, votes: Any, copies: Copies, progress
 
 
 def read_from(method: Any, engine: Engine, start: Start, progress: Progress | None) -> Reading:
-    """Iterate from elsewhere than the plain votes."""
+    """Iterate from elsewhere than the shares of the votes."""
     counts, change = engine.sweep(start)
     first = method.estimate(counts, start, change)
     return Reading(method.iterate_from(first, engine, progress), _plurality(counts))
 
 
 def _plurality(votes: Any) -> float:
-    """The share of the votes that the largest first scores keep, as the mean of the items."""
+    """The share of the votes that the most frequent answers keep, as the mean of the items."""
     return float(votes.totals[LARGEST] / votes.totals[ITEMS])
 
 
 def read_items(method: Any, workers: Any, labels: Labels) -> tuple[Array, Array]:
-    """Return two arrays (items): the answers that follow from what is believed of the workers, and their scores."""
+    """Return two arrays (items): the answers, given the workers' parameters, and their scores."""
     scores = method.finish(labels, method.rescore(labels, workers), workers).scores
     if labels.gold is not None:
         scores = clamped_scores(labels.gold, scores)
@@ -166,24 +154,26 @@ def plausible_readings(method: Any, engine: Engine) -> Iterator[tuple[str, Readi
     votes, _ = engine.sweep(None)
     plain = read_votes(method, engine, votes, method.count_copies(engine, votes), None)
     yield AS_THEY_ARE, plain
-    once = count_blocks_once(engine, len(votes.given))
-    everybody = Copies.none(len(votes.given))
+    n_workers = len(votes.given)
     ways = (
-        ("with workers who agree too often counted once (--set copies=once)", once),
-        ("with every worker counted for itself, exact copies too", everybody),
+        ("with workers who agree too often counted once (--set copies=once)", count_blocks_once(engine, n_workers)),
+        ("with every worker counted for itself, exact copies too", Copies.none(n_workers)),
     )
     for how, copies in ways:
         if (copies.exponents != plain.workers.exponents).any():
             yield how, read_votes(method, engine, votes, copies, None)
     for other in other_readings(method, engine, plain, None) if plain.can_be_compared else ():
-        if other.explains_no_less_than(plain) and other.informedness >= _LEAST_INFORMED * plain.informedness:
+        informed = other.informedness >= _LEAST_INFORMED * plain.informedness
+        if informed and other.explains_more(plain, -_ABOUT_AS_GOOD):
             yield "following another group of workers", other
 
 
 def best_reading(plain: Reading, others: list[Reading]) -> Reading:
     """The reading with the largest evidence among those that are clearly better and keep clearly more of the votes."""
     better = [
-        other for other in others if other.explains_more_than(plain) and other.kept > plain.kept + _CLEARLY_CLOSER
+        other
+        for other in others
+        if other.explains_more(plain, _CLEARLY_BETTER) and other.kept > plain.kept + _CLEARLY_CLOSER
     ]
     return max(better, key=lambda reading: reading.evidence, default=plain)
 
