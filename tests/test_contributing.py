@@ -1,5 +1,6 @@
 """The four examples of CONTRIBUTING.md: a method, a file format, an importer and a section, put where the page says."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -30,8 +31,14 @@ def package(tmp_path: Path) -> Path:
 def run(package: Path, code: str) -> str:
     """Run code in a process of its own that imports the copy; returns what it prints."""
     where = f"import sys; sys.path.insert(0, {str(package.parent)!r})\n"
+    environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYSPARK_PYTHON": sys.executable}  # for executors
     done = subprocess.run(
-        [sys.executable, "-c", where + code], cwd=package.parent.parent, capture_output=True, text=True, check=False
+        [sys.executable, "-c", where + code],
+        cwd=package.parent.parent,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -48,6 +55,7 @@ def append(path: Path, pattern: str, replacement: str) -> None:
 @pytest.mark.slow
 def test_a_method_is_a_file(package: Path) -> None:
     (package / "methods" / "cautious_vote.py").write_text(METHOD)
+    assert len(METHOD.splitlines()) < 60
     run(package, CHECK)
     said = run(
         package,
@@ -62,6 +70,23 @@ def test_a_method_is_a_file(package: Path) -> None:
     assert "['memory', 'disk', 'spark']" in said
     assert "caution: How many imagined labels" in said
     assert "caution=0 is not a number above 0." in said
+
+
+@pytest.mark.parametrize("engine", ["disk", pytest.param("spark", marks=pytest.mark.spark)])
+@pytest.mark.slow
+def test_the_method_runs_on_every_engine(package: Path, engine: str) -> None:
+    (package / "methods" / "cautious_vote.py").write_text(METHOD)
+    run(
+        package,
+        "import numpy as np, crowdwise as cw\n"
+        "cw.simulate(60, 8, 3, seed=1).rows.write_csv('votes.csv')\n"
+        "method = cw.CautiousVote(max_iterations=3)\n"
+        "memory = method.fit(cw.read_labels('votes.csv'), warn=False).to_frame().sort('item')\n"
+        f"labels = cw.read_labels('votes.csv', engine={engine!r})\n"
+        "there = method.fit(labels, warn=False).lazy().collect().sort('item')\n"
+        "assert there['label'].to_list() == memory['label'].to_list()\n"
+        "assert np.allclose(there['score'], memory['score'], rtol=0, atol=1e-9)\n",
+    )
 
 
 @pytest.mark.slow

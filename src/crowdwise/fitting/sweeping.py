@@ -117,7 +117,9 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
 
     def empty_counts(self, labels: Labels, workers: Workers | None) -> Counts:
         """The counts of no items, which `sweep` adds to; `workers` is None in the first sweep."""
-        return self.count(labels.slice(0, 0), np.zeros((0, self.width(labels))))
+        none: Any = self.count(labels.slice(0, 0), np.zeros((0, self.width(labels))))
+        counts: Counts = none._make(np.zeros(total.shape) for total in none)
+        return counts
 
     def sweep(self, labels: Labels, scores: Array, workers: Workers | None, counts: Counts) -> Array:
         """E step: overwrite the scores of these items, and add their sufficient statistics to the counts.
