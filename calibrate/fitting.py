@@ -14,7 +14,7 @@ from crowdwise.analysis.calibration_measures import CalibrationMeasures, measure
 from crowdwise.numerics import Array
 from crowdwise.results.calibration import FORMS, LEVELS, Constant, Form, transform
 from crowdwise.results.pooling import Weights, pooled
-from crowdwise.results.ties import TIE
+from crowdwise.results.ranking import TIE
 
 from .measuring import Measured
 from .spread import LeftOut, covered, spread

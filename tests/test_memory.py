@@ -14,8 +14,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.fitting.restarts import Fitted, best_of
-from crowdwise.results.convergence import Convergence
-from crowdwise.results.result import Ending
+from crowdwise.results.ending import Convergence, Ending
 from crowdwise.testing import on_threads
 
 

@@ -138,7 +138,7 @@ def test_what_the_adjudicator_foresees_starts_from_its_own_answers(crowd: cw.Lab
     foresight = foresee(found, crowd)
     outlook = foresight.outlook
     assert np.allclose(outlook.said.sum(axis=2), 1)
-    now = foresight.read(outlook.weigh(0, crowd.n_items) @ outlook.answers, outlook.votes)
+    now = foresight.read(outlook.states(0, crowd.n_items) @ outlook.answers, outlook.votes)
     assert np.allclose(now[crowd.numbering.item_places], found.probabilities, atol=1e-12)
     future = simulate_future(foresight, np.ones(crowd.n_items, bool), 0)
     assert future.confidence[0].mean() == pytest.approx(found.confidence.mean(), abs=1e-9)

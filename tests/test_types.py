@@ -69,7 +69,7 @@ result = cw.BWA().fit(labels)
 cw.report(labels, result)  # Argument 1 to "report" has incompatible type "Labels"
 cw.plot(result, "workrs")  # incompatible type "Literal['workrs']"
 cw.BWA(prior=3)  # Unexpected keyword argument "prior" for "BWA"
-result.method.sumary  # "Maker" has no attribute "sumary"
+result.method.sumary  # "AnyMethod" has no attribute "sumary"
 cw.aggregate(labels, strct=True)  # Unexpected keyword argument "strct"
 cw.aggregate(labels).labls  # "Result" has no attribute "labls"
 cw.METHODS["bwa"].sumary  # "type[Method]" has no attribute "sumary"

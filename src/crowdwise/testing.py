@@ -33,7 +33,7 @@ from .errors import CallError, DataError
 from .fitting.method import Method, Reference
 from .fitting.parameters import parameters_of
 from .numerics import Array
-from .results.inferred import Inferred
+from .results.in_parts import Inferred
 from .results.result import Result
 
 # Rows of labels: each is an item, a worker, and the class that the worker said.

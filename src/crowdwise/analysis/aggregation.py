@@ -20,7 +20,7 @@ from ..fitting.method import Method
 from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
 from .cautions import cautions

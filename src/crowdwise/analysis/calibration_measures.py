@@ -8,7 +8,7 @@ import numpy as np
 from ..data.reading_report import several
 from ..data.truths import read_truth
 from ..numerics import Array
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from ..results.result import Result
 from .evaluation import Matched, hits, match
 from .pairing import require_result

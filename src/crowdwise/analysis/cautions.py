@@ -9,7 +9,7 @@ from ..data.reading_report import several
 from ..families.dependence.pairs import pairs_refusal
 from ..methods.adjudicator import AS_THEY_ARE
 from ..results.calibration import is_calibrated
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from ..results.result import Result
 from .findings import Findings
 from .pairing import require_result, same_labels

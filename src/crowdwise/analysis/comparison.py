@@ -17,7 +17,7 @@ from ..errors import CallError, DataError
 from ..fitting.gold import GOLD_WEIGHT, check_gold, check_weight
 from ..fitting.method import Method
 from ..methods import METHODS, as_method
-from ..results.convergence import RAN_OUT
+from ..results.ending import RAN_OUT
 from ..results.intervals import wilson
 from ..results.result import Result
 from .calibration_measures import measures

@@ -14,8 +14,7 @@ from ..data.votes import shares
 from ..methods.mv import MajorityVote
 from ..numerics import Array
 from ..results.quality import MOST_TO_COMPARE, count_outvoted, is_deciding
-from ..results.ranking import best_two
-from ..results.ties import TIE
+from ..results.ranking import TIE, best_two
 from .blocks import Block
 
 

@@ -17,8 +17,8 @@ from ..caution import Caution
 from ..data.ids import codes_of
 from ..errors import CallError, DataError
 from ..numerics import Array
-from ..results.inferred import Inferred
-from ..results.result import TIE
+from ..results.in_parts import Inferred
+from ..results.ranking import TIE
 from ..results.tables import ResultTables
 from .costs import Costs, align, read_costs
 from .ordinal import Measure, Ordinal

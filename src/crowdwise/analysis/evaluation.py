@@ -11,7 +11,7 @@ from ..data.truths import read_truth
 from ..errors import DataError, quoted
 from ..numerics import Array
 from ..results.gold import Share
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from ..results.result import Result
 from .pairing import require_result
 

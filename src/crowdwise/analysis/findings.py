@@ -11,7 +11,7 @@ from ..caution import Caution
 from ..data.crowd import Crowd
 from ..data.labels import Labels
 from ..families.dependence.pairs import is_quick_to_compare, pairs_refusal
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from .blocks import Block, Dependence, blocks
 from .deciders import deciders
 from .followers import Followers

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ..data.numbers import Numbers
 from ..errors import CallError, DataError
 from ..fitting.method import Method
-from ..results.convergence import RAN_OUT
+from ..results.ending import RAN_OUT
 from .comparison import WARM_UP_ITEMS
 from .numeric_evaluation import numeric_errors
 

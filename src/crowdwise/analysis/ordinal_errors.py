@@ -10,7 +10,7 @@ import polars as pl
 from ..data.ids import codes_of
 from ..data.truths import read_truth
 from ..numerics import Array
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from ..results.result import Result
 from .costs import Costs
 from .decisions import cheapest

@@ -11,7 +11,7 @@ from ..data.labels import Labels
 from ..data.truths import read_truth
 from ..errors import CallError, DataError, did_you_mean, require_extra, shown
 from ..numerics import Array
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from ..results.numeric_result import NumericResult
 from .condensing import bins, evenly, most_common, names_as_text
 from .evaluation import match

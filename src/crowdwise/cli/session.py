@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..data.crowd import Crowd
     from ..fitting.method import Method
     from ..results.history import History
-    from ..results.inferred import Inferred
+    from ..results.in_parts import Inferred
     from .terminal import Terminal
 
 # The options that only some engines use, and these engines.
@@ -318,7 +318,7 @@ def fit(
 def require_convergence(rows: Iterable[Mapping[str, Any]], reading: Reading) -> None:
     """Raise `DataError` if a method of a comparison ran out of iterations, and --strict was given."""
     from ..errors import DataError
-    from ..results.convergence import RAN_OUT
+    from ..results.ending import RAN_OUT
 
     late = [row["method"] for row in rows if row["ending"] == RAN_OUT]
     if reading.strict and late:

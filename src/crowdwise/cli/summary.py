@@ -13,7 +13,7 @@ from ..analysis.ordinal_errors import OrdinalErrors
 from ..caution import Caution
 from ..data.crowd import Crowd
 from ..results.gold import Share
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from .terminal import Terminal
 
 # What tables on the screen do without where it is too narrow for unbroken names, the least important first. Files and

@@ -31,7 +31,7 @@ from ..data.truths import RANDOM, read_truth
 from ..errors import CallError, DataError, quoted, shortened
 from ..numerics import Array
 from ..results.gold import GoldCheck, Share, clearly_better
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from ..results.quality import accuracies_by, quality_by
 from ..results.recalibration import Recalibration
 from ..results.result import Quality

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from ..numerics import Array
-from ..results.convergence import Convergence
+from ..results.ending import Convergence
 from ..results.learned import Learned
 
 # Called with the number of the iteration and the change in it, after each iteration.

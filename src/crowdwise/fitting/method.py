@@ -6,7 +6,7 @@ the report's last section and the docs are made from these.
 """
 
 import logging
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, replace
 from functools import partial
@@ -22,14 +22,11 @@ from ..data.labels import Labels
 from ..data.numbers import Numbers
 from ..data.reading import as_crowd
 from ..errors import CallError, DataError
-from ..numerics import Array
 from ..parallel import require_threads
-from ..results.contributions import Contributions
-from ..results.finite import out_of_range
-from ..results.in_parts import ResultInParts
-from ..results.inferred import Inferred
+from ..results.any_method import AnyMethod
+from ..results.ending import out_of_range
+from ..results.in_parts import Inferred, ResultInParts
 from ..results.numeric_result import NumericResult
-from ..results.outlook import Outlook
 from ..results.result import Result
 from . import parameters
 from .fit_cautions import cautions_of_fit
@@ -89,21 +86,15 @@ class OfNumbers:
     numeric: ClassVar[bool] = True
 
 
-class Method(ABC):
+class Method(AnyMethod):
     """The base of all methods. A subclass is a frozen dataclass whose fields are declared by `parameter`."""
 
-    # The method's name on the command line; None if it is not in the table of methods because another method runs it.
-    key: ClassVar[str | None] = None
-    # What the method does, in one sentence that begins with its name.
-    summary: ClassVar[str]
     paper: ClassVar[Reference]
     # Whether labels and answers are numbers instead of classes; see `OfNumbers`.
     numeric: ClassVar[bool] = False
     # Whether the method adds up fractions. The last bits of such sums depend on the order of their terms; sums of whole
     # numbers do not, so that a method with no other need not be given items and workers in an order of their own.
     adds_fractions: ClassVar[bool] = True
-    # Whether the quality of a worker is an estimate of its accuracy. If False, it is its agreement with the answers.
-    measures_accuracy: ClassVar[bool] = True
     # Iterations end when the change in one of them is no more than the tolerance, or when they run out. Methods that
     # iterate declare the first two as parameters.
     tolerance: float
@@ -251,17 +242,9 @@ class Method(ABC):
         """
         return False
 
-    @property
-    def calibrated_as(self) -> str:
-        """Which constant of results/calibration.toml turns the scores into confidence; by default, that of the key.
-
-        A variant whose scores are much sharper, or mean something else, has a constant of its own.
-        """
-        return self.key or type(self).__name__
-
     def limits(self) -> Limits:
         """What the method cannot do, with these parameters."""
-        explains = type(self).contributions is not Method.contributions
+        explains = type(self).contributions is not AnyMethod.contributions
         return Limits(
             no_history="because it counts nothing that could be added up",
             unexplained="" if explains else "given its parameters, its scores are no sums over the votes",
@@ -301,25 +284,3 @@ class Method(ABC):
     def cautions(self, result: Any, labels: Crowd) -> list[Caution]:
         """Return what this method found out about the workers that its user should know."""
         return list(result.workers.cautions(labels.names))
-
-    def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
-        """What each vote on one item adds to the score of every class.
-
-        Only methods whose scores are sums over the votes have this; for the others, `Limits.unexplained` says why not.
-
-        Args:
-            one: The labels of that item alone.
-            item: The number of the item among all items.
-            workers: What the method learned of the workers.
-        """
-        raise NotImplementedError
-
-    def outlook(self, labels: Labels, workers: Any, asked: Array) -> Outlook | None:
-        """What the method expects of further labels; None if its probabilities and confusion matrices say all.
-
-        Args:
-            labels: The labels of all items; items and workers are in the order of their numbers.
-            workers: What the method learned of the workers, in the same order.
-            asked: The numbers of the workers who may be asked.
-        """
-        return None

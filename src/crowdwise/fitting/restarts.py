@@ -12,7 +12,7 @@ import polars as pl
 from ..data.labels import Labels
 from ..numerics import Array
 from ..parallel import thread_count
-from ..results.result import Ending
+from ..results.ending import Ending
 from .engines.memory import MemoryEngine
 from .iterations import Progress
 from .sweeping import AnySweeping

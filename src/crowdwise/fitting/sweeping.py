@@ -17,10 +17,11 @@ from ..data.crowd import Crowd
 from ..data.labels import Labels
 from ..data.votes import shares
 from ..numerics import Array
+from ..results.ending import Ending
 from ..results.history import require_shape
-from ..results.inferred import Inferred
+from ..results.in_parts import Inferred
 from ..results.learned import ClassAxes, Learned
-from ..results.result import Ending, Scale
+from ..results.result import Scale
 from .engines.base import Engine, open_engine
 from .iterations import Progress, Step, run_steps
 from .limits import Limits

@@ -8,9 +8,8 @@ import numpy as np
 from ..data.labels import Labels
 from ..data.votes import shares
 from ..numerics import Array
-from ..results.convergence import Convergence
+from ..results.ending import Convergence, Ending
 from ..results.learned import Learned
-from ..results.result import Ending
 from .engines.base import Engine
 from .iterations import Progress
 from .limits import Limits

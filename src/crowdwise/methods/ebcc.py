@@ -27,7 +27,8 @@ from ..fitting.restarts import Fitted, attempts_at_once, best_of, by_name, fit_f
 from ..fitting.sweeping import Finished, Statistics, SweepingMethod, if_known
 from ..numerics import Array
 from ..numerics.softmax import softmax
-from ..results.result import Ending, Result
+from ..results.ending import Ending
+from ..results.result import Result
 
 # A subtype whose log probability is this much below that of the best one is left out: it would be lost in rounding
 # anyway, and most subtypes of an item are that unlikely.

@@ -16,7 +16,7 @@ from ..data.labels import Labels
 from ..data.votes import shares
 from ..fitting.method import Method
 from ..methods.mv import MajorityVote
-from ..results.convergence import Convergence
+from ..results.ending import Convergence
 from ..results.learned import Learned
 from ..results.result import Result
 

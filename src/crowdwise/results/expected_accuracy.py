@@ -1,12 +1,8 @@
 """`ExpectedAccuracy`: how many inferred labels are right, as far as can be told without a truth, with intervals.
 
 Two things make the share of right labels differ from the mean confidence m of N items: chance, and that confidence is
-right on average over crowds, but not on each of them. On the scale theta = arcsin sqrt(m), both are about as large for
-any m. SPREAD is how far off other crowds were (results/calibration.toml has it for each method), z the quantile of the
-normal distribution for the level of the interval:
-
-    h = sqrt(SPREAD^2 + z^2 / (4 N));   ends sin^2(max(theta - h, 0)) and sin^2(min(theta + h, pi/2))
-
+right on average over crowds, but not on each of them. The interval is that of intervals.py for N observations; SPREAD
+is how far off other crowds were (results/calibration.toml has it for each method), z the quantile for its level.
 Confidence that was fitted to g random items of known class is closer: with sigma^-2 = (SPREAD / z)^-2 + 4 g, SPREAD is
 z sigma.
 """
@@ -16,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from . import calibration
+from .intervals import arcsine_interval
 
 # The quantiles of the normal distribution for intervals of so many percent.
 QUANTILES: Final = {80: 1.2816, 95: 1.96}
@@ -99,5 +96,5 @@ def interval(mean: float, items: int, spread: float, level: int) -> tuple[float,
     >>> [round(end, 2) for end in interval(0.69, 1000, 0.157, 80)], [round(end, 2) for end in interval(0.8, 100, 0, 95)]
     ([0.54, 0.82], [0.72, 0.87])
     """
-    theta, half = math.asin(math.sqrt(mean)), math.sqrt(spread**2 + QUANTILES[level] ** 2 / (4 * items))
-    return math.sin(max(theta - half, 0.0)) ** 2, math.sin(min(theta + half, math.pi / 2)) ** 2
+    low, high = arcsine_interval(mean, items, spread, QUANTILES[level])
+    return float(low), float(high)

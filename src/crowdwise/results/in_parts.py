@@ -4,7 +4,7 @@ from abc import abstractmethod
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -17,9 +17,8 @@ from ..data.votes import agreements, votes_per_item, votes_per_worker
 from ..numerics import Array
 from . import calibration
 from .calibration import Scale
-from .convergence import Convergence
+from .ending import Convergence, Ending, check_finite
 from .expected_accuracy import ExpectedAccuracy
-from .finite import check_finite
 from .gold import GoldCheck, fitted_to
 from .history import Counted, History
 from .learned import AnyLearned
@@ -34,9 +33,9 @@ from .quality import (
     count_right_by,
     quality_by,
 )
-from .ranking import best_two
+from .ranking import TIE, best_two
 from .recalibration import Recalibration
-from .result import TIE, Ending, Quality, Result
+from .result import Quality, Result
 from .tables import ResultTables
 from .worker_errors import WorkerErrors
 
@@ -405,3 +404,7 @@ class ResultInParts(ResultTables):
             f"{kind}{self.where}({self.n_items:,} items, {len(self.names.workers):,} workers by {self.method!r}; "
             f"{self.convergence})"
         )
+
+
+# What a method for classes returns: in memory, and on disk or in a cluster. `Result` describes the members.
+Inferred: TypeAlias = Result | ResultInParts

@@ -1,4 +1,10 @@
-"""`wilson`: a 95 % interval of a share, such as the share of answers that are right."""
+r"""Intervals of shares, such as the share of answers that are right: `wilson`, and `arcsine_interval`.
+
+On the scale theta = arcsin sqrt(share), an error is about as large for any share. With SPREAD for how far off the share
+is besides chance, n observations and the quantile z of the normal distribution,
+
+    h = sqrt(SPREAD^2 + z^2 / (4 n));   ends sin^2(max(theta - h, 0)) and sin^2(min(theta + h, pi/2))
+"""
 
 from typing import Any, Final
 
@@ -21,3 +27,18 @@ def wilson(right: Any, count: Any) -> tuple[Any, Any, Any]:
     half = np.sqrt(unit * share * (1 - share) + unit**2 / 4) / (1 + unit)
     # Without this, rounding errors could make the lower end larger than the share, or the upper end smaller.
     return share, np.minimum(share, middle - half), np.maximum(share, middle + half)
+
+
+def arcsine_interval(share: Any, count: Any, spread: float, z: float) -> tuple[Any, Any]:
+    """Return the two ends of the interval above; `share` and `count`, which is n, may be arrays.
+
+    >>> [round(float(end), 2) for end in arcsine_interval(0.8, 100, 0.0, NORMAL)]
+    [0.72, 0.87]
+    """
+    half = np.sqrt(spread**2 + z**2 / (4 * count))
+    return arcsine_shift(share, -half), arcsine_shift(share, half)
+
+
+def arcsine_shift(share: Any, by: Any) -> Any:
+    """Return the share whose arcsin sqrt is larger by so much, within 0 and 1; both may be arrays."""
+    return np.sin(np.clip(np.arcsin(np.sqrt(share)) + by, 0.0, np.pi / 2)) ** 2

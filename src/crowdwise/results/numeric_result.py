@@ -11,11 +11,10 @@ from ..data.names import Names
 from ..data.numbering import Numbering
 from ..errors import CallError
 from ..numerics import Array
-from .convergence import Convergence
-from .finite import check_finite
+from .any_method import AnyMethod
+from .ending import Convergence, check_finite
 from .intervals import NORMAL
 from .learned import AnyLearned
-from .maker import Maker
 from .tables import ResultTables, shown_in_notebook
 from .worker_errors import WorkerErrors
 
@@ -40,7 +39,7 @@ class NumericResult(ResultTables):
     [(1, 2.0, 2), (2, 5.0, 2)]
     """
 
-    method: Maker
+    method: AnyMethod
     names: Names
     values: Array
     variance: Array

@@ -26,15 +26,12 @@ All of that assumes independent errors. In real crowds workers err together, on 
 then the answers are wrong more often than the labels show. Calibrated confidence says how often answers are right in
 crowds with known truth. So the quality of a worker is the accuracy by calibrated probabilities, and it never says that
 the labels are better than the answers. Its 95 % interval has one variance with two parts: how few labels there are, and
-how far calibration is off in other crowds. On the arcsine scale, with n the effective number of labels,
-
-    theta = arcsin sqrt(quality);  h = sqrt(SPREAD^2 + z^2 / (4 n));  ends sin^2(theta - h), sin^2(theta + h)
-
-SPREAD is that of the 80 % interval of the method's expected accuracy (results/calibration.toml): the accuracy of a
-worker is off by less than that of all answers, so that it holds more than 90 % of the workers of crowds with known
-truth; `python -m calibrate.coverage` measures it (docs/confidence.md). g random items of known class make it smaller:
-(SPREAD / z)^-2 grows by 4 g. The estimate that assumes independent errors is for comparing workers with each other,
-because errors that they share concern all of them.
+how far calibration is off in other crowds: it is the one of intervals.py, with n the effective number of labels. SPREAD
+is that of the 80 % interval of the method's expected accuracy (results/calibration.toml): the accuracy of a worker is
+off by less than that of all answers, so that it holds more than 90 % of the workers of crowds with known truth; `python
+-m calibrate.coverage` measures it (docs/confidence.md). g random items of known class make it smaller: (SPREAD / z)^-2
+grows by 4 g. The estimate that assumes independent errors is for comparing workers with each other, because errors that
+they share concern all of them.
 """
 
 from collections.abc import Callable
@@ -48,7 +45,7 @@ from ..data.votes import agreements
 from ..numerics import Array
 from . import calibration
 from .expected_accuracy import fitted_spread
-from .intervals import NORMAL
+from .intervals import NORMAL, arcsine_interval
 from .quality_model import expected_right, said_by_others
 from .result import Quality
 
@@ -260,10 +257,8 @@ def quality_interval(calibrated_as: str, value: Array, strength: Array, gold: in
         gold: The number of random items of known class that confidence was fitted to.
     """
     spread = fitted_spread(calibration.constant(calibrated_as).spreads[80], 95, gold)
-    half = np.sqrt(spread**2 + NORMAL**2 / (4 * strength))
-    angle = np.arcsin(np.sqrt(value))
-    ends = np.sin(np.maximum(angle - half, 0.0)) ** 2, np.sin(np.minimum(angle + half, np.pi / 2)) ** 2
-    return np.minimum(ends[0], value), np.maximum(ends[1], value)
+    low, high = arcsine_interval(value, strength, spread, NORMAL)
+    return np.minimum(low, value), np.maximum(high, value)
 
 
 def measure_quality(

@@ -1,9 +1,15 @@
-"""The best two classes of every item."""
+"""The best two classes of every item, and how close two scores are that are taken for the same."""
+
+from typing import Final
 
 import numpy as np
 
 from ..numerics import Array
 from ..numerics.twins import exact_twin
+
+# Two scores are tied if they differ by less than this, relative to the larger one. Equal scores may differ by rounding
+# errors, which depend on the order of addition and grow with the iterations.
+TIE: Final = 1e-7
 
 
 @exact_twin("crowdwise.results.ranking_kernel")

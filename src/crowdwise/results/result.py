@@ -18,38 +18,16 @@ from ..data.numbering import Numbering, inverse
 from ..errors import CallError
 from ..numerics import Array
 from . import calibration
+from .any_method import AnyMethod
 from .calibration import Scale as Scale  # part of what a result is, and so of this module
-from .convergence import Convergence
+from .ending import Convergence, check_finite
 from .expected_accuracy import ExpectedAccuracy
-from .finite import check_finite
 from .gold import GoldCheck, fitted_to
 from .history import Counted, History
 from .learned import AnyLearned, Learned
-from .maker import Maker
-from .ranking import best_two
+from .ranking import TIE, best_two
 from .recalibration import Recalibration
 from .tables import ResultTables, shown_in_notebook
-from .ties import TIE as TIE  # part of what a result is, and so of this module
-
-
-@dataclass(frozen=True, eq=False)
-class Ending:
-    """What the iterations of a method end with, in addition to the scores.
-
-    Attributes:
-        workers: The workers' parameters that gave the final scores, a `Learned`.
-        convergence: How the iterations ended.
-        objective: The objective of the final scores: one value, one value per class, or empty if there is none.
-        next_workers: The workers' parameters that follow from the final scores, and that another iteration would start
-            from; None if there were no iterations.
-        counts: What the last sweep counted; None if there were no iterations.
-    """
-
-    workers: Any
-    convergence: Convergence
-    objective: Array
-    next_workers: Any = None
-    counts: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +107,7 @@ class Result(ResultTables):
     ['x', 'y']
     """
 
-    method: Maker
+    method: AnyMethod
     names: Names
     scores: Array
     scale: Scale
@@ -399,7 +377,7 @@ class Result(ResultTables):
         """
         return replace(self, gold_check=check, measure_quality=measure_quality or self.measure_quality)
 
-    def credited_to(self, method: Maker) -> "Result":
+    def credited_to(self, method: AnyMethod) -> "Result":
         """Return a copy that names another method as its `method`: one that left its work to this method."""
         return replace(self, method=method)
 

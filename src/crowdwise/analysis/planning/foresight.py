@@ -16,8 +16,8 @@ from ...data.numbering import Numbering, inverse
 from ...errors import DataError
 from ...numerics import Array
 from ...results import calibration
+from ...results.any_method import Outlook
 from ...results.learned import Learned
-from ...results.outlook import Outlook
 from ...results.result import Result
 
 # With more classes than this, an item has its most probable classes and all others as one class.
@@ -85,7 +85,7 @@ class Foresight:
             # (states, outcomes * numbers): an outcome and an answer, if the item is in this state
             joint = (chance[:, :, None] * answers[:, None]).reshape(n_states, -1)
             for first, last in self.parts(self.n_items, joint.shape[1]):
-                weights, votes = self.outlook.weigh(first, last), self.outlook.votes[first:last]
+                weights, votes = self.outlook.states(first, last), self.outlook.votes[first:last]
                 now = _gained(self.read(weights @ answers, votes), costs).argmax(axis=1)
                 likely = weights @ chance  # (items, outcomes)
                 means = (weights @ joint).reshape(-1, n_numbers) / np.maximum(likely, _TINY).reshape(-1, 1)
@@ -140,7 +140,7 @@ def foresee(result: Result, labels: Labels, asked: int | None = None) -> Foresig
         said = np.stack([_coin(one, labels.n_classes, probabilities.shape[1]) for one in quality.tolist()])
     states = probabilities.shape[1]
     plain = Outlook(
-        weigh=lambda first, last: probabilities[first:last],
+        states=lambda first, last: probabilities[first:last],
         said=said,
         answers=np.eye(states),
         read=lambda means, _votes: means,

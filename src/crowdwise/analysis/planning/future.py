@@ -49,7 +49,7 @@ def simulate_future(foresight: Foresight, is_open: Array, seed: int) -> Future:
     runs = int(np.clip(_WORK // (n_states * n_classes), _FEWEST_RUNS, _MOST_RUNS))
     draws = -(-runs // n_items)
     random = np.random.default_rng(seed)
-    weights = np.concatenate([outlook.weigh(*part) for part in foresight.parts(int(items[-1]) + 1)])[items]
+    weights = np.concatenate([outlook.states(*part) for part in foresight.parts(int(items[-1]) + 1)])[items]
     votes = outlook.votes[items]
     confidence = np.zeros((len(STEPS), n_items))
     at_once = max(_ROWS // n_items, 1)  # so many draws of all items are made together

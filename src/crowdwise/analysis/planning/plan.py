@@ -3,7 +3,7 @@
 import math
 from dataclasses import asdict, dataclass
 from numbers import Real
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ from ...methods.adjudicator import Adjudicator
 from ...methods.mv import MajorityVote
 from ...numerics import Array
 from ...results.expected_accuracy import QUANTILES, ExpectedAccuracy
+from ...results.intervals import arcsine_shift
 from ...results.result import Result
 from ..pairing import same_labels
 from .foresight import foresee
@@ -190,12 +191,12 @@ def plan(labels: Labels, *, target: float, price: float | None = None, result: R
     now = found.expected_accuracy
     gains = (future.confidence - future.confidence[0]) * (1.0 if foresight.ends is None else LEARNING)
     curve = _curve(now.value, gains.mean(axis=1))
-    off = _Calibration.of(now)
+    off = _deviation(now)
     low, high = _interval(now.value, off, future.confidence[0], gains, wanted)
     ceiling = _ceiling(now.value, future, foresight.ends is not None, float(curve[-1]))
     ceiling = max(ceiling, _by_majority(found, labels))
     missing = 1 - found.confidence[is_open]
-    more, less = ((1 - end) / max(1 - now.value, 1e-9) for end in off.ends(now.value))
+    more, less = ((1 - end) / max(1 - now.value, 1e-9) for end in _ends(now.value, off))
     return Plan(
         target=wanted,
         now=now,
@@ -205,8 +206,8 @@ def plan(labels: Labels, *, target: float, price: float | None = None, result: R
         needed_low=_labels(low, n_items),
         needed_high=_labels(high, n_items),
         ceiling=ceiling,
-        ceiling_low=off.ends(ceiling)[0],
-        ceiling_high=off.ends(ceiling)[1],
+        ceiling_low=_ends(ceiling, off)[0],
+        ceiling_high=_ends(ceiling, off)[1],
         gold=_gold(missing, wanted),
         gold_low=_gold(missing * less, wanted),
         gold_high=_gold(np.minimum(missing * more, 1.0), wanted),
@@ -263,34 +264,28 @@ def _ceiling(now: float, future: Future, shared_errors: bool, last: float) -> fl
     return min(max(now + LEARNING * (future.ceiling - float(future.confidence[0].mean())), last), 1.0)
 
 
-class _Calibration(NamedTuple):
-    """How far expected accuracy may be off, as a standard deviation of arcsin sqrt(accuracy).
+def _deviation(now: ExpectedAccuracy) -> float:
+    """Return how far expected accuracy may be off, as a standard deviation of arcsin sqrt(accuracy).
 
-    Attributes:
-        deviation: The standard deviation.
+    It is what the 80 % interval says; 0 if there is none, because items are few.
     """
-
-    deviation: float
-
-    @classmethod
-    def of(cls, now: ExpectedAccuracy) -> "_Calibration":
-        """Return what the 80 % interval of the expected accuracy says; 0 if there is none, because items are few."""
-        if now.low_80 is None:
-            return cls(0.0)
-        return cls((math.asin(math.sqrt(now.value)) - math.asin(math.sqrt(now.low_80))) / QUANTILES[80])
-
-    def shifted(self, accuracy: float, deviations: Any) -> Any:
-        """Return the accuracy if confidence is off by so many standard deviations."""
-        angle = math.asin(math.sqrt(min(max(accuracy, 0.0), 1.0))) + self.deviation * deviations
-        return np.sin(np.clip(angle, 0.0, math.pi / 2)) ** 2
-
-    def ends(self, accuracy: float) -> tuple[float, float]:
-        """Return the ends of the 80 % interval of an accuracy."""
-        z = QUANTILES[80]
-        return float(self.shifted(accuracy, -z)), float(self.shifted(accuracy, z))
+    if now.low_80 is None:
+        return 0.0
+    return (math.asin(math.sqrt(now.value)) - math.asin(math.sqrt(now.low_80))) / QUANTILES[80]
 
 
-def _interval(now: float, off: _Calibration, before: Array, gains: Array, target: float) -> tuple[float, float]:
+def _shifted(accuracy: float, by: Any) -> Any:
+    """Return the accuracy after confidence turns out to be off by so much on the arcsine scale."""
+    return arcsine_shift(min(max(accuracy, 0.0), 1.0), by)
+
+
+def _ends(accuracy: float, off: float) -> tuple[float, float]:
+    """Return the ends of the 80 % interval of an accuracy."""
+    half = off * QUANTILES[80]
+    return float(_shifted(accuracy, -half)), float(_shifted(accuracy, half))
+
+
+def _interval(now: float, off: float, before: Array, gains: Array, target: float) -> tuple[float, float]:
     """Return the ends of an 80 % interval of how many labels of every item it takes.
 
     Items are resampled, and how far confidence is off is drawn.
@@ -304,7 +299,7 @@ def _interval(now: float, off: _Calibration, before: Array, gains: Array, target
     """
     random = np.random.default_rng(_SEED)
     n_items = len(before)
-    starts = off.shifted(now, random.standard_normal(_RESAMPLES))
+    starts = _shifted(now, off * random.standard_normal(_RESAMPLES))
     found = np.empty(_RESAMPLES)
     for place in range(_RESAMPLES):
         share = random.multinomial(n_items, np.full(n_items, 1 / n_items)) / n_items

@@ -15,8 +15,8 @@ from ...data.labels import Labels
 from ...fitting.method import OfNumbers
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
+from ...results.ending import Ending
 from ...results.learned import Learned, PerWorker
-from ...results.result import Ending
 from ...results.worker_errors import Counted, WorkerErrors, worker_errors
 from ...results.worker_lines import FIRST_SLOPE_PRECISION, precision_of_biases, precision_of_slopes, worker_lines
 from .model import sweep_means

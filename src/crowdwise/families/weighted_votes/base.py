@@ -15,7 +15,8 @@ from ...numerics import Array
 from ...results.contributions import Contributions
 from ...results.learned import Learned, PerWorker, Trust
 from ...results.quality import share_right
-from ...results.result import TIE, Scale
+from ...results.ranking import TIE
+from ...results.result import Scale
 from . import kernel
 
 

@@ -15,7 +15,7 @@ from ...data.knowledge import Known
 from ...data.labels import Labels
 from ...data.names import Names
 from ...numerics import Array
-from ...results.result import Ending
+from ...results.ending import Ending
 
 
 class Engine(ABC):

@@ -14,9 +14,10 @@ from ...data.disk.part_files import load, save
 from ...data.ids import text
 from ...data.labels import Labels
 from ...numerics import Array
+from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
 from ...results.numeric_result import NumericResult
-from ...results.result import Ending, Result
+from ...results.result import Result
 from ..sweeping import AnySweeping
 from .base import Engine
 from .parts import SweepTotal, counted_by, finish_items, sweep_items

@@ -9,10 +9,11 @@ import numpy as np
 from ...data.labels import Labels
 from ...numerics import Array
 from ...parallel import Threads
+from ...results.ending import Ending
 from ...results.gold import clamped_scores
 from ...results.numeric_result import NumericResult
 from ...results.quality import Estimate, accuracies, accuracies_from, measure_quality
-from ...results.result import Ending, Result
+from ...results.result import Result
 from ..sweeping import AnySweeping, Finished, SweepingMethod
 from .base import Engine
 from .parts import SweepTotal, counted_by, finish_items, sweep_items

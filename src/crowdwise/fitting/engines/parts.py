@@ -10,9 +10,9 @@ from ...data.labels import Labels
 from ...data.names import Names
 from ...numerics import Array
 from ...parallel import Sum
+from ...results.ending import Ending
 from ...results.gold import clamped_scores
 from ...results.history import Counted
-from ...results.result import Ending
 from ..sweeping import AnySweeping, Finished
 
 

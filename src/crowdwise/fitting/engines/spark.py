@@ -28,8 +28,8 @@ from ...data.reading_report import ReadingReport
 from ...data.spark import LabelsOnSpark, send, write_folders
 from ...errors import DataError
 from ...numerics import Array
+from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
-from ...results.result import Ending
 from ..sweeping import AnySweeping
 from . import spark_tasks as tasks
 from .base import Engine

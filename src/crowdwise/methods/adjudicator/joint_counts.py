@@ -10,7 +10,7 @@ from ...data.labels import Labels
 from ...families.dependence.pairs import cross_tabulate
 from ...fitting.engines.base import Engine
 from ...numerics import Array
-from ...results.result import Ending
+from ...results.ending import Ending
 
 # Followers of earlier labels stay so if they agree no less often than this many standard errors below their rate.
 _ERRORS_BELOW: Final = 3.0

@@ -32,14 +32,14 @@ from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter
 from ...fitting.sweeping import Finished, Statistics, SweepingMethod
 from ...numerics import Array
+from ...results.any_method import Outlook
 from ...results.calibration import pool_weights
 from ...results.contributions import Contributions
+from ...results.ending import Ending
 from ...results.gold import clamped_scores
-from ...results.outlook import Outlook
 from ...results.pooling import pooled, votes_alone
 from ...results.quality import count_right_by
-from ...results.result import Ending
-from ...results.tempering import tempered
+from ...results.recalibration import tempered
 from . import few_classes, many_classes
 from .about_followers import caution_about
 from .constants import FEW_CLASSES
@@ -315,7 +315,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         answers, latent, said = types.answers(), np.eye(n_classes)[types.true_class], types.said_by(asked)
         dense = replace(workers, density=np.inf)  # as labels without end are
         return Outlook(
-            weigh=types.weigh,
+            states=types.weigh,
             said=said,
             answers=np.hstack([answers, latent]),
             read=read,

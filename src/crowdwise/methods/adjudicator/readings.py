@@ -18,9 +18,9 @@ from ...families.dependence.pairs import PairCounts, count_pairs, pairs_refusal
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...numerics import Array
+from ...results.ending import Ending
 from ...results.gold import clamped_scores
-from ...results.ranking import best_two
-from ...results.result import TIE, Ending
+from ...results.ranking import TIE, best_two
 from .constants import FEW_CLASSES
 from .copies import Copies, count_blocks_once
 from .few_classes import FewClasses

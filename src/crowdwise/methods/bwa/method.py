@@ -27,8 +27,9 @@ from ...fitting.parameters import most_iterations, parameter, random_seed
 from ...fitting.sweeping import Statistics, SweepingMethod
 from ...numerics import Array, aligned
 from ...results.contributions import Contributions
-from ...results.inferred import Inferred
-from ...results.result import Ending, Scale
+from ...results.ending import Ending
+from ...results.in_parts import Inferred
+from ...results.result import Scale
 from . import model
 from .logistic_link import LogisticLink
 from .restarts import best_by_class

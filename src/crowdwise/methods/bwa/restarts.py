@@ -12,8 +12,7 @@ from ...data.votes import shares
 from ...fitting.iterations import Progress
 from ...fitting.restarts import Counter, Fitted, by_name, fit_from
 from ...fitting.sweeping import SweepingMethod
-from ...results.convergence import Convergence
-from ...results.result import Ending
+from ...results.ending import Convergence, Ending
 from .weights import Errors, Weights, mirrored
 
 

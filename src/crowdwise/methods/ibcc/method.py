@@ -19,7 +19,7 @@ from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array
-from ...results.inferred import Inferred
+from ...results.in_parts import Inferred
 from .expectation_propagation import propagate
 
 

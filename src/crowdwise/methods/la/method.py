@@ -22,7 +22,8 @@ from ...fitting.parameters import parameter, random_seed
 from ...fitting.restarts import by_name
 from ...results.contributions import Contributions
 from ...results.learned import Learned, PerWorker, Trust
-from ...results.result import TIE, Scale
+from ...results.ranking import TIE
+from ...results.result import Scale
 from . import kernel
 
 

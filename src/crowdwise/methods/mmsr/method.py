@@ -25,7 +25,8 @@ from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array
 from ...results.contributions import Contributions
 from ...results.learned import Learned, PerWorker, Trust
-from ...results.result import TIE, Scale
+from ...results.ranking import TIE
+from ...results.result import Scale
 from . import kernel
 
 

@@ -15,7 +15,7 @@ from ...data.votes import shares
 from ...errors import require_room
 from ...numerics import Array
 from ...results import calibration
-from ...results.convergence import Convergence
+from ...results.ending import Convergence
 from ...results.learned import Learned
 from ...results.result import Result, about_votes
 

@@ -18,7 +18,7 @@ from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.vote_shares import VoteShares
 from ...results.contributions import Contributions
-from ...results.inferred import Inferred
+from ...results.in_parts import Inferred
 from ...results.learned import Learned
 from .counted_votes import CountedVotes, is_large
 

@@ -13,8 +13,7 @@ from crowdwise.data.labels import Labels
 from crowdwise.data.votes import shares
 from crowdwise.families.weighted_votes import kernel as weighted_votes_kernel
 from crowdwise.numerics import Array
-from crowdwise.results.ranking import best_two
-from crowdwise.results.result import TIE
+from crowdwise.results.ranking import TIE, best_two
 
 
 @dataclass(eq=False)
