@@ -178,7 +178,7 @@ class EBCC(SweepingMethod[Subtypes, ConfusionCounts]):
         return ConfusionCounts(np.zeros((labels.n_workers, labels.n_classes, states)), np.zeros(states), np.zeros(1))
 
     def sweep(self, labels: Labels, scores: Array, workers: Subtypes | None, counts: ConfusionCounts) -> Array:
-        """Score items by the posterior probabilities of their states, and count what each worker says of each state."""
+        """E step: score items by the probabilities of their states, and count what each worker says of each state."""
         changes = np.zeros(scores.shape[1])
         sweep_confusions(
             labels,
@@ -220,7 +220,7 @@ class EBCC(SweepingMethod[Subtypes, ConfusionCounts]):
         super().add_earlier(counts, of_states, workers)
 
     def estimate(self, counts: ConfusionCounts, previous: Subtypes | None, change: Array) -> Subtypes:
-        """The expected logarithms of all probabilities under their Dirichlet posteriors."""
+        """M step: the expected logarithms of all probabilities under their Dirichlet posteriors."""
         states = counts.classes.reshape(-1, self.subtypes)
         n_classes = len(states)
         votes = states.sum(axis=1) if previous is None else previous.vote_classes

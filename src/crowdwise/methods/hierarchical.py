@@ -13,7 +13,14 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
+from ..families.confusion_matrices.base import (
+    ConfusionCounts,
+    ConfusionMethod,
+    Confusions,
+    as_evidence,
+    by_true_class,
+    right_and_wrong,
+)
 from ..fitting.method import Reference
 from ..fitting.parameters import most_iterations, parameter, settled_within
 from ..numerics import Array
@@ -73,7 +80,7 @@ class Hierarchical(ConfusionMethod):
         return {"full": "hierarchical-full", "one_coin": "hierarchical-one-coin"}.get(self.form, self.key)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Improve the shared prior by three steps, then take the expected logarithms under the workers' posteriors."""
+        """M step: improve the shared prior by three steps; expected logarithms under the workers' posteriors."""
         from scipy import special  # imported here because it is slow to import
 
         classes = len(counts.classes)
@@ -84,7 +91,7 @@ class Hierarchical(ConfusionMethod):
             empty = np.zeros((0, classes, classes))
             previous = SharedConfusions(empty, np.zeros(classes), empty, np.zeros(1), first, counts.classes.copy())
         cells = by_true_class(counts)
-        rows = cells if self.form == "full" else _right_and_wrong(cells, self.form == "one_coin")
+        rows = cells if self.form == "full" else np.stack(right_and_wrong(cells, self.form == "one_coin"), axis=2)
         prior = learned_rows(rows, previous.row_counts)
         posterior = rows + prior
         expected = special.digamma(posterior) - special.digamma(posterior.sum(axis=2, keepdims=True))
@@ -124,19 +131,6 @@ def learned_rows(rows: Array, prior: Array, steps: int = 3) -> Array:
         known = denominator > 0
         prior = np.clip(np.where(known, prior * numerator / np.where(known, denominator, 1), prior), 0.01, 1000)
     return np.asarray(prior)
-
-
-def _right_and_wrong(cells: Array, together: bool) -> Array:
-    """(workers, true class, 2): how many labels are right and how many wrong.
-
-    If `together`, every true class gets the numbers of all classes together.
-    """
-    right = np.diagonal(cells, axis1=1, axis2=2)
-    wrong = cells.sum(axis=2) - right
-    if together:
-        right = np.broadcast_to(right.sum(axis=1, keepdims=True), right.shape)
-        wrong = np.broadcast_to(wrong.sum(axis=1, keepdims=True), wrong.shape)
-    return np.stack([right, wrong], axis=2)
 
 
 def _error_profile(cells: Array) -> Array:

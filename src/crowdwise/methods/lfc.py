@@ -64,7 +64,7 @@ class LearningFromCrowds(ConfusionMethod):
         return cls(smoothing=0.0, diagonal_smoothing=0.0, tolerance=0.0, max_iterations=20)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Confusion matrices as relative frequencies, after the counts of the prior are added."""
+        """M step: confusion matrices as relative frequencies, after the counts of the prior are added."""
         prior = self.smoothing + self.diagonal_smoothing * np.eye(len(counts.classes))
         confusion = row_frequencies(by_true_class(counts) + prior)
         log_prior = log(counts.classes / counts.classes.sum())

@@ -12,7 +12,14 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from ..families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
+from ..families.confusion_matrices.base import (
+    ConfusionCounts,
+    ConfusionMethod,
+    Confusions,
+    as_evidence,
+    by_true_class,
+    right_and_wrong,
+)
 from ..fitting.limits import Limits
 from ..fitting.method import Reference
 from ..fitting.parameters import most_iterations, parameter, settled_within
@@ -65,29 +72,16 @@ class MeanField(ConfusionMethod):
         return replace(super().limits(), most_classes=2)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """The expected logarithms of how often workers are right and wrong, under their Beta posteriors."""
+        """M step: the expected logarithms of how often workers are right and wrong, under their Beta posteriors."""
         from scipy import special  # imported here because it is slow to import
 
-        right, wrong = right_and_wrong(by_true_class(counts), self.coins)
+        right, wrong = right_and_wrong(by_true_class(counts), self.coins == "one")
         right, wrong = right + self.prior_right, wrong + self.prior_wrong
         both = special.digamma(right + wrong)
         expected = _matrices(special.digamma(right) - both, special.digamma(wrong) - both)
         n_classes = len(counts.classes)
         flat = np.full(n_classes, -np.log(n_classes))
         return Confusions(as_evidence(expected), flat, rates(right, wrong), -counts.log_likelihood)
-
-
-def right_and_wrong(counts: Array, coins: str) -> tuple[Array, Array]:
-    """Two arrays (workers, classes): how many labels are right and wrong where each class is true.
-
-    With one coin they are about all classes together, so that those of a worker are all the same.
-    """
-    right = np.diagonal(counts, axis1=1, axis2=2)
-    wrong = counts.sum(axis=2) - right
-    if coins == "one":
-        shape = right.shape
-        right, wrong = (np.broadcast_to(one.sum(axis=1, keepdims=True), shape) for one in (right, wrong))
-    return right, wrong
 
 
 def rates(right: Array, wrong: Array) -> Array:

@@ -101,7 +101,7 @@ class ConfusionMethod(SweepingMethod[Confusions, ConfusionCounts]):
         return ConfusionCounts(np.zeros((labels.n_workers, classes, classes)), np.zeros(classes), np.zeros(1))
 
     def sweep(self, labels: Labels, scores: Array, workers: Confusions | None, counts: ConfusionCounts) -> Array:
-        """Score items by the posterior probabilities of their classes, and count what workers say of each class."""
+        """E step: score items by the probabilities of their classes, and count what workers say of each class."""
         changes = np.zeros(labels.n_classes)
         sweep_confusions(
             labels,
@@ -136,6 +136,20 @@ def in_registers(n_classes: int) -> tuple[int, ...] | None:
 def by_true_class(counts: ConfusionCounts) -> Array:
     """(workers, true class, said class): the counts of a sweep, arranged as confusion matrices are."""
     return counts.confusion.swapaxes(1, 2)
+
+
+def right_and_wrong(counts: Array, one_coin: bool) -> tuple[Array, Array]:
+    """Two arrays (workers, classes): how many labels are right and wrong where each class is true.
+
+    Args:
+        counts: (workers, true class, said class).
+        one_coin: Whether they are about all classes together, so that those of a worker are all the same.
+    """
+    right = np.diagonal(counts, axis1=1, axis2=2)
+    wrong = counts.sum(axis=2) - right
+    if one_coin:
+        right, wrong = (np.broadcast_to(one.sum(axis=1, keepdims=True), one.shape) for one in (right, wrong))
+    return right, wrong
 
 
 def as_evidence(log_confusion: Array) -> Array:

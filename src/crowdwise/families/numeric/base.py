@@ -5,7 +5,6 @@ workers in turn with the values. The loop and the engines are those of the other
 value and the variance of its value instead of one score per class.
 """
 
-from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -48,7 +47,6 @@ class NumericWorkers(Learned):
         typical: The mean variance of errors.
         outlier_share: The share of outliers; 0 if none are looked for.
         rescaled: By how much the mean variance of errors changed when this was learned, as a share of it.
-        objective: Empty: these methods have no objective.
     """
 
     parameters: PerWorker
@@ -57,9 +55,8 @@ class NumericWorkers(Learned):
     bias_precision: float | None
     slope_precision: float | None
     typical: float
-    outlier_share: float
-    rescaled: float
-    objective: Array
+    outlier_share: float = 0.0
+    rescaled: float = 0.0
 
     @property
     def weight(self) -> Array:
@@ -88,7 +85,7 @@ class NumericWorkers(Learned):
 
 
 class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
-    """The base of methods for numeric labels: a subclass says how the weights follow from the errors."""
+    """The base of methods for numeric labels: a subclass says how weights follow from errors."""
 
     # After the first sweep all workers are equal; values that stay are no sign that they have settled.
     least_iterations: ClassVar[int] = 3
@@ -115,12 +112,12 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
         return NumericCounts(np.zeros((labels.n_workers, 9)), np.zeros(7), losses)
 
     def sweep(self, labels: Labels, scores: Array, workers: NumericWorkers | None, counts: NumericCounts) -> Array:
-        """Compute values and count errors; at first all workers are equal, and their errors have variance 1."""
+        """E step: compute values and count errors; at first all workers are equal, and their errors have variance 1."""
         if workers is not None:
             self.evaluate(labels, scores, workers, counts)
             return np.array([workers.rescaled])
         equal, sure = np.tile([1.0, 0.0, 1.0, 1.0], (labels.n_workers, 1)), np.zeros((labels.n_workers, 3))
-        first = NumericWorkers(equal, sure, np.zeros(3), None, None, 1.0, 0.0, 0.0, np.zeros(0))
+        first = NumericWorkers(equal, sure, np.zeros(3), None, None, 1.0)
         self.evaluate_first(labels, scores, first, counts)
         return np.zeros(1)
 
@@ -139,15 +136,15 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
         """Compute the values of these items as weighted means, and count."""
         sweep_means(labels, None, *sweep_arguments(scores, workers, counts))
 
-    @abstractmethod
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
-        """(workers), the weight of every worker's answers.
+        """(workers), the weight of every worker's answers: by default, its precision.
 
         Args:
             counts: What the last sweep counted.
             variance: (workers), the variance of every worker's errors.
             typical: The mean variance of errors.
         """
+        return np.asarray(1 / variance)
 
     def first_variance(self, counts: NumericCounts) -> float:
         """The mean variance of errors, from the first sweep."""
@@ -170,7 +167,7 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
         return 0.0
 
     def estimate(self, counts: NumericCounts, previous: NumericWorkers | None, change: Array) -> NumericWorkers:
-        """What is known of the workers and of all items, from what a sweep counted."""
+        """M step: what is known of the workers and of all items, from what a sweep counted."""
         if previous is None:
             return self._first(counts)
         share, of_value = counts.errors[:, 3], counts.errors[:, 4]
@@ -204,7 +201,6 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
             max(typical, least),
             self.outlier_share(counts),
             abs(max(typical, least) / previous.typical - 1),
-            np.zeros(0),
         )
 
     def _first(self, counts: NumericCounts) -> NumericWorkers:
@@ -218,17 +214,8 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
         around_zero = 10 / typical if self.learns_bias else None
         around_one = FIRST_SLOPE_PRECISION if self.slopes else None
         prior = np.array([mean, 0.0, 0.0])
-        return NumericWorkers(
-            parameters,
-            np.zeros((n_workers, 3)),
-            prior,
-            around_zero,
-            around_one,
-            typical,
-            self.first_outlier_share,
-            0.0,
-            np.zeros(0),
-        )
+        sure = np.zeros((n_workers, 3))
+        return NumericWorkers(parameters, sure, prior, around_zero, around_one, typical, self.first_outlier_share)
 
     def _prior(self, counts: NumericCounts, previous: Array, stretch: float) -> Array:
         """The mean of the values, their precision around it, and the variance of that mean.
@@ -254,16 +241,8 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
         """How every worker errs, by what the last sweep counted."""
         workers: NumericWorkers = ending.workers
         counts: NumericCounts = ending.counts
-        return worker_errors(
-            Counted(
-                counts.errors,
-                workers,
-                workers.typical,
-                self.variance_of_values(counts),
-                self.outliers(counts),
-                counts.totals[0],
-            )
-        )
+        of_values, outliers = self.variance_of_values(counts), self.outliers(counts)
+        return worker_errors(Counted(counts.errors, workers, workers.typical, of_values, outliers, counts.totals[0]))
 
     def outliers(self, counts: NumericCounts) -> Array | None:
         """(workers), the expected number of outliers; None for methods that do not look for them."""

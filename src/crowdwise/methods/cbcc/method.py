@@ -22,6 +22,7 @@ from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, random_seed, settled_within
 from ...fitting.restarts import by_name
 from ...numerics import Array
+from ...numerics.softmax import softmax
 from ...results.learned import PerWorker
 from .softmax_scores import RowPrecision, expected_log, score_posterior, score_prior
 
@@ -130,7 +131,7 @@ class CBCC(ConfusionMethod):
         return shares(labels), Communities(
             evidence=as_evidence(expected),
             log_prior=np.zeros(classes),
-            matrices=_normalised(expected),
+            matrices=softmax(expected),
             objective=np.zeros(1),
             membership=np.equal.outer(drawn, np.arange(self.communities)).astype(float),
             mean=np.broadcast_to(prior, every_worker),
@@ -141,7 +142,7 @@ class CBCC(ConfusionMethod):
         )
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Learn the workers' scores from what they said, then the communities, then who belongs to which."""
+        """M step: learn the workers' scores from what they said, then the communities, then who belongs to which."""
         from scipy import special  # imported here because it is slow to import
 
         assert isinstance(previous, Communities)
@@ -167,9 +168,9 @@ class CBCC(ConfusionMethod):
             previous,
             evidence=as_evidence(expected),
             log_prior=log_prior,
-            matrices=_normalised(expected),
+            matrices=softmax(expected),
             objective=-counts.log_likelihood,
-            membership=special.softmax(support, axis=1),
+            membership=softmax(support),
             mean=mean,
             variance=variance,
             centre=centre,
@@ -178,9 +179,3 @@ class CBCC(ConfusionMethod):
     def _damped(self, old: Array, new: Array) -> Array:
         """The new values, moved part of the way back to the old ones."""
         return self.damping * old + (1 - self.damping) * new
-
-
-def _normalised(expected: Array) -> Array:
-    """(workers, true class, said class): probabilities from expected logarithms, whose exponentials add up to less."""
-    confusion = np.exp(expected)
-    return np.asarray(confusion / confusion.sum(axis=2, keepdims=True))

@@ -97,7 +97,7 @@ class DawidSkene(ConfusionMethod):
         return spectral.start_from(engine.add_labels(spectral.count_moments, "comparing groups of workers"))
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Confusion matrices as relative frequencies; see `row_frequencies` for a class that a worker never met."""
+        """M step: matrices as relative frequencies; see `row_frequencies` for a class that a worker never met."""
         confusion = row_frequencies(by_true_class(counts))
         prior = log(counts.classes / counts.classes.sum())
         return Confusions(as_evidence(log(confusion)), prior, confusion, -counts.log_likelihood)

@@ -17,11 +17,8 @@ and the mean of all biases is made 0, because nothing tells a bias that all shar
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from ...families.numeric.base import NumericCounts, NumericMethod
+from ...families.numeric.base import NumericMethod
 from ...fitting.parameters import most_iterations, parameter, values_settled
-from ...numerics import Array
 from ..bwa import BWA
 
 
@@ -49,7 +46,3 @@ class NumericBWA(NumericMethod):
     )
     tolerance: float = values_settled()
     max_iterations: int = most_iterations(500)
-
-    def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
-        """The precision of every worker."""
-        return np.asarray(1 / variance)

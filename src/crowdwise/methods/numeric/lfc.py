@@ -43,7 +43,3 @@ class NumericLFC(NumericMethod):
         """(workers), the mean squared error of every worker, at least a thousandth of the mean of all."""
         answers = counts.errors[:, 0]
         return np.maximum(squares / np.maximum(answers, 1), 1e-3 * typical), typical
-
-    def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
-        """The precision of every worker."""
-        return np.asarray(1 / variance)

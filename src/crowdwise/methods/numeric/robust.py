@@ -20,8 +20,6 @@ how much the answers of a worker say about values, n_j v_j s_j^2, so that those 
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-import numpy as np
-
 from ...data.labels import Labels
 from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
 from ...families.numeric.model import sweep_means, sweep_without_outliers
@@ -103,7 +101,3 @@ class NumericRobust(NumericMethod):
     def outliers(self, counts: NumericCounts) -> Array | None:
         """(workers), the expected number of outliers."""
         return counts.losses
-
-    def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
-        """The precision of every worker."""
-        return np.asarray(1 / variance)

@@ -148,7 +148,7 @@ class PTBCC(SweepingMethod[Prototypes, PrototypeCounts]):
         )
 
     def sweep(self, labels: Labels, scores: Array, workers: Prototypes | None, counts: PrototypeCounts) -> Array:
-        """Find which prototype each label comes from, score the items by that, and count both."""
+        """E step: find which prototype each label comes from, score the items by that, and count both."""
         changes = np.zeros(labels.n_classes)
         sweep_prototypes(
             labels,
@@ -167,7 +167,7 @@ class PTBCC(SweepingMethod[Prototypes, PrototypeCounts]):
         self.sweep(labels, scores, None if workers is None else if_known(workers, known), counts)
 
     def estimate(self, counts: PrototypeCounts, previous: Prototypes | None, change: Array) -> Prototypes:
-        """The expected logarithms of all probabilities under their Dirichlet posteriors."""
+        """M step: the expected logarithms of all probabilities under their Dirichlet posteriors."""
         from scipy import special  # imported here because it is slow to import
 
         if previous is None:

@@ -16,6 +16,7 @@ from typing import ClassVar, Final, Literal
 import numpy as np
 
 from ...data.labels import Labels
+from ...families.confusion_matrices.base import right_and_wrong
 from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps
 from ...fitting.limits import Limits
@@ -23,7 +24,7 @@ from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker, Trust, share_right
-from ..vi_mf import COINS, PAPER, PRIOR_RIGHT, PRIOR_WRONG, rates, right_and_wrong
+from ..vi_mf import COINS, PAPER, PRIOR_RIGHT, PRIOR_WRONG, rates
 from . import kernel
 
 # What a label says at first, as a logarithm of odds: its worker is right two times of three.
@@ -117,7 +118,7 @@ class BeliefPropagation(InMemoryMethod):
         for k in range(labels.n_classes):
             said = np.bincount(cells, scores[labels.item_of, k], labels.n_workers * labels.n_classes)
             counts[:, k] = said.reshape(labels.n_workers, labels.n_classes)
-        right, wrong = right_and_wrong(counts, self.coins)
+        right, wrong = right_and_wrong(counts, self.coins == "one")
         return scores, Rates(rates(right + self.prior_right, wrong + self.prior_wrong))
 
 
