@@ -33,7 +33,7 @@ from crowdwise.numerics import Array
 from crowdwise.numerics.softmax import softmax
 from crowdwise.numerics.twins import kernels_only
 
-WITHOUT_JIT = bool(numba.config.DISABLE_JIT)
+WITHOUT_JIT = bool(getattr(numba.config, "DISABLE_JIT", False))
 
 
 def crowd(n_classes: int, seed: int = 0) -> cw.Labels:
@@ -48,10 +48,10 @@ def crowd(n_classes: int, seed: int = 0) -> cw.Labels:
 def both(model: Any, kernel: Any, labels: Any, *arguments: Any) -> None:
     """Run the model and the kernel on copies of the same arguments, and compare all arrays and what is returned."""
     swept = []
-    for run in (lambda *a: model.__wrapped__(labels, *a), lambda *a: kernel(*labels.arrays, *a)):
+    for run, of_labels in ((model.__wrapped__, (labels,)), (kernel, labels.arrays)):
         copies = [one.copy() if isinstance(one, np.ndarray) else one for one in arguments]
         with np.errstate(divide="raise", over="raise", invalid="raise"):
-            returned = run(*copies)
+            returned = run(*of_labels, *copies)
         swept.append([returned, *(one for one in copies if isinstance(one, np.ndarray))])
     for ours, theirs in zip(*swept, strict=True):
         if ours is not None:

@@ -25,7 +25,6 @@ from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker, Trust, share_right
 from ..vi_mf import COINS, PAPER, PRIOR_RIGHT, PRIOR_WRONG, rates
-from . import kernel
 
 # What a label says at first, as a logarithm of odds: its worker is right two times of three.
 _FIRST_MESSAGE: Final = float(np.log(2.0))
@@ -91,6 +90,8 @@ class BeliefPropagation(InMemoryMethod):
     def iterate(self, labels: Labels) -> Steps:
         """In every iteration, pass messages from items to workers, and then from workers to items."""
         from scipy import special  # imported here because it is slow to import
+
+        from . import kernel  # imported here because it imports Numba; it has no twin and is compiled for any crowd
 
         items, given = labels.item_of, np.bincount(labels.workers, minlength=labels.n_workers)
         order = np.lexsort((labels.labels, labels.workers))
