@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import crowdwise as cw
-from crowdwise.analysis.agreement import krippendorff
+from crowdwise.analysis.agreement import krippendorff, said_alike
 from crowdwise.numerics import Array
 
 # Hayes and Krippendorff's example of four observers and twelve units, with missing values: nominal alpha is 0.743.
@@ -94,6 +94,16 @@ def test_alpha_is_what_all_pairs_say(level: Any) -> None:
     labels = crowd(rows)
     places = 4.0 - np.arange(5)  # "e" is the lowest
     assert cw.alpha(labels, level, order=list("edcba")).value == pytest.approx(by_pairs(labels, places, level))
+
+
+def test_few_labels_in_many_classes_are_counted_without_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(6)
+    labels = crowd([(i, j, int(random.integers(0, 9))) for i in range(40) for j in range(3)])
+    said = labels.labels.reshape(-1, 3)
+    alike = (said[:, :, None] == said[:, None]).sum(axis=2).ravel().tolist()
+    assert said_alike(labels).tolist() == alike
+    monkeypatch.setattr("crowdwise.analysis.agreement._LARGEST_TABLE", 0)
+    assert said_alike(labels).tolist() == alike
 
 
 def test_only_the_order_counts_for_ordinal_alpha() -> None:

@@ -12,7 +12,8 @@ import pytest
 import crowdwise as cw
 from crowdwise.families.dependence.blocks import find_blocks
 from crowdwise.families.dependence.correlation import correlations, expected_agreement
-from crowdwise.families.dependence.pairs import count_pairs, pairs_refusal
+from crowdwise.families.dependence.outside import OutsideCounts, count_outside
+from crowdwise.families.dependence.pairs import count_pairs, cross_tabulate, pairs_refusal
 from crowdwise.numerics import Array
 from crowdwise.parallel import Sum
 from crowdwise.reporting.report_data import ReportData
@@ -84,16 +85,20 @@ def members(labels: Any) -> list[list[Any]]:
     return [block.members["worker"].to_list() for block in cw.blocks(labels).blocks]
 
 
-def test_counts_are_those_of_a_loop_over_all_pairs_of_votes() -> None:
+def several_votes(n_workers: int = 4) -> tuple[cw.Labels, list[tuple[int, int, int]]]:
+    """Return labels of which some are of one worker and one item, and these as item, worker and class."""
     random = np.random.default_rng(1)
-    rows = {
-        (int(i), int(j), int(a)) for i, j, a in zip(*(random.integers(0, top, 60) for top in (9, 4, 3)), strict=True)
-    }
+    drawn = (random.integers(0, top, 15 * n_workers) for top in (9, n_workers, 3))
+    rows = {(int(i), int(j), int(a)) for i, j, a in zip(*drawn, strict=True)}
     labels = cw.Labels.from_arrays(*map(list, zip(*sorted(rows), strict=True)), duplicates="all").numbered
-    assert labels.n_labels == len(rows)  # some workers have several votes on an item
+    assert labels.n_labels == len(rows)
+    arrays = labels.item_of, labels.workers, labels.labels
+    return labels, list(zip(*(one.tolist() for one in arrays), strict=True))
+
+
+def test_counts_are_those_of_a_loop_over_all_pairs_of_votes() -> None:
+    labels, votes = several_votes()
     counts = count_pairs(labels)
-    items = np.repeat(np.arange(labels.n_items), np.diff(labels.item_starts))
-    votes = list(zip(items.tolist(), labels.workers.tolist(), labels.labels.tolist(), strict=True))
     shared, agreed = np.zeros_like(counts.shared), np.zeros_like(counts.agreed)
     for item, j, a in votes:
         for other, k, b in votes:
@@ -108,6 +113,44 @@ def test_counts_are_those_of_a_loop_over_all_pairs_of_votes() -> None:
     for first in range(labels.n_items):
         parts.add(count_pairs(labels.slice(first, first + 1)))
     assert all(np.array_equal(one, other) for one, other in zip(parts.value, counts, strict=True))
+
+
+def test_tables_of_two_workers_are_those_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels, votes = several_votes()
+    members = np.array([0, 3])
+    expected = np.zeros((2, 2, 3, 3), int)
+    for item, j, b in votes:
+        for other, k, a in votes:
+            if item == other and j != k and {j, k} <= {0, 3}:
+                expected[j // 3, k // 3, b, a] += 1
+    assert expected.any()
+    assert np.array_equal(cross_tabulate(labels, members), expected)
+    monkeypatch.setattr("crowdwise.families.dependence.pairs._PAIRS_AT_ONCE", 5)  # in many pieces
+    assert np.array_equal(cross_tabulate(labels, members), expected)
+
+
+def test_comparisons_with_workers_outside_are_those_of_a_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    labels, votes = several_votes(7)
+    block_of = [0, 0, 0, 1, 1, -1, -1]
+    expected = OutsideCounts(np.zeros((2, 3)), np.zeros((2, 3)), np.zeros((2, 3)))
+    for item, j, a in votes:
+        block = block_of[j]
+        on_item = [(k, b) for other, k, b in votes if other == item]
+        members = sum(block_of[k] == block and k != j for k, _ in on_item)
+        outside = [b for k, b in on_item if block_of[k] != block]
+        if block < 0 or members == 0 or len(outside) < 2:
+            continue
+        pairs = [(one, other) for m, one in enumerate(outside) for n, other in enumerate(outside) if m != n]
+        same, alike = np.mean([b == a for b in outside]), np.mean([one == other for one, other in pairs])
+        expected.counts[block] += members, members * same, members * alike
+        expected.inside[block, a] += members
+        expected.outside[block] += members * np.bincount(outside, minlength=3) / len(outside)
+    assert (expected.counts > 0).all()
+    for pairs_at_once in (2**15, 5):
+        monkeypatch.setattr("crowdwise.families.dependence.pairs._PAIRS_AT_ONCE", pairs_at_once)
+        found = count_outside(labels, [np.arange(3), np.arange(3, 5)])
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-12)
 
 
 def test_the_correlation_is_that_of_the_formula() -> None:

@@ -4,7 +4,7 @@ They also pass with NUMBA_DISABLE_JIT=1, which runs the kernels as Python; all b
 """
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numba
 import numpy as np
@@ -136,9 +136,9 @@ def test_scores_of_log_linear_matrices(classes: int) -> None:
 
 @pytest.mark.parametrize("classes", [1, 4])
 def test_comparisons_of_workers(classes: int) -> None:
-    labels = crowd(classes)
+    labels, model = crowd(classes), cast(Any, pairs.compare_workers)
     size = labels.n_workers, labels.n_classes
-    ours, theirs = pairs.compare_workers.__wrapped__(labels, *size), pairs_kernel.compare_workers(*labels.arrays, *size)
+    ours, theirs = model.__wrapped__(labels, *size), pairs_kernel.compare_workers(*labels.arrays, *size)
     for one, other in zip(ours, theirs, strict=True):
         assert one.dtype == other.dtype
         assert np.array_equal(one, other)

@@ -83,8 +83,8 @@ class Copies(NamedTuple):
         """Whether everybody counts as one."""
         return bool((self.exponents == 1).all() and (self.follows < 0).all())
 
-    def kept(self, labels: Labels) -> Array | None:
-        """(labels), whether each of these labels stays in the crowd; None if all do."""
+    def counted(self, labels: Labels) -> Array | None:
+        """(labels), whether each of these labels counts at all; None if all do."""
         return None if (self.follows < 0).all() else ~self._left_out(labels)
 
     def weights(self, labels: Labels) -> Array:

@@ -99,7 +99,7 @@ def _of_answers(one: Labels, types: ItemTypes) -> tuple[Array, Array]:
 
 def _of_shares(one: Labels, workers: StructuredWorkers, imagined: float) -> tuple[Array, Array]:
     """Return (classes), the logarithms of the vote shares with so many imagined votes, and what each row adds."""
-    n_classes, said, kept = one.n_classes, one.labels.astype(np.int64), workers.copies.kept(one)
+    n_classes, said, kept = one.n_classes, one.labels.astype(np.int64), workers.copies.counted(one)
     counted = np.ones(len(said), bool) if kept is None else kept
     votes, n_votes = np.bincount(said[counted], minlength=n_classes), int(counted.sum())
     total = np.log((votes + imagined / n_classes) / (n_votes + imagined))

@@ -325,7 +325,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
 
     def votes(self, labels: Labels, workers: StructuredWorkers) -> Array:
         """(items, classes), how many votes name each class, without those that are left out; copies count in full."""
-        return votes_by_class(labels, workers.copies.kept(labels))
+        return votes_by_class(labels, workers.copies.counted(labels))
 
     def _scores_if(self, one: Labels, workers: StructuredWorkers, said: Array) -> Array:
         """(classes), the scores of one item if the workers had said these classes."""

@@ -182,7 +182,7 @@ class ItemTypes(NamedTuple):
 
 def count_votes(labels: Labels, copies: Copies | None, totals: Array) -> None:
     """Add the labels of these items that are not left out, and the items that have any, to the sums of a sweep."""
-    kept = None if copies is None else copies.kept(labels)
+    kept = None if copies is None else copies.counted(labels)
     given = np.diff(labels.item_starts) if kept is None else np.bincount(labels.item_of[kept])
     totals[LABELS] += given.sum()
     totals[LABELLED] += np.count_nonzero(given)
