@@ -12,6 +12,8 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
+from crowdwise.families.coins import kernel as coins_kernel
+from crowdwise.families.coins import model as coins_model
 from crowdwise.families.confusion_matrices import kernel as confusion_kernel
 from crowdwise.families.confusion_matrices import model as confusion_model
 from crowdwise.families.dependence import kernel as pairs_kernel
@@ -20,6 +22,8 @@ from crowdwise.families.log_linear import kernel as log_linear_kernel
 from crowdwise.families.log_linear import model as log_linear_model
 from crowdwise.families.numeric import kernel as numeric_kernel
 from crowdwise.families.numeric import model as numeric_model
+from crowdwise.families.weighted_votes import kernel as votes_kernel
+from crowdwise.families.weighted_votes import model as votes_model
 from crowdwise.methods.adjudicator import few_classes_kernel, logits_kernel, many_classes_kernel, many_model
 from crowdwise.methods.adjudicator import model as adjudicator_model
 from crowdwise.methods.adjudicator.constants import STRENGTHS
@@ -27,6 +31,8 @@ from crowdwise.methods.adjudicator.padding import pad
 from crowdwise.methods.bwa import kernel as bwa_kernel
 from crowdwise.methods.bwa import model as bwa_model
 from crowdwise.methods.bwa import two_sided, two_sided_kernel
+from crowdwise.methods.la import kernel as la_kernel
+from crowdwise.methods.la import method as la
 from crowdwise.methods.ptbcc import kernel as ptbcc_kernel
 from crowdwise.methods.ptbcc import model as ptbcc_model
 from crowdwise.numerics import Array
@@ -317,3 +323,36 @@ def test_adjudicator_of_small_and_large_crowds(classes: int) -> None:
         large = cw.Adjudicator().fit(labels)
     np.testing.assert_allclose(small.scores, large.scores, rtol=1e-11)
     np.testing.assert_allclose(small.workers.centre, large.workers.centre, rtol=1e-9, atol=1e-11)
+
+
+# Coins and weighted votes
+
+
+@pytest.mark.parametrize("scored", [True, False])
+@pytest.mark.parametrize("classes", [1, 2, 5])
+def test_coins(classes: int, scored: bool) -> None:
+    labels, random = crowd(classes), np.random.default_rng(6)
+    n = labels.n_workers
+    log_prior = np.append(np.zeros(classes - 1), -np.inf)  # the last class is impossible
+    coins = (random.normal(size=n), np.log(random.random(n)), log_prior) if scored else None
+    scores = random.dirichlet(np.ones(classes), labels.n_items)
+    arguments = (coins, scores, np.zeros(classes), np.ones(n), np.ones(classes), np.ones(1))
+    both(coins_model.sweep_coins, coins_kernel.sweep_coins, labels, *arguments)
+
+
+@pytest.mark.parametrize("weights", [None, "equal", "signed"])
+@pytest.mark.parametrize("classes", [1, 2, 5])
+def test_weighted_votes(classes: int, weights: str | None) -> None:
+    """With equal weights, classes are tied."""
+    labels, random = crowd(classes), np.random.default_rng(7)
+    weight = {None: None, "equal": np.ones(labels.n_workers), "signed": random.normal(size=labels.n_workers)}[weights]
+    counts = np.zeros(classes), np.ones(labels.n_workers), np.ones(labels.n_workers)
+    arguments = (weight, 1e-9, random.random((labels.n_items, classes)), *counts)
+    both(votes_model.sweep_votes, votes_kernel.sweep_votes, labels, *arguments)
+
+
+def test_lightweight_aggregation() -> None:
+    labels, random = crowd(4), np.random.default_rng(8)
+    order = random.permutation(labels.n_items)
+    counts = np.ones(labels.n_workers), np.full(labels.n_workers, 2.0), np.zeros((labels.n_items, 4))
+    both(la.stream_votes, la_kernel.stream_votes, labels, order, 1e-9, *counts)

@@ -69,7 +69,7 @@ class MACE(ConfusionMethod):
     max_iterations: int = most_iterations(200)
 
     def estimate(self, counts: ConfusionCounts, previous: Confusions | None, change: Array) -> Confusions:
-        """Estimate which labels were known and which were spam, and from that how often every worker knows."""
+        """M step: which labels were known and which were spam, and from that how often every worker knows."""
         from scipy import special  # imported here because it is slow to import
 
         cells = by_true_class(counts)

@@ -45,7 +45,7 @@ class OneCoin(CoinMethod):
     max_iterations: int = most_iterations(200)
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
-        """The share of each worker's labels that are right, and the share of the items that are of each class."""
+        """M step: the share of a worker's labels that are right, and the share of the items that are of a class."""
         return Coins(
             share_right(counts.right, counts.given), log(counts.classes / counts.classes.sum()), -counts.log_likelihood
         )

@@ -61,6 +61,6 @@ class ZenCrowd(CoinMethod):
         return np.zeros((labels.n_items, labels.n_classes)), first
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
-        """The share of each worker's labels that are right."""
+        """M step: the share of each worker's labels that are right."""
         flat = np.full(len(counts.classes), -np.log(len(counts.classes)))
         return Coins(share_right(counts.right, counts.given), flat, -counts.log_likelihood)

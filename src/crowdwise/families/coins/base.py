@@ -15,7 +15,7 @@ from ...numerics import Array
 from ...numerics.softmax import softmax
 from ...results.contributions import Contributions
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust
-from . import kernel
+from . import model
 
 # Accuracies are kept this far from 0 and 1. If two workers who are certainly right said different classes of one item,
 # every class of that item would be impossible.
@@ -65,20 +65,10 @@ class CoinMethod(SweepingMethod[Coins, CoinCounts]):
         return CoinCounts(np.zeros(n_workers), np.zeros(n_classes), np.zeros(1), np.zeros(n_workers))
 
     def sweep(self, labels: Labels, scores: Array, workers: Coins | None, counts: CoinCounts) -> Array:
-        """Score items by the posterior probabilities of their classes, and count how often each worker is right."""
+        """E step: the posterior probabilities of the classes. Count how often each worker is right, for the M step."""
         changes = np.zeros(labels.n_classes)
         coins = None if workers is None else (*_evidence(workers.accuracy, labels.n_classes), workers.log_prior)
-        kernel.sweep_coins(
-            labels.item_starts,
-            labels.workers,
-            labels.labels,
-            coins,
-            scores,
-            changes,
-            counts.right,
-            counts.classes,
-            counts.log_likelihood,
-        )
+        model.sweep_coins(labels, coins, scores, changes, counts.right, counts.classes, counts.log_likelihood)
         counts.given[:] += np.bincount(labels.workers, minlength=labels.n_workers)
         return changes
 

@@ -21,16 +21,7 @@ def sweep_coins(
     classes: Array,
     log_likelihood: Array,
 ) -> None:
-    """Score the items and count right labels, where every worker is right with a probability of its own.
-
-    `coins` is three arrays: what a label adds to the support of the class that it names (workers); the logarithm of the
-    probability of a label if another class is true (workers), which is added to the log likelihood; and the support of
-    each class before any label (classes). If `coins` is None, scores stay as they are.
-
-    Overwrites `scores` (items, classes). Raises `changes` (classes) to the largest change of a score. Adds to `right`
-    (workers) the probability that each label of the worker is right, to `classes` (classes) the scores of every item,
-    and to `log_likelihood` (1) the log likelihood of the labels.
-    """
+    """See model.py."""
     n_classes = scores.shape[1]
     support = np.empty(n_classes)
     if coins is not None:

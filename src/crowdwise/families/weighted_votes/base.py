@@ -17,7 +17,7 @@ from ...results.learned import Learned, PerWorker, Trust
 from ...results.quality import share_right
 from ...results.ranking import TIE
 from ...results.result import Scale
-from . import kernel
+from . import model
 
 
 class VoteCounts(NamedTuple):
@@ -57,10 +57,7 @@ class VotingMethod(SweepingMethod[VoteWeights, VoteCounts]):
 
     def start(self, labels: Labels) -> tuple[Array, None]:
         """Start from majority vote: score all items with the same weight for every vote."""
-        votes = np.zeros((labels.n_items, labels.n_classes))
-        equal = VoteWeights(np.ones(labels.n_workers), np.zeros(0))
-        self.sweep(labels, votes, equal, self.empty_counts(labels, equal))
-        return votes, None
+        return model.weight_sums(labels, np.ones(labels.n_workers)), None
 
     def finish(self, labels: Labels, scores: Array, workers: VoteWeights | None) -> Finished:
         """The scores of each item divided by their sum, unless they are margins.
@@ -89,18 +86,9 @@ class VotingMethod(SweepingMethod[VoteWeights, VoteCounts]):
         return VoteCounts(np.zeros(labels.n_workers), np.zeros(labels.n_workers))
 
     def sweep(self, labels: Labels, scores: Array, workers: VoteWeights | None, counts: VoteCounts) -> Array:
-        """Score items by the sums of the weights of their votes, and count how often each worker names the winner."""
+        """E step: sums of the weights of votes. Count how often each worker names the winner, for the M step."""
         changes = np.zeros(labels.n_classes)
-        kernel.sweep_votes(
-            labels.item_starts,
-            labels.workers,
-            labels.labels,
-            None if workers is None else workers.weight,
-            TIE,
-            scores,
-            changes,
-            *counts,
-        )
+        model.sweep_votes(labels, None if workers is None else workers.weight, TIE, scores, changes, *counts)
         return changes
 
     def contributions(self, one: Labels, item: int, workers: VoteWeights) -> Contributions:
@@ -114,6 +102,6 @@ class VotingMethod(SweepingMethod[VoteWeights, VoteCounts]):
         return Contributions.of_votes(weight, classes)
 
     def estimate(self, counts: VoteCounts, previous: VoteWeights | None, change: Array) -> VoteWeights:
-        """The weights that follow from how often each worker agrees with the winners."""
+        """M step: the weights that follow from how often each worker agrees with the winners."""
         share = share_right(counts.agreed, counts.given)
         return VoteWeights(self.weights(share, counts, previous, len(change)), np.zeros(0))

@@ -20,14 +20,7 @@ def sweep_votes(
     given: Array,
     agreed: Array,
 ) -> None:
-    """Score the items by weighted votes, and count how often each worker names the winner, the class that scores most.
-
-    Overwrites `scores` (items, classes) by the sums of the weights of the votes, where `weight` (workers) is that of a
-    worker's vote. Raises `changes` (classes) to the largest change of a score. If `weight` is None, both stay as they
-    are. Adds to `given` (workers) the votes of every worker, and to `agreed` (workers) those that name the winner.
-    Classes tie if their scores differ by no more than `tolerance`, relative to the highest; where n classes are tied, a
-    vote for one of them adds 1/n.
-    """
+    """See model.py."""
     n_classes = scores.shape[1]
     total = np.zeros(n_classes)
     for i in range(item_starts.size - 1):

@@ -49,7 +49,7 @@ class LogisticLink(CoinMethod):
     calibrated_as: ClassVar[str] = "bwa-logistic"
 
     def estimate(self, counts: CoinCounts, previous: Coins | None, change: Array) -> Coins:
-        """The mode of the posterior of every worker's weight, and how common the classes are."""
+        """M step: the mode of the posterior of every worker's weight, and how common the classes are."""
         others = max(len(counts.classes) - 1, 1)
         if isinstance(previous, LogisticWeights):
             typical = previous.typical

@@ -19,13 +19,7 @@ def stream_votes(
     given: Array,
     scores: Array,
 ) -> None:
-    """Overwrite `scores` (items, classes) by weighted votes; a vote weighs how often its worker was right so far.
-
-    Items are decided in the order of `order`, a permutation of their numbers. `given` (workers) is how many labels of a
-    worker have been looked at, and `right` (workers) how many of them name the winner; a vote weighs `right / given`.
-    After each item, the labels of its workers are added to both. Classes tie if their scores differ by no more than
-    `tolerance`, relative to the highest; where n classes are tied, a label of one of them adds 1/n to `right`.
-    """
+    """See method.py."""
     n_classes = scores.shape[1]
     for at in range(order.size):
         i = _U(order[at])

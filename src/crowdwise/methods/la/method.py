@@ -13,18 +13,19 @@ from typing import ClassVar
 import numpy as np
 
 from ...data.labels import Labels
-from ...families.weighted_votes import kernel as weighted_votes_kernel
+from ...families.weighted_votes.model import weight_sums
 from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps, ready
 from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import parameter, random_seed
 from ...fitting.restarts import by_name
+from ...numerics import Array
+from ...numerics.twins import twin
 from ...results.contributions import Contributions
 from ...results.learned import Learned, PerWorker, Trust
 from ...results.ranking import TIE
 from ...results.result import Scale
-from . import kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,16 +117,31 @@ class LightweightAggregation(InMemoryMethod):
 
     def iterate(self, labels: Labels) -> Steps:
         """One pass over the items in a random order, and a second one with the final records."""
-        arrays = (labels.item_starts, labels.workers, labels.labels)
         drawn = np.random.default_rng(self.seed).random(labels.n_items)
         order = np.argsort(by_name(labels.names.items, drawn))
         scores = np.zeros((labels.n_items, labels.n_classes))
         right, given = np.ones(labels.n_workers), np.full(labels.n_workers, 2.0)
-        kernel.stream_votes(*arrays, order, TIE, right, given, scores)
+        stream_votes(labels, order, TIE, right, given, scores)
         record = right / given
         weight = labels.n_classes * record - 1
         scores /= scores.sum(axis=1, keepdims=True)
         yield Step(0.0 if self.passes == 1 else 1.0, ready(scores, Records(record, weight)))
-        votes = np.zeros(labels.n_workers), np.zeros(labels.n_workers)
-        weighted_votes_kernel.sweep_votes(*arrays, weight, TIE, scores, np.zeros(labels.n_classes), *votes)
-        yield Step(0.0, ready(scores, Records(record, weight)))
+        yield Step(0.0, ready(weight_sums(labels, weight), Records(record, weight)))
+
+
+@twin("crowdwise.methods.la.kernel")
+def stream_votes(labels: Labels, order: Array, tolerance: float, right: Array, given: Array, scores: Array) -> None:
+    """Overwrite `scores` (items, classes) by weighted votes; a vote weighs how often its worker was right so far.
+
+    Items are decided in the order of `order`, a permutation of their numbers. `given` (workers) is how many labels of a
+    worker have been looked at, and `right` (workers) how many of them name the winner; a vote weighs `right / given`.
+    After each item, the labels of its workers are added to both. Classes tie if their scores differ by no more than
+    `tolerance`, relative to the highest; where n classes are tied, a label of one of them adds 1/n to `right`.
+    """
+    for i in order:
+        of_item = slice(labels.item_starts[i], labels.item_starts[i + 1])
+        workers, said = labels.workers[of_item], labels.labels[of_item]
+        scores[i] = np.bincount(said, right[workers] / given[workers], labels.n_classes)
+        wins = scores[i] >= scores[i].max() * (1 - tolerance)
+        np.add.at(given, workers, 1.0)
+        np.add.at(right, workers, wins[said] / wins.sum())

@@ -10,7 +10,7 @@ from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import w
 from crowdwise.compat.crowdkit.answers import Answers
 from crowdwise.data.votes import shares
 from crowdwise.errors import DataError
-from crowdwise.methods.kos import method as kos
+from crowdwise.methods import kos
 
 
 @dataclass(eq=False)

@@ -10,7 +10,7 @@ from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import w
 from crowdwise.compat.crowdkit.aggregation.utils import add_skills_to_data
 from crowdwise.compat.crowdkit.answers import Answers, complete_rows
 from crowdwise.data.votes import shares
-from crowdwise.methods.mmsr import method as mmsr
+from crowdwise.methods import mmsr
 
 
 @dataclass(eq=False)

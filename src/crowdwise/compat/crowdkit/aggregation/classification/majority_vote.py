@@ -11,7 +11,7 @@ from crowdwise.compat.crowdkit.aggregation.utils import add_skills_to_data
 from crowdwise.compat.crowdkit.answers import Answers, complete_rows
 from crowdwise.data.labels import Labels
 from crowdwise.data.votes import shares
-from crowdwise.families.weighted_votes import kernel as weighted_votes_kernel
+from crowdwise.families.weighted_votes.model import weight_sums
 from crowdwise.numerics import Array
 from crowdwise.results.ranking import TIE, best_two
 
@@ -62,14 +62,6 @@ class MajorityVote(BaseClassificationAggregator):
     def fit_predict_proba(self, data: Any, skills: Any = None) -> Any:
         """Fit, and return the share of every label by task."""
         return self.fit(data, skills).probas_
-
-
-def weight_sums(labels: Labels, weight: Array) -> Array:
-    """Return (items, classes), the sums of the weights of the votes; `weight` is (workers)."""
-    scores = np.zeros((labels.n_items, labels.n_classes))
-    unused = np.zeros(labels.n_classes), np.zeros(labels.n_workers), np.zeros(labels.n_workers)
-    weighted_votes_kernel.sweep_votes(labels.item_starts, labels.workers, labels.labels, weight, TIE, scores, *unused)
-    return scores
 
 
 def weighted_shares(labels: Labels, weight: Array) -> Array:

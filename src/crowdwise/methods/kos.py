@@ -13,16 +13,15 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...fitting.in_memory import InMemoryMethod
-from ...fitting.iterations import Step, Steps
-from ...fitting.limits import Limits
-from ...fitting.method import Reference
-from ...fitting.parameters import most_iterations, parameter
-from ...numerics import Array
-from ...results.learned import Learned, PerWorker, Trust
-from ...results.result import Scale
-from . import kernel
+from ..data.labels import Labels
+from ..fitting.in_memory import InMemoryMethod
+from ..fitting.iterations import Step, Steps
+from ..fitting.limits import Limits
+from ..fitting.method import Reference
+from ..fitting.parameters import most_iterations, parameter
+from ..numerics import Array
+from ..results.learned import Learned, PerWorker, Trust
+from ..results.result import Scale
 
 # Every vote adds this to the message behind it. It decides only where all messages are zero, as on an item whose
 # workers labelled nothing else.
@@ -94,14 +93,17 @@ class KOS(InMemoryMethod):
 
     def iterate(self, labels: Labels) -> Steps:
         """In every iteration, pass messages from items to workers, and then from workers to items."""
-        arrays = (labels.item_starts, labels.workers, labels.labels)
-        from_workers, from_items = np.ones(labels.n_labels), np.empty(labels.n_labels)
+        items, workers, votes = labels.item_of, labels.workers, 2.0 * labels.labels - 1  # A in the formulas
+        from_workers = np.ones(labels.n_labels)
         while True:
-            worker_sums = np.zeros(labels.n_workers)
-            kernel.pass_messages(*arrays, from_workers, from_items, worker_sums)
+            before = from_workers
+            item_sums = np.bincount(items, votes * from_workers, labels.n_items)
+            from_items = item_sums[items] - votes * from_workers
+            worker_sums = np.bincount(workers, votes * from_items, labels.n_workers)
+            from_workers = worker_sums[workers] - votes * from_items
             # Messages would grow in every iteration, so they are divided by their size.
-            scale = _root_mean_square(worker_sums[labels.workers] - (2.0 * labels.labels - 1) * from_items)
-            change = kernel.reply_messages(*arrays[1:], from_items, worker_sums, scale, from_workers)
+            from_workers /= _root_mean_square(from_workers)
+            change = float(np.abs(from_workers - before).max())
             yield Step(change, partial(_margins, labels, from_workers, worker_sums))
 
 

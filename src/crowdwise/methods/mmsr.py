@@ -13,21 +13,19 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...errors import require_room
-from ...families.weighted_votes import kernel as weighted_votes_kernel
-from ...fitting.in_memory import InMemoryMethod
-from ...fitting.iterations import Step, Steps
-from ...fitting.limits import Limits
-from ...fitting.method import Reference
-from ...fitting.parameters import most_iterations, parameter, settled_within
-from ...numerics import Array
-from ...results.contributions import Contributions
-from ...results.learned import Learned, PerWorker, Trust
-from ...results.ranking import TIE
-from ...results.result import Scale
-from . import kernel
+from ..data.crowd import Crowd
+from ..data.labels import Labels
+from ..errors import require_room
+from ..families.weighted_votes.model import weight_sums
+from ..fitting.in_memory import InMemoryMethod
+from ..fitting.iterations import Step, Steps
+from ..fitting.limits import Limits
+from ..fitting.method import Reference
+from ..fitting.parameters import most_iterations, parameter, settled_within
+from ..numerics import Array
+from ..results.contributions import Contributions
+from ..results.learned import Learned, PerWorker, Trust
+from ..results.result import Scale
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +105,7 @@ class MMSR(InMemoryMethod):
         skill = np.ones(labels.n_workers)
         while True:
             before = skill
-            other = before.copy()
-            kernel.trimmed_ratios(similarity, common, before, self.trim, other)
+            other = _trimmed_ratios(similarity, common, before, self.trim)
             # Both factors of the product are the same skills, so the new skills are scaled to fit the old ones, and go
             # only halfway to their new values: otherwise they could change back and forth for ever.
             skill = (before + other * np.sqrt(_length(before) / _length(other))) / 2
@@ -149,11 +146,29 @@ def _weighted_votes(labels: Labels, skill: Array) -> tuple[Array, Skills]:
     if skill.sum() < 0:  # agreement does not tell the sign of all skills; most workers are taken to be honest
         skill = -skill
     skill, weight = _bounded(skill, labels)
-    scores = np.zeros((labels.n_items, labels.n_classes))
-    arrays = (labels.item_starts, labels.workers, labels.labels)
-    unused = np.zeros(labels.n_classes), np.zeros(labels.n_workers), np.zeros(labels.n_workers)
-    weighted_votes_kernel.sweep_votes(*arrays, weight, TIE, scores, *unused)
-    return scores, Skills(skill, weight)
+    return weight_sums(labels, weight), Skills(skill, weight)
+
+
+def _trimmed_ratios(similarity: Array, common: Array, skill: Array, trim: float) -> Array:
+    """(workers), each worker's skill by least squares from its agreement with the others, without the extremes.
+
+    It is the weighted mean of `similarity[i, j] / skill[j]` over j, with the weights `common[i, j] * skill[j]**2`. The
+    ratios are sorted, and the share `trim` of the total weight is left out at each end; a ratio at the cut keeps the
+    part of its weight that is inside. A worker whose ratios have no weight keeps its skill.
+    """
+    new = skill.copy()
+    for i in range(len(skill)):
+        weights = common[i] * skill**2
+        others = np.flatnonzero(weights > 0)
+        if len(others) == 0:
+            continue
+        ratios = similarity[i, others] / skill[others]
+        order = np.argsort(ratios)
+        ends = np.cumsum(weights[others][order])
+        # What is left of each weight, if they are laid end to end, and both ends are cut off.
+        inside = np.diff(np.clip(ends, trim * ends[-1], (1 - trim) * ends[-1]), prepend=trim * ends[-1])
+        new[i] = (inside * ratios[order]).sum() / inside.sum()
+    return new
 
 
 def _bounded(skill: Array, labels: Labels) -> tuple[Array, Array]:
