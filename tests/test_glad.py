@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import crowdwise as cw
-from crowdwise.methods.glad import kernel as glad_kernel
-from crowdwise.methods.glad.minimisation import Point, descend
+from crowdwise.methods.glad.method import Evaluation
 from crowdwise.numerics import Array
 
 
@@ -61,11 +60,9 @@ def test_the_objective_is_the_posterior_density_and_it_is_at_its_smallest(classe
 def test_the_gradient_is_that_of_the_objective() -> None:
     labels = cw.simulate(20, 6, 3, labels_per_item=4, accuracy=0.6, seed=2).labels
     place = np.random.default_rng(1).normal(0.5, 1, labels.n_workers + labels.n_items)
-    by_worker, by_item = np.zeros((2, labels.n_workers)), np.zeros((2, labels.n_items))
-    given = (labels.item_starts, labels.workers, labels.labels, np.full(labels.n_items, -1))
-    halves = (place[: labels.n_workers], place[labels.n_workers :])
-    glad_kernel.marginal_objective(0, labels.n_items, *given, labels.n_classes, *halves, by_worker, by_item)
-    gradient = np.concatenate([by_worker[0], by_item[0]]) + place - 1
+    with Evaluation(labels) as at:
+        value, gradient = at.negative_log_posterior(np.ones(len(place)), place)
+    assert value == pytest.approx(objective(labels, place), rel=1e-12)
     for number, derivative in enumerate(gradient):
         aside = np.zeros(len(place))
         aside[number] = 1e-5
@@ -80,7 +77,7 @@ def test_abilities_settle_where_scores_cannot_move() -> None:
     result = cw.GLAD().fit(cw.Labels.from_arrays(items, workers, said))
     assert result.ties.all()
     assert result.convergence.converged
-    assert result.convergence.iterations > 3
+    assert result.convergence.iterations > 1
     assert result.workers.ability[0] == pytest.approx(result.workers.ability[1], abs=1e-9)
 
 
@@ -100,23 +97,3 @@ def test_the_released_one_counts_its_iterations_and_explains_itself() -> None:
     assert result.convergence.converged
     added = result.method.contributions(labels.slice(0, 1), 0, result.workers)
     assert added.scores(labels.slice(0, 1).labels.astype(np.int64)) == pytest.approx(result.scores[0], abs=1e-9)
-
-
-def test_a_narrow_curved_valley_is_followed_to_its_end() -> None:
-    """Minimise Rosenbrock's function of ten numbers, with a curvature that is far from the true one."""
-
-    def evaluate(x: Array) -> Point:
-        ahead, behind = x[1:] - x[:-1] ** 2, 1 - x[:-1]
-        gradient = np.zeros(len(x))
-        gradient[1:] = 200 * ahead
-        gradient[:-1] -= 400 * ahead * x[:-1] + 2 * behind
-        return Point(x, float((100 * ahead**2 + behind**2).sum()), gradient, np.full(len(x), 100.0))
-
-    values = []
-    for steps, point in enumerate(descend(evaluate, np.tile([-1.2, 1.0], 5))):
-        values.append(point.value)
-        if np.abs(point.gradient).max() < 1e-10 or steps == 1000:
-            break
-    assert steps < 200
-    assert (np.diff(values) <= 0).all()
-    assert point.place == pytest.approx(np.ones(10), abs=1e-8)

@@ -31,6 +31,8 @@ from crowdwise.methods.adjudicator.padding import pad
 from crowdwise.methods.bwa import kernel as bwa_kernel
 from crowdwise.methods.bwa import model as bwa_model
 from crowdwise.methods.bwa import two_sided, two_sided_kernel
+from crowdwise.methods.glad import kernel as glad_kernel
+from crowdwise.methods.glad import model as glad_model
 from crowdwise.methods.la import kernel as la_kernel
 from crowdwise.methods.la import method as la
 from crowdwise.methods.ptbcc import kernel as ptbcc_kernel
@@ -349,6 +351,19 @@ def test_weighted_votes(classes: int, weights: str | None) -> None:
     counts = np.zeros(classes), np.ones(labels.n_workers), np.ones(labels.n_workers)
     arguments = (weight, 1e-9, random.random((labels.n_items, classes)), *counts)
     both(votes_model.sweep_votes, votes_kernel.sweep_votes, labels, *arguments)
+
+
+@pytest.mark.parametrize("classes", [1, 2, 5])
+def test_glad(classes: int) -> None:
+    labels, random = crowd(classes), np.random.default_rng(9)
+    gold = np.where(random.random(labels.n_items) < 0.2, random.integers(classes, size=labels.n_items), -1)
+    ability, log_ease = random.normal(1, 2, labels.n_workers), random.normal(0, 2, labels.n_items)
+    scores = random.dirichlet(np.ones(classes), labels.n_items)
+    arguments = (gold, ability, log_ease, scores, np.zeros(classes))
+    both(glad_model.e_step, glad_kernel.e_step, labels, *arguments)
+    by_worker, by_item = np.ones(labels.n_workers), np.ones(labels.n_items)
+    arguments = (scores, ability, log_ease, by_worker, by_item)
+    both(glad_model.m_step_objective, glad_kernel.m_step_objective, labels, *arguments)
 
 
 def test_lightweight_aggregation() -> None:

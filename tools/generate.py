@@ -4,6 +4,7 @@
 - `docs/methods.md`: the table of methods.
 """
 
+import ast
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -16,6 +17,16 @@ from crowdwise.methods import METHODS, NUMERIC_METHODS
 
 _ROOT: Final = Path(__file__).parent.parent
 _PACKAGE: Final = _ROOT / "src" / "crowdwise"
+
+# For some methods, the file and the function of the E step and of the M step.
+STEPS: Final = {
+    "adjudicator": ("methods/adjudicator/model.py type_posterior", "methods/adjudicator/model.py newton_step"),
+    "bwa": ("methods/bwa/model.py e_step", "methods/bwa/model.py m_step"),
+    "ds": ("families/confusion_matrices/model.py e_step", "families/confusion_matrices/model.py m_step"),
+    "glad": ("methods/glad/model.py e_step", "methods/glad/model.py m_step_objective"),
+    "mace": ("families/confusion_matrices/model.py e_step", "methods/mace.py MACE.estimate"),
+    "one_coin": ("families/coins/model.py e_step", "methods/one_coin.py OneCoin.estimate"),
+}
 
 
 def generated() -> dict[Path, str]:
@@ -53,10 +64,34 @@ def _table_of_methods() -> str:
     lines += _rows(METHODS)
     lines += ["", "## Methods for numbers", "", "With `--numeric`; [numeric.md](numeric.md) says which to take when."]
     lines += ["", "| key | class | what it does | engines | paper |", "|---|---|---|---|---|", *_rows(NUMERIC_METHODS)]
+    lines += ["", "## E steps and M steps", "", "Where the formulas of some methods are, in NumPy:", ""]
+    lines += ["| key | E step | M step |", "|---|---|---|"]
+    lines += [f"| `{key}` | {_link(e_step)} | {_link(m_step)} |" for key, (e_step, m_step) in STEPS.items()]
     lines += ["", "## Parameters", "", "On the command line: `--set name=value`. In Python: `cw.BWA(name=value)`."]
     lines += _parameters(METHODS, "")
     lines += _parameters(NUMERIC_METHODS, " for numbers")
     return "\n".join([*lines, ""])
+
+
+def lines_of(step: str) -> tuple[Path, int, int]:
+    """The file, the first and the last line of a function, given as "file function" or "file class.function"."""
+    file, name = step.split()
+    path = _PACKAGE / file
+    found: ast.AST = ast.parse(path.read_text(encoding="utf-8"))
+    for part in name.split("."):
+        found = next(
+            node
+            for node in ast.iter_child_nodes(found)
+            if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == part
+        )
+    assert isinstance(found, ast.FunctionDef)
+    return path, found.lineno, found.end_lineno or found.lineno
+
+
+def _link(step: str) -> str:
+    """A link to the lines of a function."""
+    path, first, last = lines_of(step)
+    return f"[{path.relative_to(_PACKAGE)}](../{path.relative_to(_ROOT)}#L{first}-L{last})"
 
 
 def _rows(methods: Mapping[str, type[Method]]) -> list[str]:

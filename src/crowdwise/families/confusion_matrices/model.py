@@ -51,7 +51,7 @@ def sweep_confusions(
 def e_step(
     labels: Labels, said: Array, log_pi: Array, log_p: Array, negligible: float, t: Array, changes: Array
 ) -> float:
-    """Overwrite `t` (items, true classes) by the posterior probabilities, and return the log likelihood.
+    """E step: overwrite `t` (items, true classes) by the posterior probabilities, and return the log likelihood.
 
     `log_pi` is (workers * said classes, true classes), and `said` (labels) the row of it for every label.
     """
@@ -60,7 +60,7 @@ def e_step(
 
 
 def m_step(labels: Labels, said: Array, t: Array, confusion: Array, classes: Array) -> None:
-    """Add sum_i T_ij n_il^(k) to `confusion` (workers, said class, true class), and sum_i T_ij to `classes`."""
+    """M step: add sum_i T_ij n_il^(k) to `confusion` (workers, said class, true class), sum_i T_ij to `classes`."""
     counts = confusion.reshape(-1, t.shape[1])
     counts += sums(said, t.take(labels.item_of, axis=0), len(counts))
     classes += t.sum(axis=0)

@@ -9,6 +9,7 @@ often, and all classes are equally likely.
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from typing import ClassVar, Final
 
 import numpy as np
@@ -22,11 +23,12 @@ from ...numerics import Array
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions
 from ...results.learned import Learned, PerItem, PerWorker, Trust
-from . import kernel
-from .minimisation import Point, descend
+from . import model
 
 # A run is the work that a thread takes at once. A run of this many labels is long enough for a thread.
 _LABELS_PER_RUN: Final = 1 << 13
+# How many steps of L-BFGS-B are one iteration.
+_STEPS: Final = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,8 +98,8 @@ class GLAD(InMemoryMethod):
     max_iterations: int = most_iterations(200)
     steps: int = parameter(
         25,
-        "How many conjugate gradient steps there are at most in one iteration without priors. With priors, an "
-        "iteration is one step, and this is not used.",
+        "How many conjugate gradient steps there are at most in one iteration without priors. With priors, this is "
+        "not used: an iteration is five steps of L-BFGS-B.",
         at_least=1,
     )
 
@@ -113,23 +115,23 @@ class GLAD(InMemoryMethod):
     def _maximise_posterior(self, labels: Labels) -> Steps:
         """With priors: find a maximum of the posterior density of abilities and log eases, summed over the classes.
 
-        By Fisher's identity, the gradient is that of the expected log likelihood under the classes' posteriors at the
-        same point. Expectation-maximisation would use posteriors from an earlier point.
+        By Fisher's identity, its gradient is that of the M step's objective after an E step at the same place.
+        Expectation-maximisation would use posteriors of the classes from an earlier place.
         """
+        from scipy import optimize  # imported here because it is slow to import
+
         with Evaluation(labels) as at:
-
-            def evaluate(place: Array) -> Point:
-                value, gradient, curvature = at.marginal(place)
-                away = place - 1  # the distance from the priors' mean, which is also their part of the gradient
-                return Point(place, value + 0.5 * float(away @ away), gradient + away, curvature + 1)
-
-            points = descend(evaluate, at.start)
-            before = next(points)
-            at.score(before.place)
-            for point in points:
-                change = max(at.score(point.place), float(np.abs(point.place - before.place).max()))
-                yield Step(change, ready(at.scores, at.abilities(point.place)), point.value)
-                before = point
+            place = at.start
+            at.score(place)
+            while True:
+                before, scores, scale = place, at.scores.copy(), at.scale(place)
+                objective = partial(at.negative_log_posterior, scale)
+                options = {"maxiter": _STEPS, "ftol": 0.0, "gtol": self.tolerance / 100}
+                found = optimize.minimize(objective, place * scale, jac=True, method="L-BFGS-B", options=options)
+                place = found.x / scale
+                at.score(place)
+                change = max(float(np.abs(place - before).max()), float(np.abs(at.scores - scores).max()))
+                yield Step(change, ready(at.scores, at.abilities(place)), float(found.fun))
 
     def _maximise_expectations(self, labels: Labels) -> Steps:
         """Without priors: expectation-maximisation as in the released code."""
@@ -168,10 +170,11 @@ class Evaluation:
         # What the normal priors and the equally likely classes add to every objective. It does not change where the
         # objective is smallest, but the released code measures changes relative to an objective that includes it.
         self.constant = 0.5 * len(self.start) * np.log(2 * np.pi) + labels.n_items * np.log(labels.n_classes)
+        self._labels = labels
         self._n_workers = labels.n_workers
-        self._labels = (labels.item_starts, labels.workers, labels.labels)
         self._gold = np.full(labels.n_items, -1) if labels.gold is None else labels.gold
-        self._parts = list(runs(labels.item_starts, max(_LABELS_PER_RUN, 8 * labels.n_workers)))
+        places = list(runs(labels.item_starts, max(_LABELS_PER_RUN, 8 * labels.n_workers)))
+        self._parts = [(slice(*ends), labels.slice(*ends)) for ends in places]
 
     def __enter__(self) -> "Evaluation":
         from threadpoolctl import threadpool_limits
@@ -189,45 +192,55 @@ class Evaluation:
         """The abilities and the log eases in a place."""
         return Abilities(place[: self._n_workers], place[self._n_workers :])
 
-    def score(self, place: Array) -> float:
-        """Overwrite the scores by the classes' posteriors at this place, and return the largest change of a score."""
+    def score(self, place: Array) -> None:
+        """E step: overwrite the scores by the posteriors of the classes at this place."""
         at = self.abilities(place)
-        changes = np.zeros((len(self._parts), self.scores.shape[1]))
 
         def score(part: int) -> None:
-            given = (*self._labels, self._gold, at.ability, at.log_ease)
-            kernel.score_abilities(*self._parts[part], *given, self.scores, changes[part])
+            items, labels = self._parts[part]
+            given = self._gold[items], at.ability, at.log_ease[items]
+            model.e_step(labels, *given, self.scores[items], np.zeros(labels.n_classes))
 
         self._threads.run(score)
-        return float(changes.max())
 
     def expected(self, place: Array) -> tuple[float, Array]:
-        """The negative expected log likelihood under the scores, and its gradient."""
+        """M step: the negative expected log likelihood under the scores, and its gradient."""
         at = self.abilities(place)
         by_worker = np.zeros((len(self._parts), self._n_workers))
         gradient = np.empty(len(place))
         by_item = gradient[self._n_workers :]
 
         def evaluate(part: int) -> float:
-            given = (*self._labels, self.scores, at.ability, at.log_ease)
-            return kernel.ability_objective(*self._parts[part], *given, by_worker[part], by_item)
+            items, labels = self._parts[part]
+            given = self.scores[items], at.ability, at.log_ease[items], by_worker[part], by_item[items]
+            return model.m_step_objective(labels, *given)
 
         value = sum(self._threads.map(evaluate))
         gradient[: self._n_workers] = by_worker.sum(axis=0)
         return value, gradient
 
-    def marginal(self, place: Array) -> tuple[float, Array, Array]:
-        """The negative log likelihood summed over the classes, its gradient, and estimated second derivatives."""
-        at = self.abilities(place)
-        by_worker = np.zeros((len(self._parts), 2, self._n_workers))
-        derivatives = np.empty((2, len(place)))
-        n_classes = self.scores.shape[1]
-        by_item = derivatives[:, self._n_workers :]
+    def negative_log_posterior(self, scale: Array, scaled: Array) -> tuple[float, Array]:
+        """The negative log posterior density of a place times `scale`, summed over the classes, and its gradient.
 
-        def evaluate(part: int) -> float:
-            given = (*self._parts[part], *self._labels, self._gold, n_classes)
-            return kernel.marginal_objective(*given, at.ability, at.log_ease, by_worker[part], by_item)
+        The log likelihood is the expected one plus the entropy of the classes' posteriors.
+        """
+        from scipy import special  # imported here because it is slow to import
 
-        value = sum(self._threads.map(evaluate))
-        derivatives[:, : self._n_workers] = by_worker.sum(axis=0)
-        return value + self.constant, derivatives[0], derivatives[1]
+        place = scaled / scale
+        self.score(place)
+        value, gradient = self.expected(place)
+        entropy = float(special.entr(self.scores).sum())
+        away = place - 1  # the distance from the priors' mean, which is also their part of the gradient
+        return value - entropy + self.constant + 0.5 * float(away @ away), (gradient + away) / scale
+
+    def scale(self, place: Array) -> Array:
+        """What to multiply a place by, so that the posterior is about equally curved in all directions.
+
+        It is the square root of the Fisher information that labels have if it is known which are right, plus the
+        priors' own.
+        """
+        at, items, workers = self.abilities(place), self._labels.item_of, self._labels.workers
+        ease, ability = np.exp(at.log_ease)[items], at.ability[workers]
+        known = ease**2 / (2 + 2 * np.cosh(np.minimum(np.abs(ability * ease), 100.0)))
+        by_worker = np.bincount(workers, known, len(at.ability))
+        return np.sqrt(1 + np.concatenate([by_worker, np.bincount(items, known * ability**2, len(at.log_ease))]))
