@@ -138,7 +138,7 @@ def rivals(result: Result, labels: Labels) -> Rivals | None:
     with MemoryEngine(method, labels.numbered) as engine:
         readings = []
         for how, reading in plausible_readings(method, engine):
-            found = engine.result(reading.ending).arranged(labels.names, labels.numbering)
+            found = engine.result(reading.ending).reordered(labels.names, labels.numbering)
             readings.append(Other(how, found.answers, found.best_scores))
     return _compared(result, labels, readings)
 

@@ -24,7 +24,7 @@ class Known:
             if there are none.
         other_workers: The same of workers who gave none of these labels, and which items were counted; a `History`, or
             None.
-        evidence: (2, 3, workers), how right workers were in earlier labels; see `Quality.evidence`. None if unknown.
+        label_counts: (2, 3, workers), how right workers were in earlier labels; see `Quality`. None if unknown.
         recalibration: What the gold of earlier labels taught about confidence; a `Recalibration`, or None.
         followers: (pairs, 4), which workers copied others in earlier labels: the number of the follower, the number of
             its leader, how often they agreed, and about how many items. None if nothing is known.
@@ -35,7 +35,7 @@ class Known:
     gold_weight: float = 1.0
     earlier: Mapping[str, Array] | None = None
     other_workers: Any = None
-    evidence: Array | None = None
+    label_counts: Array | None = None
     recalibration: Any = None
     followers: Array | None = None
     initial_workers: Any = None

@@ -202,7 +202,7 @@ def _quality(calibrated_as: str, labels: Labels, gold: int, probabilities: Array
     """Return the quality of the workers by probabilities (items, classes); sums do not depend on the order of rows."""
     numbering = labels.numbering
     found = accuracies_by(labels.numbered, probabilities[inverse(numbering.item_places)])
-    return quality_by(calibrated_as, found, found, labels.known.evidence, gold).arranged(numbering.worker_places)
+    return quality_by(calibrated_as, found, found, labels.known.label_counts, gold).reordered(numbering.worker_places)
 
 
 def check_gold(labels: Crowd, gold: Any) -> None:

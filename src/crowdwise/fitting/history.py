@@ -13,7 +13,7 @@ from ..data.ids import codes_of
 from ..data.item_sketch import share_in_common
 from ..data.knowledge import Known
 from ..errors import CallError, require_kind, shortened, shown
-from ..results.history import CONFIDENCE, EVIDENCE, History, described, share_in_words
+from ..results.history import CONFIDENCE, LABEL_COUNTS, History, described, share_in_words
 from ..results.recalibration import Recalibration
 
 
@@ -45,12 +45,12 @@ def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Cr
     workers = labels.names.numbered(labels.numbering).workers
     faded = past.with_classes(classes).decayed(decay)
     arrays = faded.of_workers(workers)
-    evidence = np.moveaxis(arrays[EVIDENCE], 0, -1) if EVIDENCE in arrays else None
+    label_counts = np.moveaxis(arrays[LABEL_COUNTS], 0, -1) if LABEL_COUNTS in arrays else None
     taught = arrays.pop(CONFIDENCE, None)
     known = Known(
         earlier=arrays,
         other_workers=faded.without(workers),
-        evidence=evidence,
+        label_counts=label_counts,
         recalibration=None if taught is None else Recalibration.known(taught),
         followers=faded.followers_among(workers),
     )

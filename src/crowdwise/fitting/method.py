@@ -209,7 +209,7 @@ class Method(AnyMethod):
             with np.errstate(divide="raise", over="raise", invalid="raise"):
                 if isinstance(labels, Labels) and self.adds_fractions and not labels.is_numbered:
                     result: Result = self.infer(labels.numbered, progress)
-                    return result.arranged(labels.names, labels.numbering)
+                    return result.reordered(labels.names, labels.numbering)
                 found: Inferred = self.infer(labels, progress)
                 return found
         except ArithmeticError as problem:

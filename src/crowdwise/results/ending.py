@@ -69,11 +69,7 @@ def out_of_range(method: Any, problem: str) -> CallError | DataError:
     """Return the error about numbers that became too large or too small for a computer.
 
     It is a `CallError` that names the parameters which have other values than their defaults; if there are none, it is
-    a `DataError`.
-
-    Args:
-        method: The method with all its parameters, a dataclass.
-        problem: What happened, as words that follow the method's name.
+    a `DataError`. `problem` is what happened, as words that follow the method's name.
     """
     name = type(method).__name__
     changed = [field for field in fields(method) if getattr(method, field.name) != field.default]

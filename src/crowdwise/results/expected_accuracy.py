@@ -85,13 +85,7 @@ def fitted_spread(spread: float, level: int, gold: float) -> float:
 
 
 def interval(mean: float, items: int, spread: float, level: int) -> tuple[float, float]:
-    """Return the ends of an interval for the share of labels that is right.
-
-    Args:
-        mean: The mean confidence.
-        items: The number of items.
-        spread: SPREAD for this level.
-        level: The level in percent, 80 or 95.
+    """Return the ends of an interval of 80 or 95 percent for the share of labels that is right.
 
     >>> [round(end, 2) for end in interval(0.69, 1000, 0.157, 80)], [round(end, 2) for end in interval(0.8, 100, 0, 95)]
     ([0.54, 0.82], [0.72, 0.87])

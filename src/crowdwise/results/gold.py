@@ -16,13 +16,7 @@ _UNLIKELY: Final = 0.05
 
 @dataclass(frozen=True)
 class Share:
-    """A share of items with a 95 % interval.
-
-    Attributes:
-        value: The share.
-        low: The lower end of the interval.
-        high: The upper end.
-    """
+    """A share of items, with the two ends of its 95 % interval."""
 
     value: float
     low: float
@@ -82,11 +76,8 @@ _BETTER: Final = (
 def clearly_better(right: Array, others: Array) -> bool:
     """Whether the first answers are right so much more often than others that chance hardly explains it.
 
-    It is the sign test: where only one of two answers to an item is right, either is as likely to be, by chance.
-
-    Args:
-        right: (items), 1 where the answer is right, 0 where it is wrong, a fraction where classes are tied.
-        others: The same of other answers to the same items.
+    It is the sign test: where only one of two answers to an item is right, either is as likely to be, by chance. Both
+    arrays (items) have 1 where the answer is right, 0 where it is wrong, a fraction where classes are tied.
 
     >>> clearly_better(np.ones(5), np.zeros(5)), clearly_better(np.ones(4), np.zeros(4))
     (True, False)
@@ -98,12 +89,9 @@ def clearly_better(right: Array, others: Array) -> bool:
 
 
 def fitted_to(gold: Array | None, recalibration: Recalibration | None, probabilities: Array) -> Array:
-    """Return probabilities fitted to a crowd in which some classes are known; those of known classes are 1.
+    """Return probabilities (items, classes) fitted to a crowd in which some classes are known; those of these are 1.
 
-    Args:
-        gold: (items), the known class, -1 where it is not known; None if no class is known.
-        recalibration: What known classes, here or in earlier labels, say about confidence; None if nothing.
-        probabilities: (items, classes), as they are right for crowds on average.
+    `gold` (items) is the known class, -1 where it is not known; None if no class is known.
     """
     fitted = probabilities if recalibration is None else recalibration.apply(probabilities)
     return fitted if gold is None else clamped_scores(gold, fitted)
@@ -112,9 +100,7 @@ def fitted_to(gold: Array | None, recalibration: Recalibration | None, probabili
 def clamped_scores(gold: Array, scores: Array) -> Array:
     """Return a copy of scores (items, classes) in which items of a known class have 1 for that class and 0 elsewhere.
 
-    Args:
-        gold: (items), the known class; -1 where it is not known.
-        scores: (items, classes), scores or probabilities.
+    `gold` (items) is the known class; -1 where it is not known.
 
     >>> clamped_scores(np.array([-1, 0]), np.array([[0.4, 0.6], [0.1, 0.9]])).tolist()
     [[0.4, 0.6], [1.0, 0.0]]

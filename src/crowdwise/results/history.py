@@ -18,8 +18,8 @@ from ..data.item_sketch import share_in_common, union
 from ..errors import CallError, DataError
 from ..numerics import Array
 
-# The name of the array that has how right every worker was; see `Quality.evidence`.
-EVIDENCE: Final = "evidence"
+# What files call the array of how right every worker was; see `Quality.label_counts`.
+LABEL_COUNTS: Final = "evidence"
 # The name of the array that has what gold taught about confidence; see `Recalibration.taught`.
 CONFIDENCE: Final = "confidence"
 
@@ -64,11 +64,7 @@ class History:
         return f"History({len(self.workers):,} workers in {len(self.classes):,} classes by {self.method})"
 
     def decayed(self, decay: float) -> "History":
-        """Return a copy in which everything counts less.
-
-        Args:
-            decay: What all counts are multiplied by, above 0 and at most 1.
-        """
+        """Return a copy in which all counts are multiplied by `decay`, above 0 and at most 1."""
         scaled = [{name: decay * values for name, values in part.items()} for part in (self.per_worker, self.shared)]
         copies = self.copies.with_columns(pl.col("agreed", "shared") * decay)
         return replace(self, per_worker=scaled[0], shared=scaled[1], copies=copies)
@@ -151,9 +147,7 @@ class History:
     def write(self, path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> None:
         """Write the counts to a file, which is replaced when it is complete, or to an address in a cloud storage.
 
-        Args:
-            path: The file or the address.
-            storage: Options of the cloud storage, as in `read_labels`.
+        `storage` has the options of the cloud storage, as in `read_labels`.
         """
         from .history_file import write  # which imports this module
 
@@ -161,11 +155,7 @@ class History:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> "History":
-        """Read counts from a file, or from an address in a cloud storage.
-
-        Args:
-            path: The file or the address.
-            storage: Options of the cloud storage, as in `read_labels`.
+        """Read counts from a file, or from an address in a cloud storage; `storage` is as in `read_labels`.
 
         Raises:
             DataError: The file is no state, is damaged, or of a version that cannot be read.
@@ -183,12 +173,8 @@ class Counted:
     """What a method counted in a fit; it becomes a `History` when somebody asks for it.
 
     Attributes:
-        classes: The names of the classes.
-        workers: The names of the workers, in the order of their numbers.
-        per_worker: See `History`.
-        shared: See `History`.
-        class_axes: See `History`.
-        before: What was known at the start: of these workers, how right they were (see `Quality.evidence`); None if
+        classes, workers, per_worker, shared, class_axes: See `History`; workers are in the order of their numbers.
+        before: What was known at the start: of these workers, how right they were (see `Quality.label_counts`); None if
             nothing was known.
         other_workers: What was known of workers who gave none of these labels, and of earlier items; None if nothing.
     """
@@ -201,30 +187,14 @@ class Counted:
     before: Array | None
     other_workers: History | None
 
-    def history(
-        self,
-        method: Any,
-        workers: pl.Series,
-        evidence: Array | None,
-        items: Array,
-        confidence: Array | None,
-        followers: Array,
-    ) -> History:
-        """Return all that was counted, also before these labels.
-
-        Args:
-            method: The method.
-            workers: The names of the workers in the order of `evidence`.
-            evidence: (2, 3, workers), how right they were; see `Quality.evidence`.
-            items: A sketch of the ids of the items.
-            confidence: What gold taught about confidence, also earlier gold; None if there was none.
-            followers: Who copies whom in these labels; see `Learned.followers`.
-        """
+    def history(self, result: Any, items: Array) -> History:
+        """Return all that was counted, also before these labels, given the result and a sketch of the ids of items."""
         arrays, shared = dict(self.per_worker), dict(self.shared)
-        if evidence is not None:
-            arrays[EVIDENCE] = np.moveaxis(evidence, -1, 0)[codes_of(self.workers, workers)]
-        if confidence is not None:
-            shared[CONFIDENCE] = confidence
+        workers, followers = result.names.workers, result.workers.followers
+        if result.quality.label_counts is not None:
+            arrays[LABEL_COUNTS] = np.moveaxis(result.quality.label_counts, -1, 0)[codes_of(self.workers, workers)]
+        if result.recalibration is not None:  # what gold taught about confidence, also earlier gold
+            shared[CONFIDENCE] = result.recalibration.taught
         copies = pl.DataFrame(
             {
                 "follower": workers.gather(followers[:, 0].astype(np.int64)),
@@ -233,8 +203,9 @@ class Counted:
                 "shared": followers[:, 3],
             }
         )
-        found = History(described(method), self.classes, self.workers, arrays, shared, self.class_axes, items, copies)
-        return found if self.other_workers is None else found.plus(replace(self.other_workers, method=found.method))
+        method = described(result.method)
+        found = History(method, self.classes, self.workers, arrays, shared, self.class_axes, items, copies)
+        return found if self.other_workers is None else found.plus(replace(self.other_workers, method=method))
 
 
 def _sum_of_copies(one: pl.DataFrame, other: pl.DataFrame, workers: pl.Series) -> pl.DataFrame:

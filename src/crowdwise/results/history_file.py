@@ -29,7 +29,7 @@ from ..data.ids import codes_of
 from ..data.writing import write as write_files
 from ..errors import DataError
 from ..numerics import Array
-from .history import CONFIDENCE, EVIDENCE, History, no_copies, no_items
+from .history import CONFIDENCE, LABEL_COUNTS, History, no_copies, no_items
 from .history_versions import array_now, method_now
 
 _VERSION: Final = 4
@@ -226,7 +226,7 @@ def _check_counts(
         raise DataError(f"{name!r} has the shape {values.shape}, and there are {n_workers:,} workers.")
     if any(not 0 <= axis < values.ndim or values.shape[axis] != n_classes for axis in axes):
         raise DataError(f"{name!r} has the shape {values.shape}, and there are {n_classes:,} classes.")
-    if name == EVIDENCE and values.shape[1:] != (2, 3):
+    if name == LABEL_COUNTS and values.shape[1:] != (2, 3):
         raise DataError(f"{name!r} has the shape {values.shape}, and not (workers, 2, 3).")
     if not np.isfinite(values).all():
         raise DataError(f"{name!r} has a number that is not finite.")

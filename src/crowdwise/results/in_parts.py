@@ -41,14 +41,9 @@ from .worker_errors import WorkerErrors
 
 
 class AnswerCounts(NamedTuple):
-    """What is counted when the answers are known; the counts of disjoint sets of items can be added.
+    """What is counted when the answers are known: first what `AgreementCounts` has; parts add up.
 
     Attributes:
-        given: See `AgreementCounts`.
-        agreed: See `AgreementCounts`.
-        compared: See `AgreementCounts`.
-        classes: See `AgreementCounts`.
-        by_votes: See `AgreementCounts`.
         agreed_in_all: (workers), the number of votes that name the answer of their item.
         votes: (workers), the number of votes.
         ties: (1), the number of items whose best two classes are tied.
@@ -200,7 +195,7 @@ class ResultInParts(ResultTables):
         )
         self.names = labels.names
         self.n_items = labels.n_items
-        self.workers = ending.workers.arranged(labels.numbering)
+        self.workers = ending.workers.reordered(labels.numbering)
         self._numbering = labels.numbering
         self._counted = counted
         self._sketch_items = labels.item_sketch
@@ -275,7 +270,7 @@ class ResultInParts(ResultTables):
         """How every worker errs, of numbers; see `NumericResult`."""
         if self.fit.errors is None:
             raise AttributeError("errors are of numbers, and these labels are classes.")
-        return self.fit.errors.arranged(self._numbering)
+        return self.fit.errors.reordered(self._numbering)
 
     def about(self, items: pl.Series) -> Result:
         """Return the result of these items alone, in memory.
@@ -334,13 +329,13 @@ class ResultInParts(ResultTables):
         before = None if self._counted is None else self._counted.before
         right, variance = self.answer_counts.right
         by_confidence = accuracies_from(right, variance, self.answer_counts.given)
-        each_alone = self._each_alone() if self.gold_check is None else by_confidence
+        independent = self._independent() if self.gold_check is None else by_confidence
         gold = 0 if self.gold_check is None else self.gold_check.items
-        return quality_by(self.method.calibrated_as, each_alone, by_confidence, before, gold).arranged(
+        return quality_by(self.method.calibrated_as, independent, by_confidence, before, gold).reordered(
             self._numbering.worker_places
         )
 
-    def _each_alone(self) -> Estimate:
+    def _independent(self) -> Estimate:
         """Return the accuracies, assuming independent errors; workers are in the order of their numbers."""
         own = self.fit.sweeping_method.expected_right
         if own is not None:
@@ -348,8 +343,8 @@ class ResultInParts(ResultTables):
             right, variance = self._engine.add_labels(count, "measuring workers")
             return accuracies_from(right, variance, self.answer_counts.given)
 
-        def expected_right(evidence: Array, share: Array) -> Any:
-            count = partial(count_right, evidence=evidence, share=share)
+        def expected_right(log_odds: Array, share: Array) -> Any:
+            count = partial(count_right, log_odds=log_odds, share=share)
             return self._engine.add_labels(count, "measuring workers")
 
         return accuracies_of(AgreementCounts(*self.answer_counts[:5]), expected_right)
@@ -357,13 +352,7 @@ class ResultInParts(ResultTables):
     @cached_property
     def history(self) -> History | None:
         """What was counted, to go on from it with other labels; None if the method counts nothing that lasts."""
-        if self._counted is None:
-            return None
-        taught = None if self.recalibration is None else self.recalibration.taught
-        items = self._sketch_items()
-        return self._counted.history(
-            self.method, self.names.workers, self.quality.evidence, items, taught, self.workers.followers
-        )
+        return None if self._counted is None else self._counted.history(self, self._sketch_items())
 
     def _about_workers(self) -> Result:
         """Return a result in memory of all workers and of no items."""

@@ -97,7 +97,7 @@ class Learned:
         """Return how much the method trusts every worker; None if it has no such number."""
         return None
 
-    def arranged(self: Self, numbering: Numbering) -> Self:
+    def reordered(self: Self, numbering: Numbering) -> Self:
         """Return a copy with items and workers in the order of their first appearance, not of their numbers."""
         changed: dict[str, Any] = {}
         for name, hint in get_type_hints(type(self), include_extras=True).items():

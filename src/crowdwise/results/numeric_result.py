@@ -125,7 +125,7 @@ class NumericResult(ResultTables):
         sample_of = self.names.sampled_workers
         return table if sample_of is None else table.with_columns(sample_of)
 
-    def arranged(self, names: Names, numbering: Numbering) -> "NumericResult":
+    def reordered(self, names: Names, numbering: Numbering) -> "NumericResult":
         """Return a copy with items and workers in the order of `names`, where this one has them by their numbers."""
         items = numbering.item_places
         return replace(
@@ -134,8 +134,8 @@ class NumericResult(ResultTables):
             values=self.values[items],
             variance=self.variance[items],
             votes=self.votes[items],
-            workers=self.workers.arranged(numbering),
-            errors=self.errors.arranged(numbering),
+            workers=self.workers.reordered(numbering),
+            errors=self.errors.reordered(numbering),
         )
 
     def __repr__(self) -> str:

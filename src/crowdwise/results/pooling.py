@@ -45,12 +45,7 @@ _TIE: Final = 1e-9
 
 
 class Weights(NamedTuple):
-    """How much the parts of the pool count.
-
-    Attributes:
-        alpha: ALPHA, of the answer and of the vote shares.
-        gamma: GAMMA, of the latent class.
-    """
+    """How much the parts of the pool count: ALPHA of the answer and of the vote shares, GAMMA of the latent class."""
 
     alpha: float
     gamma: float
@@ -59,11 +54,7 @@ class Weights(NamedTuple):
 def pooled(parts: tuple[Array, Array, Array], n: float, weights: Weights, power: float = 1.0) -> Array:
     """Return (items, classes), the probabilities p; the formula is above.
 
-    Args:
-        parts: Three arrays (items, classes): the answers a, the numbers of votes v, and the latent classes q.
-        n: How many labels an item of the crowd has.
-        weights: ALPHA and GAMMA.
-        power: What u is multiplied by.
+    `parts` are three arrays (items, classes): the answers a, the numbers of votes v, and the latent classes q.
 
     >>> a, v, q = np.array([[0.9, 0.1]]), np.array([[3, 0]]), np.array([[0.99, 0.01]])
     >>> pooled((a, v, q), 4.0, Weights(0.26, 0.53)).round(3).tolist()

@@ -49,6 +49,8 @@ from .intervals import NORMAL, arcsine_interval
 from .quality_model import expected_right, said_by_others
 from .result import Quality
 
+# The probability that an interval holds the accuracy.
+_LEVEL: Final = 0.95
 _MAX_ROUNDS: Final = 8
 # The rounds end when no accuracy changes by more than this.
 _TOLERANCE: Final = 0.01
@@ -68,7 +70,7 @@ class Estimate(NamedTuple):
         value: (workers), the accuracy.
         low: (workers), the lower end of a central posterior interval.
         high: (workers), the upper end.
-        evidence: (3, workers), how many labels are right, how many there are, and the effective number of labels
+        label_counts: (3, workers), how many labels are right, how many there are, and the effective number of labels
             (Louis).
         strength: (workers), the effective number of labels, with those that the prior is worth.
         decided: Whether the answers nearly always follow one worker, so that agreement with them says little.
@@ -77,7 +79,7 @@ class Estimate(NamedTuple):
     value: Array
     low: Array
     high: Array
-    evidence: Array
+    label_counts: Array
     strength: Array
     decided: bool = False
 
@@ -113,44 +115,34 @@ class AgreementCounts(NamedTuple):
 def is_deciding(outvoted: Array, won: Array, given: Array, n_items: int) -> Array:
     """Return which workers the answers follow nearly always, also where most others say something else.
 
-    Args:
-        outvoted: (workers), how many labels are outvoted.
-        won: (workers), how many of these are the answer all the same.
-        given: (workers), the number of labels.
-        n_items: The number of items.
+    `outvoted` is how many of each worker's labels are outvoted, `won` how many of these are the answer all the same.
     """
     decides: Array = (outvoted >= _FEWEST_OUTVOTED) & (won >= _NEARLY_ALWAYS * outvoted) & (2 * given >= n_items)
     return decides
 
 
-def accuracies(labels: Labels, answers: Array, level: float = 0.95) -> Estimate:
-    """Return the accuracy of every worker, with its central posterior interval.
+def accuracies(labels: Labels, answers: Array) -> Estimate:
+    """Return the accuracy of every worker, with its central posterior interval; `answers` are inferred classes.
 
-    Args:
-        labels: The labels; a vote that names several classes counts as several labels.
-        answers: (items), the inferred class of every item.
-        level: The probability that the interval contains the accuracy.
+    A vote that names several classes counts as several labels.
     """
-    return accuracies_of(count_agreement(labels, answers), partial(_expected_right, labels), level)
+    return accuracies_of(count_agreement(labels, answers), partial(_expected_right, labels))
 
 
 def accuracies_of(
-    agreement: AgreementCounts, expected_right: Callable[[Array, Array], tuple[Array, Array]], level: float = 0.95
+    agreement: AgreementCounts, expected_right: Callable[[Array, Array], tuple[Array, Array]]
 ) -> Estimate:
     """Return the accuracy of every worker, with its central posterior interval, from counts over all items.
 
-    Args:
-        agreement: The counts over all items.
-        expected_right: Returns the sum of `count_right` over all items, given its arguments `evidence` and `share`.
-        level: The probability that the interval contains the accuracy.
+    `expected_right` returns the sum of `count_right` over all items, given its arguments `log_odds` and `share`.
     """
-    by_answers = _by_rounds(agreement.agreed, agreement.compared, agreement, expected_right, level)
+    by_answers = _by_rounds(agreement.agreed, agreement.compared, agreement, expected_right)
     if not agreement.deciding.any():
         return by_answers
     # The answers are those of one worker, so agreement with them is agreement of that worker with itself. What most
     # other workers say is another reading, and nothing tells which of the two is right: the intervals hold both.
     compared, agreed = agreement.by_votes[:2]
-    by_votes = _by_rounds(agreed, compared, agreement, expected_right, level)
+    by_votes = _by_rounds(agreed, compared, agreement, expected_right)
     ends = np.array([[one.low, one.high] for one in (by_votes, by_answers)])
     return by_votes._replace(low=ends[:, 0].min(axis=0), high=ends[:, 1].max(axis=0), decided=True)
 
@@ -160,17 +152,8 @@ def _by_rounds(
     compared: Array,
     agreement: AgreementCounts,
     expected_right: Callable[[Array, Array], tuple[Array, Array]],
-    level: float,
 ) -> Estimate:
-    """Return the accuracies by rounds of expectation and maximisation; see `accuracies_of`.
-
-    Args:
-        agreed: (workers), how many labels are right, to begin with.
-        compared: (workers), of how many labels that is known.
-        agreement: The counts over all items.
-        expected_right: See `accuracies_of`.
-        level: See `accuracies_of`.
-    """
+    """Return the accuracies by rounds of E step and M step, which begin with `agreed` of `compared` labels right."""
     given = agreement.given.astype(float)
     right = agreed.astype(float)
     counted = informative = compared.astype(float)
@@ -184,81 +167,66 @@ def _by_rounds(
         accuracy = (prior_right + right) / (prior_right + prior_wrong + counted)
         if np.abs(accuracy - before).max() < _TOLERANCE:
             break
-        evidence = np.log(accuracy) - np.log1p(-accuracy) + np.log(others)
-        right, variance = expected_right(evidence, share)
+        log_odds = np.log(accuracy) - np.log1p(-accuracy) + np.log(others)
+        right, variance = expected_right(log_odds, share)
         counted = given
         informative = np.maximum(given - variance / (accuracy * (1 - accuracy)), 0)
-    return _posterior(right, counted, informative, level)
+    return _posterior(right, counted, informative)
 
 
-def accuracies_from(right: Array, variance: Array, given: Array, level: float = 0.95) -> Estimate:
+def accuracies_from(right: Array, variance: Array, given: Array) -> Estimate:
     """Return the accuracy of every worker, with its central posterior interval, where a method knows who was right.
 
-    Args:
-        right: (workers), the expected number of right labels, by the method's own probabilities.
-        variance: (workers), the variance of this number.
-        given: (workers), the number of labels.
-        level: The probability that the interval contains the accuracy.
+    `right` is the expected number of right labels of each worker, by the method's own probabilities, and `variance` the
+    variance of this number.
     """
     share = (right + 0.5) / (given + 1)
     informative = np.maximum(given - variance / (share * (1 - share)), 0)
-    return _posterior(right, given.astype(float), informative, level)
+    return _posterior(right, given.astype(float), informative)
 
 
-def _posterior(right: Array, counted: Array, informative: Array, level: float = 0.95) -> Estimate:
+def _posterior(right: Array, counted: Array, informative: Array) -> Estimate:
     """Return the accuracies and their intervals, given numbers of labels; see `_prior` for the arguments."""
     prior_right, prior_wrong = _prior(right, counted, informative)
     accuracy = (prior_right + right) / (prior_right + prior_wrong + counted)
     strength = prior_right + prior_wrong + informative
     from scipy import special  # imported here because importing it takes half of the time that crowdwise needs to start
 
-    ends = np.array([(1 - level) / 2, (1 + level) / 2])[:, None]
+    ends = np.array([(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])[:, None]
     low, high = special.betaincinv(accuracy * strength, (1 - accuracy) * strength, ends)
     # Near 1 the rounding error of the ends can be larger than their distance from the accuracy.
-    evidence = np.stack([right, counted, informative])
-    return Estimate(accuracy, np.minimum(low, accuracy), np.maximum(high, accuracy), evidence, strength)
+    label_counts = np.stack([right, counted, informative])
+    return Estimate(accuracy, np.minimum(low, accuracy), np.maximum(high, accuracy), label_counts, strength)
 
 
 def quality_by(
-    calibrated_as: str, each_alone: Estimate, by_confidence: Estimate, before: Array | None, gold: int = 0
+    calibrated_as: str, independent: Estimate, by_confidence: Estimate, before: Array | None, gold: int = 0
 ) -> Quality:
     """Return the quality of workers.
 
     Args:
         calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
-        each_alone: The accuracies, assuming independent errors.
+        independent: The accuracies, assuming independent errors.
         by_confidence: The accuracies by calibrated probabilities.
-        before: How right the workers were in earlier labels, which `Quality.evidence` describes; None if unknown.
+        before: How right the workers were in earlier labels, which `Quality.label_counts` describes; None if unknown.
         gold: The number of random items of known class that confidence was fitted to.
     """
-    readings = [each_alone, by_confidence]
+    readings = [independent, by_confidence]
     if before is not None:
-        readings = [_posterior(*(one.evidence + past)) for one, past in zip(readings, before, strict=True)]
+        readings = [_posterior(*(one.label_counts + past)) for one, past in zip(readings, before, strict=True)]
     first, second = readings
-    value, (low, high) = second.value, quality_interval(calibrated_as, second.value, second.strength, gold)
-    if each_alone.decided:  # confidence, too, is agreement with one worker
+    value, spread = second.value, fitted_spread(calibration.constant(calibrated_as).spreads[80], 95, gold)
+    low, high = arcsine_interval(value, second.strength, spread, NORMAL)
+    low, high = np.minimum(low, value), np.maximum(high, value)
+    if independent.decided:  # confidence, too, is agreement with one worker
         value, low, high = first.value, np.minimum(first.low, low), np.maximum(first.high, high)
     return Quality(
         value,
         low,
         high,
         np.stack([first.low, first.high]),
-        np.stack([first.evidence, second.evidence]),
+        np.stack([first.label_counts, second.label_counts]),
     )
-
-
-def quality_interval(calibrated_as: str, value: Array, strength: Array, gold: int = 0) -> tuple[Array, Array]:
-    """Return the ends of the 95 % interval of qualities; the formula is above.
-
-    Args:
-        calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
-        value: (workers), the quality.
-        strength: (workers), the effective number of labels.
-        gold: The number of random items of known class that confidence was fitted to.
-    """
-    spread = fitted_spread(calibration.constant(calibrated_as).spreads[80], 95, gold)
-    low, high = arcsine_interval(value, strength, spread, NORMAL)
-    return np.minimum(low, value), np.maximum(high, value)
 
 
 def measure_quality(
@@ -270,15 +238,10 @@ def measure_quality(
 ) -> Quality:
     """Return the quality of workers, given also how right they were in earlier labels.
 
-    Args:
-        accuracy: Returns the accuracies, assuming independent errors, given labels and answers.
-        calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
-        labels: The labels.
-        answers: (items), the inferred class of every item.
-        probabilities: (items, classes), the calibrated probability of every class.
+    `accuracy` returns the accuracies, assuming independent errors; `probabilities` (items, classes) are calibrated.
     """
     alone, by_confidence = accuracy(labels, answers), accuracies_by(labels, probabilities)
-    return quality_by(calibrated_as, alone, by_confidence, labels.known.evidence)
+    return quality_by(calibrated_as, alone, by_confidence, labels.known.label_counts)
 
 
 def share_right(right: Array, given: Array) -> Array:
@@ -316,18 +279,18 @@ def count_outvoted(labels: Labels, answers: Array) -> Array:
     return np.stack([np.bincount(labels.workers[case], minlength=labels.n_workers) for case in cases])
 
 
-def count_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
+def count_right(labels: Labels, log_odds: Array, share: Array) -> tuple[Array, Array]:
     """Return two arrays (workers): the expected number of right labels on these items, and its variance.
 
     Args:
         labels: The labels of these items.
-        evidence: (workers), the log odds that a label adds to the class that it names.
+        log_odds: (workers), the log odds that a label adds to the class that it names.
         share: (classes), the prior probability of each class.
     """
     if labels.gold is None:
-        return expected_right(labels, evidence, share)
+        return expected_right(labels, log_odds, share)
     apart = labels.by_knowledge
-    right, variance = count_right(apart.open, evidence, share)
+    right, variance = count_right(apart.open, log_odds, share)
     for known, _, part in apart.known:  # which of these labels are right is certain
         right += np.bincount(part.workers[part.labels == known], minlength=labels.n_workers)
     return right, variance
@@ -351,8 +314,8 @@ def accuracies_by(labels: Labels, probabilities: Array) -> Estimate:
     return accuracies_from(right, variance, np.bincount(labels.workers, minlength=labels.n_workers))
 
 
-def _expected_right(labels: Labels, evidence: Array, share: Array) -> tuple[Array, Array]:
-    return labels.add_slices(2 * labels.n_workers, lambda _first, _last, part: count_right(part, evidence, share))
+def _expected_right(labels: Labels, log_odds: Array, share: Array) -> tuple[Array, Array]:
+    return labels.add_slices(2 * labels.n_workers, lambda _first, _last, part: count_right(part, log_odds, share))
 
 
 def _prior(right: Array, given: Array, informative: Array) -> tuple[float, float]:

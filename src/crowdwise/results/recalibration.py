@@ -100,10 +100,6 @@ def tempered(probabilities: Array, power: float) -> Array:
     power is below 1, all but the 15 best of an item are taken for one class, whose part they share as before. Equal
     probabilities stay equal, and larger ones larger.
 
-    Args:
-        probabilities: (items, classes), the probabilities of every item; they add up to one.
-        power: The power.
-
     >>> tempered(np.array([[0.9, 0.1]]), 0.5).round(2).tolist()
     [[0.75, 0.25]]
     """

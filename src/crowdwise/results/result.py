@@ -41,20 +41,20 @@ class Quality:
         each_alone: (2, workers), the ends of the interval, assuming independent errors. It is for comparing workers
             with each other, because errors that they share concern all of them; it need not hold `value`. None for
             agreement.
-        evidence: (2, 3, workers), what the accuracy follows from, which adds up over labels: how many labels are right,
-            how many there are, and the effective number of labels (Louis). First assuming independent errors, then by
-            calibrated confidence. None for agreement.
+        label_counts: (2, 3, workers), what the accuracy follows from, which adds up over labels: how many labels are
+            right, how many there are, and the effective number of labels (Louis). First assuming independent errors,
+            then by calibrated confidence. None for agreement.
     """
 
     value: Array
     low: Array | None = None
     high: Array | None = None
     each_alone: Array | None = None
-    evidence: Array | None = None
+    label_counts: Array | None = None
 
-    def arranged(self, workers: Array) -> "Quality":
+    def reordered(self, workers: Array) -> "Quality":
         """Return the quality of these workers, which are given by their positions."""
-        parts = (self.low, self.high, self.each_alone, self.evidence)
+        parts = (self.low, self.high, self.each_alone, self.label_counts)
         return Quality(self.value[workers], *(None if part is None else part[..., workers] for part in parts))
 
 
@@ -143,18 +143,9 @@ class Result(ResultTables):
     ) -> "Result":
         """Make a result: check the scores, and compute ranking, votes and agreement from them.
 
-        Args:
-            method: The method with all its parameters.
-            labels: The labels.
-            scores: (items, classes), the final scores.
-            scale: The meaning of the scores.
-            convergence: How the iterations ended.
-            workers: What the method learned about the workers; a plain `Learned` if None.
-            quality: Computes the workers' quality from the labels, the answers and the calibrated probabilities when it
-                is first used, because it is not needed to infer the truth. If None, the quality is the agreement.
-            variance: Computes the posterior variance of the scores when it is first used; None if there is none.
-            difficulty: (items), larger for harder items; None for that of `workers`, if there is one.
-            counted: What was counted, if that lasts.
+        `quality` computes the workers' quality from the labels, the answers and the calibrated probabilities when it is
+        first used, because it is not needed to infer the truth; without it, the quality is the agreement. `variance`
+        does the same for the posterior variance of the scores. The difficulty is that of `workers` if none is given.
 
         Raises:
             DataError: A score is not finite; a `CallError` if a parameter may be to blame.
@@ -188,13 +179,7 @@ class Result(ResultTables):
     @cached_property
     def history(self) -> History | None:
         """What was counted, to go on from it with other labels; None if the method counts nothing that lasts."""
-        if self.counted is None:
-            return None
-        taught = None if self.recalibration is None else self.recalibration.taught
-        items = sketch(self.names.items)
-        return self.counted.history(
-            self.method, self.names.workers, self.quality.evidence, items, taught, self.workers.followers
-        )
+        return None if self.counted is None else self.counted.history(self, sketch(self.names.items))
 
     @cached_property
     def variance(self) -> Array | None:
@@ -264,13 +249,10 @@ class Result(ResultTables):
         return self.scores >= best - TIE * np.abs(best)
 
     def wins(self, items: Array, classes: Array) -> Array:
-        """Return, for each of some items, 1 if this class has its best score and 0 if not.
+        """Return, for each of some items, 1 if the class given for it has its best score and 0 if not.
 
-        If m classes are tied and this is one of them, the value is 1/m. A class of -1 never wins.
-
-        Args:
-            items: The codes of the items.
-            classes: The code of a class for each of them.
+        Items and classes are given by their codes. If m classes are tied and this is one of them, the value is 1/m. A
+        class of -1 never wins.
         """
         winners = self.winners()[items]
         won = winners[np.arange(len(items)), classes] & (classes >= 0)
@@ -348,7 +330,7 @@ class Result(ResultTables):
         """Return this result, which has all items; see `Inferred.about`."""
         return self
 
-    def arranged(self, names: Names, numbering: Numbering) -> "Result":
+    def reordered(self, names: Names, numbering: Numbering) -> "Result":
         """Return a copy with items and workers in the order of `names`, where this one has them by their numbers."""
         items, workers = numbering.item_places, numbering.worker_places
         best, second, tied = self.ranking
@@ -357,13 +339,13 @@ class Result(ResultTables):
             self,
             names=names,
             scores=np.take(self.scores, items, axis=0),  # three times as fast as with brackets
-            workers=self.workers.arranged(numbering),
+            workers=self.workers.reordered(numbering),
             ranking=(best[items], second[items], tied[items]),
             votes=self.votes[items],
             worker_votes=self.worker_votes[workers],
             agreement=self.agreement[workers],
-            measure_quality=None if quality is None else partial(_arranged_quality, quality, numbering),
-            measure_variance=None if variance is None else partial(_arranged_variance, variance, items),
+            measure_quality=None if quality is None else partial(_reordered_quality, quality, numbering),
+            measure_variance=None if variance is None else partial(_reordered_variance, variance, items),
             difficulty=None if self.difficulty is None else self.difficulty[items],
             gold=None if self.gold is None else self.gold[items],
         )
@@ -371,9 +353,7 @@ class Result(ResultTables):
     def checked(self, check: GoldCheck, measure_quality: Callable[[Array], Quality] | None) -> "Result":
         """Return a copy whose confidence is fitted to what the items of known class say.
 
-        Args:
-            check: What they say.
-            measure_quality: Computes the workers' quality from the probabilities; None if it stays as it is.
+        `measure_quality` computes the workers' quality from the probabilities; None if it stays as it is.
         """
         return replace(self, gold_check=check, measure_quality=measure_quality or self.measure_quality)
 
@@ -424,9 +404,9 @@ class Result(ResultTables):
         return shown_in_notebook(self, Labels=self.to_frame(), Workers=self.workers_frame())
 
 
-def _arranged_quality(measure: Callable[[Array], Quality], numbering: Numbering, probabilities: Array) -> Quality:
-    return measure(probabilities[inverse(numbering.item_places)]).arranged(numbering.worker_places)
+def _reordered_quality(measure: Callable[[Array], Quality], numbering: Numbering, probabilities: Array) -> Quality:
+    return measure(probabilities[inverse(numbering.item_places)]).reordered(numbering.worker_places)
 
 
-def _arranged_variance(measure: Callable[[], Array], items: Array) -> Array:
+def _reordered_variance(measure: Callable[[], Array], items: Array) -> Array:
     return np.asarray(measure()[items])

@@ -179,10 +179,8 @@ def _lines(counted: Counted) -> Lines:
 def _strength(squares: Array, counted: Array, typical: float) -> float:
     """Return how many answers what is known of all workers counts as: the most probable of `_STRENGTHS`.
 
-    Args:
-        squares: (workers), the sums of squared errors.
-        counted: (workers), how many answers to items of known value they are worth.
-        typical: The mean variance of errors.
+    `squares` are sums of squared errors by worker, `counted` how many answers to items of known value they are worth,
+    `typical` is the mean variance of errors.
     """
     from scipy import special  # imported here because it is slow to import
 

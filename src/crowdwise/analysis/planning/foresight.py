@@ -119,7 +119,7 @@ def foresee(result: Result, labels: Labels, asked: int | None = None) -> Foresig
     votes = result.worker_votes[inverse(numbering.worker_places)]
     speakers = speakers_of(votes) if asked is None else numbering.worker_places[[asked]].astype(np.int64)
     back = Numbering(inverse(numbering.item_places), inverse(numbering.worker_places))
-    learned: Learned = result.workers.arranged(back)
+    learned: Learned = result.workers.reordered(back)
     found = result.method.outlook(labels.numbered, learned, speakers)
     method, scale, fitted = result.method.calibrated_as, result.scale, result.recalibration
     if found is not None:

@@ -72,7 +72,7 @@ def counted_by(method: AnySweeping, names: Names, known: Known, ending: Ending) 
     statistics = method.statistics(ending)
     if not statistics.per_worker:
         return None
-    return Counted(names.classes, names.workers, *statistics, known.evidence, known.other_workers)
+    return Counted(names.classes, names.workers, *statistics, known.label_counts, known.other_workers)
 
 
 class SweepTotal:

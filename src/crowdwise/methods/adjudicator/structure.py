@@ -88,11 +88,11 @@ class StructuredWorkers(Learned):
         pairs = self.copies.pairs
         return np.column_stack([pairs, self.followed[pairs[:, 0]]])
 
-    def arranged(self: Self, numbering: Numbering) -> Self:
+    def reordered(self: Self, numbering: Numbering) -> Self:
         """Return a copy with workers in the order of their first appearance; they are named by their codes there."""
-        found = super().arranged(numbering)
+        found = super().reordered(numbering)
         places = np.append(inverse(numbering.worker_places), -1)
-        copying = None if found.copying is None else found.copying.arranged(numbering)
+        copying = None if found.copying is None else found.copying.reordered(numbering)
         return replace(found, follows=places[found.follows], copying=copying)
 
     @property
@@ -155,11 +155,11 @@ class Copying:
     changed: int
     instead: StructuredWorkers
 
-    def arranged(self, numbering: Numbering) -> "Copying":
+    def reordered(self, numbering: Numbering) -> "Copying":
         """Return a copy with workers in the order of their first appearance."""
         places = numbering.worker_places
         agreed, compared, nats = self.agreed[places], self.compared[places], self.nats[places]
-        return Copying(agreed, compared, nats, self.changed, self.instead.arranged(numbering))
+        return Copying(agreed, compared, nats, self.changed, self.instead.reordered(numbering))
 
 
 class ItemTypes(NamedTuple):
