@@ -1,6 +1,6 @@
 """`Crowd`: what labels in memory, on disk and in a Spark cluster have in common."""
 
-from typing import Final, Literal, Protocol, get_args
+from typing import Any, Final, Literal, Protocol, get_args
 
 import polars as pl
 
@@ -105,6 +105,10 @@ class Crowd(Protocol):
             gold: The columns item, and code for the number of the known class of this item; None if none is known.
             known: What else is known beforehand.
         """
+        ...
+
+    def first_item(self) -> Any:
+        """Return the name of some item, for messages."""
         ...
 
     def item_sketch(self) -> Array:

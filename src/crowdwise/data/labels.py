@@ -402,6 +402,10 @@ class Labels:
         """Return the same labels with another report of what was read."""
         return replace(self, report=report)
 
+    def first_item(self) -> Any:
+        """Return the name of the first item."""
+        return self.names.items[0]
+
     def item_sketch(self) -> Array:
         """Return a sketch of the ids of the items; see data/item_sketch.py."""
         return sketch(self.names.items)

@@ -16,7 +16,7 @@ from ..data.knowledge import NOTHING_KNOWN
 from ..data.labels import Labels
 from ..data.votes import shares
 from ..numerics import Array
-from .engines.base import open_engine
+from .engines.base import count_labels
 
 # Gold was chosen if the share of the most frequent answer is lower in it by so many standard errors.
 _CLEARLY_DISPUTED: Final = 2.5
@@ -31,10 +31,7 @@ def lower_agreement(crowd: Crowd, gold: pl.DataFrame) -> tuple[float, float] | N
         crowd: The labels.
         gold: The columns item, and code for the number of the class.
     """
-    from .vote_shares import VoteShares  # which imports method.py
-
-    with open_engine(VoteShares(), crowd.with_known(gold, NOTHING_KNOWN)) as engine:
-        ((known, others),) = engine.add_labels(_count_agreement, "looking at gold")
+    ((known, others),) = count_labels(crowd.with_known(gold, NOTHING_KNOWN), _count_agreement, "looking at gold")
     if min(known[0], others[0]) < 2:
         return None
     means = known[1] / known[0], others[1] / others[0]

@@ -1,6 +1,6 @@
 """`fit_with_gold`: fit a method where the classes of some items are known, and find out what these say about it.
 
-Items of known class are clamped to it (see `engines.base.sweep_items`), so what workers said about them shows how good
+Items of known class are clamped to it (see engines/parts.py), so what workers said about them shows how good
 they are. They cannot show how good the method is: that would be to ask a question whose answer was given. So the method
 is fitted again without a fifth of them at a time, and those are what it is measured by and confidence is fitted to.
 
@@ -8,14 +8,14 @@ Gold may have a column `source`. Items that were drawn at random stand for the c
 and calibrate confidence. Chosen items only teach: they show how good workers are. Without the column, all count as
 random.
 
-Known classes also decide between readings of the labels (readings.py), and count once where they look chosen
+Known classes also decide between solutions (solutions.py), and count once where they look chosen
 (disputes.py), unless the user gave a weight.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -23,11 +23,12 @@ import polars as pl
 from ..caution import Caution
 from ..data.crowd import Crowd
 from ..data.ids import codes_of
-from ..data.knowledge import Known
+from ..data.knowledge import NOTHING_KNOWN, Known
 from ..data.labels import Labels
 from ..data.numbering import inverse, numbers
 from ..data.reading_report import several
 from ..data.truths import RANDOM, read_truth
+from ..data.votes import shares
 from ..errors import CallError, DataError, quoted, shortened
 from ..numerics import Array
 from ..results.gold import GoldCheck, Share, clearly_better
@@ -36,12 +37,10 @@ from ..results.quality import accuracies_by, quality_by
 from ..results.recalibration import Recalibration
 from ..results.result import Quality
 from .disputes import lower_agreement
+from .engines.base import count_labels
 from .history import with_classes
-from .readings import Readings, Weighed
-
-if TYPE_CHECKING:  # method.py imports this module
-    from .iterations import Progress
-    from .method import Method
+from .iterations import Counter, Progress
+from .solutions import Choice, Solutions
 
 # How many items each item of known class counts as, if nothing else is said; docs/gold.md says how it was chosen.
 GOLD_WEIGHT: Final = 5.0
@@ -56,21 +55,17 @@ class _Gold:
         labels: The labels.
         gold: The known classes: a path, a table, or a mapping from item to class.
         known: What else is known.
-        method: The method that may read the labels in several ways; None if it is not known yet.
+        method: The method, which may have several solutions; None if it is not known yet.
     """
 
-    def __init__(self, labels: Crowd, gold: Any, known: Known, method: "Method | None" = None) -> None:
-        from .vote_shares import VoteShares  # which imports method.py
-
+    def __init__(self, labels: Crowd, gold: Any, known: Known, method: Any = None) -> None:
         read = read_truth(gold)
         self._known = known
-        self._votes: Any = VoteShares().fit(labels, warn=False)
-        here = self._votes.about(read["item"]).names.items
-        table = read.filter(pl.Series(codes_of(read["item"], here) >= 0))
+        table = read.filter(pl.Series(_count_rows(labels, read, _has_labels) > 0))
         if table.height == 0:
             raise DataError(
                 f"The gold shares no item with the labels: it has {quoted(read['item'][0])}, for example, the "
-                f"labels have {quoted(here[0])}."
+                f"labels have {quoted(labels.first_item())}."
             )
         classes, truths = _all_classes(labels.names.classes, labels.names.spelled(table["truth"]))
         self.remarks = _remarks(labels.names.classes, classes, read, table)
@@ -90,32 +85,32 @@ class _Gold:
                 f"votes, elsewhere {agreed[1]:.0%}), so they do not look drawn at random: each counts as one item and "
                 f"not as {GOLD_WEIGHT:g}, and how many are found says little about other items."
             )
-        # Readings are of these labels in these classes alone.
+        # Solutions are of these labels in these classes alone.
         plain = method is not None and known.earlier is None and self._crowd is labels
-        self._readings = Readings(method, method.readings(labels) if plain and method else [])
+        self._solutions = Solutions(method, method.solutions(labels) if plain else [])
 
     @cached_property
-    def _weighed(self) -> Weighed:
-        """What all known classes say for the readings."""
-        return self._readings.weighed(self._crowd.with_known(self._table, self._known))
+    def _choice(self) -> Choice:
+        """The solution that all known classes speak for."""
+        return self._solutions.choose(self._crowd.with_known(self._table, self._known))
 
     @cached_property
     def all(self) -> Crowd:
         """The crowd with all known classes."""
-        return self._begun(self._table, self._weighed, self._known)
+        return self._begun(self._table, self._choice, self._known)
 
-    def _begun(self, table: pl.DataFrame, weighed: Weighed, known: Known) -> Crowd:
-        """The crowd with these known classes, and with the workers of the reading that they speak for."""
-        if weighed.best == 0:
+    def _begun(self, table: pl.DataFrame, choice: Choice, known: Known) -> Crowd:
+        """The crowd with these known classes, and with the workers of the solution that they speak for."""
+        if choice.best == 0:
             return self._crowd.with_known(table, known)
-        # Gold that decides between readings has done its work, and is mostly chosen for it.
+        # Gold that decides between solutions has done its work, and is mostly chosen for it.
         weight = 1.0 if self._may_count_once else known.gold_weight
-        workers = self._readings.workers[weighed.best]
+        workers = self._solutions.workers[choice.best]
         return self._crowd.with_known(table, replace(known, initial_workers=workers, gold_weight=weight))
 
-    def about_readings(self) -> list[str]:
-        """Return a sentence if the known classes speak for another reading than the method's own; else none."""
-        best, right = self._weighed
+    def about_solutions(self) -> list[str]:
+        """Return a sentence if the known classes speak for another solution than the method's own; else none."""
+        best, right = self._choice
         items = several(self._table.height, "gold item", "gold items")
         sentence = (
             f"The labels can be read in several ways, and gold speaks for another one than the votes do: without being "
@@ -124,7 +119,7 @@ class _Gold:
         )
         return [sentence] if best else []
 
-    def check(self, fit: "Callable[[Crowd], Inferred]") -> GoldCheck | None:
+    def check(self, fit: Callable[[Crowd], Inferred]) -> GoldCheck | None:
         """Measure a method by known classes of random items, each of which it does not know; None if there are few."""
         random = self._table.filter("random")
         chosen = self._table.filter(~pl.col("random"))
@@ -133,12 +128,13 @@ class _Gold:
             return None
         fold = numbers(random["item"]) % folds  # so it depends on names alone, and folds are alike in size
         found, truths, right = [], [], []
-        majority = self._majority(random)
+        codes = random["code"].to_numpy()
+        majority = _count_rows(self._crowd, random, partial(_majority_wins, codes=codes))
         # Confidence is fitted to probabilities as they are, and to earlier gold at the same time.
         earlier, known = self._known.recalibration, replace(self._known, recalibration=None)
         for number in range(folds):
             others = pl.concat([random.filter(pl.Series(fold != number)), chosen])
-            rest = self._begun(others, self._readings.weighed(self._crowd.with_known(others, known)), known)
+            rest = self._begun(others, self._solutions.choose(self._crowd.with_known(others, known)), known)
             asked = random.filter(pl.Series(fold == number))
             result = fit(rest).about(asked["item"])
             items, classes = codes_of(asked["item"], result.names.items), asked["code"].to_numpy()
@@ -154,21 +150,47 @@ class _Gold:
             recalibration=Recalibration.fit(np.concatenate(found), np.concatenate(truths), earlier),
         )
 
-    def _majority(self, known: pl.DataFrame) -> Array:
-        """Return, for each of these items of known class, whether most votes name it."""
-        votes = self._votes.about(known["item"])
-        classes = codes_of(self._crowd.names.classes, votes.names.classes)[known["code"].to_numpy()]
-        won: Array = votes.wins(codes_of(known["item"], votes.names.items), classes)
-        return won
+
+def _count_rows(crowd: Crowd, gold: pl.DataFrame, count: Callable[[Labels, Array], Array]) -> Array:
+    """(gold items), what `count` finds for every row of gold, and 0 for those without labels.
+
+    Args:
+        crowd: The labels.
+        gold: A table with the column item.
+        count: Takes the labels of some of these items, and the numbers of their rows. Returns a number for each.
+    """
+    rows = gold.select("item", pl.int_range(pl.len(), dtype=pl.Int64).alias("code"))
+    found = partial(_count_part, len(rows), count)
+    (values,) = count_labels(crowd.with_known(rows, NOTHING_KNOWN), found, "looking at gold")
+    return np.asarray(values)
+
+
+def _count_part(size: int, count: Callable[[Labels, Array], Array], labels: Labels) -> tuple[Array]:
+    values = np.zeros(size)
+    if labels.gold is not None:
+        items = np.flatnonzero(labels.gold >= 0)
+        values[labels.gold[items]] = count(replace(labels.select(items), gold=None), labels.gold[items])
+    return (values,)
+
+
+def _has_labels(labels: Labels, rows: Array) -> Array:
+    return np.ones(len(rows))
+
+
+def _majority_wins(labels: Labels, rows: Array, codes: Array) -> Array:
+    """(items), whether most votes name the class; 1/m if m classes are tied and it is one of them."""
+    share = shares(labels)
+    winners = share == share.max(axis=1, keepdims=True, initial=0.0)
+    return np.asarray(winners[np.arange(len(rows)), codes[rows]] / winners.sum(axis=1))
 
 
 def fit_with_gold(
-    method: "Method",
-    fit: "Callable[[Crowd, Progress | None], Inferred]",
+    method: Any,
+    fit: Callable[[Crowd, Progress | None], Inferred],
     labels: Crowd,
     gold: Any,
     known: Known,
-    progress: "Progress | None",
+    progress: Progress | None,
 ) -> tuple[Inferred, list[Caution]]:
     """Fit a method to labels, some of whose items have a known class, and return what to know about these, too.
 
@@ -183,11 +205,9 @@ def fit_with_gold(
     Raises:
         DataError: The gold cannot be used; the message says why.
     """
-    from .restarts import Counter  # which imports method.py
-
     counter = None if progress is None else Counter(progress)
     given = _Gold(labels, gold, known, method)
-    cautions = [Caution("gold", shortened(sentence)) for sentence in [*given.remarks, *given.about_readings()]]
+    cautions = [Caution("gold", shortened(sentence)) for sentence in [*given.remarks, *given.about_solutions()]]
     result = fit(given.all, counter)
     check = given.check(lambda crowd: fit(crowd, counter))
     if check is None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from ..numerics import Array
@@ -59,3 +60,22 @@ def run_steps(
             course = tuple(value for value in objectives if value is not None)
             return step.finish(), Convergence(number, converged, step.change, course)
     raise AssertionError("steps have no end")
+
+
+class Counter:
+    """Reports the progress of several attempts as if they were one; the attempts may run at the same time."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.done = 0
+        self._progress = progress
+        self._lock = Lock()
+
+    def __call__(self, iteration: int, change: float) -> None:
+        """Count one more iteration of any attempt, and report the number of all iterations so far.
+
+        `iteration`, the number of the iteration within its own attempt, is not used.
+        """
+        with self._lock:
+            self.done += 1
+            if self._progress is not None:
+                self._progress(self.done, change)

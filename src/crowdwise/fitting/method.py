@@ -273,11 +273,11 @@ class Method(AnyMethod):
         if contributions and limits.unexplained:
             raise CallError(f"{name} cannot tell what each vote contributes: {limits.unexplained}.")
 
-    def readings(self, labels: Crowd) -> list[Any]:
-        """Return what can be believed of the workers by different readings of the same labels, its own reading first.
+    def solutions(self, labels: Crowd) -> list[Any]:
+        """Return the workers' parameters of different solutions for the same labels, the method's own first.
 
         Gold decides between them, where it is clear; see fitting/gold.py. Where it is not, an earlier one is taken.
-        Most methods have one reading: [].
+        Most methods have one solution: [].
         """
         return []
 

@@ -14,7 +14,7 @@ from ..numerics import Array
 from ..parallel import thread_count
 from ..results.ending import Ending
 from .engines.memory import MemoryEngine
-from .iterations import Progress
+from .iterations import Counter, Progress
 from .sweeping import AnySweeping
 
 
@@ -47,28 +47,10 @@ def by_name(names: pl.Series, drawn: Array) -> Array:
     return placed
 
 
-class Counter:
-    """Reports the progress of several attempts as if they were one; the attempts may run at the same time."""
-
-    def __init__(self, progress: Progress | None) -> None:
-        self.done = 0
-        self._progress = progress
-        self._lock = Lock()
-
-    def __call__(self, iteration: int, change: float) -> None:
-        """Count one more iteration of any attempt, and report the number of all iterations so far.
-
-        `iteration`, the number of the iteration within its own attempt, is not used.
-        """
-        with self._lock:
-            self.done += 1
-            if self._progress is not None:
-                self._progress(self.done, change)
-
-    def with_all_iterations(self, fitted: Fitted) -> Fitted:
-        """The same run, except that its number of iterations is that of all attempts together."""
-        convergence = replace(fitted.ending.convergence, iterations=self.done)
-        return replace(fitted, ending=replace(fitted.ending, convergence=convergence))
+def with_iterations(fitted: Fitted, iterations: int) -> Fitted:
+    """The same run with another number of iterations: that of all attempts together."""
+    convergence = replace(fitted.ending.convergence, iterations=iterations)
+    return replace(fitted, ending=replace(fitted.ending, convergence=convergence))
 
 
 def attempts_at_once(attempts: int, labels: Labels) -> int:
@@ -111,4 +93,4 @@ def best_of(
         for _ in threads.map(lambda number: here.copy().run(run, number), range(attempts)):
             pass
     assert best is not None
-    return counter.with_all_iterations(best[3])
+    return with_iterations(best[3], counter.done)

@@ -137,6 +137,10 @@ class LabelsOnDisk:
         """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
         return self._with(self.parts.with_known(gold, known))
 
+    def first_item(self) -> Any:
+        """Return the name of the first item."""
+        return next(name for part in range(self.n_parts) for name in self.parts.item_names(part).head(1))
+
     def item_sketch(self) -> Array:
         """Return a sketch of the ids of the items, which are read part by part."""
         return union(sketch(self.parts.item_names(number)) for number in range(self.n_parts))

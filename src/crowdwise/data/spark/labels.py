@@ -23,7 +23,7 @@ from ..other_tables import refuse_spans
 from . import files
 from .about import About
 from .partitioning import first_rows_of, partition
-from .parts import sketch_items
+from .parts import item_names, sketch_items
 
 
 class LabelsOnSpark:
@@ -97,6 +97,10 @@ class LabelsOnSpark:
         other = self._with(self._about.with_known(gold, Known(known.gold_weight)))
         other.known = known
         return other
+
+    def first_item(self) -> Any:
+        """Return the name of the first item of some part."""
+        return item_names(self.parts.whole.select("names").limit(1).collect()[0].asDict())[0]
 
     def item_sketch(self) -> Array:
         """Return a sketch of the ids of the items; executors make those of the parts."""

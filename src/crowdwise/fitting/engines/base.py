@@ -23,6 +23,7 @@ class Engine(ABC):
 
     Attributes:
         method: The method, a `SweepingMethod`.
+        crowd: The labels.
         n_classes: The number of classes.
         known: What is known beforehand, such as what was counted in earlier labels, which is added to every sweep.
         sample_of: (workers), whose sample each worker is, by its number; None if no worker has several; see `Names`.
@@ -31,8 +32,8 @@ class Engine(ABC):
 
     initial_workers: Any
 
-    def __init__(self, method: Any, known: Known, names: Names) -> None:
-        self.method, self.known = method, known
+    def __init__(self, method: Any, crowd: Any, known: Known, names: Names) -> None:
+        self.method, self.crowd, self.known = method, crowd, known
         self.n_classes, self.sample_of = len(names.classes), names.sample_of
 
     def sweep(self, workers: Any) -> tuple[Any, Array]:
@@ -46,12 +47,17 @@ class Engine(ABC):
     def sweep_parts(self, workers: Any) -> tuple[Any, Array]:
         """The same, without what was counted in earlier labels."""
 
+    @staticmethod
     @abstractmethod
-    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
+    def count_labels(crowd: Any, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
         """Call `count` with the labels of every part and return the sum of what it returns.
 
         `phase` is the name of this work in the progress bar.
         """
+
+    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
+        """The same for the crowd of this engine."""
+        return self.count_labels(self.crowd, count, phase)
 
     @abstractmethod
     def result(self, ending: Ending) -> Any:
@@ -75,6 +81,15 @@ _ENGINES: Final = {
 
 def open_engine(method: Any, crowd: Crowd) -> Engine:
     """Return the engine for the place where the crowd's labels are: memory, disk or Spark."""
-    module, name = _ENGINES[crowd.place]
-    engine: Engine = getattr(import_module(f".{module}", __package__), name)(method, crowd)
+    engine: Engine = _engine(crowd)(method, crowd)
     return engine
+
+
+def count_labels(crowd: Crowd, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
+    """Call `count` with the labels of every part and return the sum of what it returns; no method is needed."""
+    return _engine(crowd).count_labels(crowd, count, phase)
+
+
+def _engine(crowd: Crowd) -> Any:
+    module, name = _ENGINES[crowd.place]
+    return getattr(import_module(f".{module}", __package__), name)

@@ -32,7 +32,7 @@ class DiskEngine(Engine):
     """
 
     def __init__(self, method: AnySweeping, labels: LabelsOnDisk) -> None:
-        super().__init__(method, labels.parts.known, labels.names.numbered(labels.numbering))
+        super().__init__(method, labels, labels.parts.known, labels.names.numbered(labels.numbering))
         self._labels = labels
         self._parts = parts = labels.parts
         self._folder = parts.place.path / f"scores-{labels.next_fit():04}"
@@ -83,9 +83,10 @@ class DiskEngine(Engine):
 
         return self._labels.add(count_finished, phase)
 
-    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
+    @staticmethod
+    def count_labels(crowd: LabelsOnDisk, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
         """Call `count` with the labels of every part and return the sum of what it returns."""
-        return self._labels.add(lambda _, labels: count(labels), phase)
+        return crowd.add(lambda _, labels: count(labels), phase)
 
     def result(self, ending: Ending) -> "ResultOnDisk":
         """Return the result; its tables are made only when they are asked for."""

@@ -29,7 +29,7 @@ class MemoryEngine(Engine):
     """
 
     def __init__(self, method: AnySweeping, labels: Labels, start: Array | None = None) -> None:
-        super().__init__(method, labels.known, labels.names)
+        super().__init__(method, labels, labels.known, labels.names)
         self.labels = labels
         self.scores, self.initial_workers = method.start(labels) if start is None else (start, None)
         bounds = labels.slices(method.count_size(labels), method.work_per_label)
@@ -46,9 +46,10 @@ class MemoryEngine(Engine):
             total.add(outcome)
         return total.value
 
-    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], _phase: str) -> Any:
+    @staticmethod
+    def count_labels(crowd: Labels, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
         """Return what `count` returns for all labels: they are one part here, so that large counts are there once."""
-        return count(self.labels)
+        return count(crowd)
 
     def result(self, ending: Ending) -> Any:
         """Return the result with the scores as they are now: a `Result`, or a `NumericResult` of a numeric method."""

@@ -109,7 +109,7 @@ class SparkEngine(Engine):
 
     def __init__(self, method: AnySweeping, labels: LabelsOnSpark) -> None:
         names = labels.names.numbered(labels.numbering)
-        super().__init__(method, labels.known, names)
+        super().__init__(method, labels, labels.known, names)
         self._labels = labels
         self._last_workers: Any = None  # the workers' parameters in the last sweep
         empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
@@ -126,44 +126,45 @@ class SparkEngine(Engine):
         """Call the method's `sweep` on all parts."""
         step = partial(tasks.sweep_part, method=self.method, previous_workers=self._last_workers, workers=workers)
         self._last_workers = workers
-        return self._job(step)
+        return _job(self._labels, step)
 
     def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], _phase: str) -> Any:
         """Call `count` with the labels and the final scores of every part and return the sum of what it returns."""
-        return self._job(partial(tasks.count_scores, method=self.method, workers=self._last_workers, count=count))[0]
+        step = partial(tasks.count_scores, method=self.method, workers=self._last_workers, count=count)
+        return _job(self._labels, step)[0]
 
-    def add_labels(self, count: Callable[[Labels], tuple[Any, ...]], _phase: str) -> Any:
+    @staticmethod
+    def count_labels(crowd: LabelsOnSpark, count: Callable[[Labels], tuple[Any, ...]], phase: str) -> Any:
         """Call `count` with the labels of every part and return the sum of what it returns."""
-        return self._job(partial(tasks.count_labels, count=count))[0]
+        return _job(crowd, partial(tasks.count_labels, count=count))[0]
 
     def result(self, ending: Ending) -> "ResultOnSpark":
         """Return the result; its tables are made only when they are asked for."""
         return ResultOnSpark(self, self._labels, ending)
 
-    def _job(self, step: Callable[[Labels], tuple[Any, Array]]) -> tuple[Any, Array]:
-        """Run `step` on every part and merge the outcomes.
 
-        They are merged in the order of the parts, so that the rounding does not depend on which executor is first.
-        """
-        parts, groups = self._labels.parts, 1
-        sent = send(self._labels.session, step)
-        frame = parts.small.mapInArrow(
-            partial(tasks.count_kept_parts, about=self._labels.about, step=sent), tasks.OUTCOME
+def _job(labels: LabelsOnSpark, step: Callable[[Labels], tuple[Any, Array]]) -> tuple[Any, Array]:
+    """Run `step` on every part and merge the outcomes.
+
+    They are merged in the order of the parts, so that the rounding does not depend on which executor is first.
+    """
+    parts, groups = labels.parts, 1
+    sent = send(labels.session, step)
+    frame = parts.small.mapInArrow(partial(tasks.count_kept_parts, about=labels.about, step=sent), tasks.OUTCOME)
+    if labels.n_parts > _MAX_OUTCOMES_ON_DRIVER:
+        groups = math.isqrt(labels.n_parts)
+        frame = frame.groupBy(f.col("part") % groups).applyInArrow(tasks.merge_outcomes, tasks.OUTCOME)
+    rows = frame.collect()
+    lost = [row["part"] for row in rows if row["outcome"] is None]
+    if lost:
+        found = parts.whole.filter(f.col("part").isin(lost)).mapInArrow(
+            partial(tasks.count_lost_parts, about=labels.about, step=sent), tasks.OUTCOME
         )
-        if self._labels.n_parts > _MAX_OUTCOMES_ON_DRIVER:
-            groups = math.isqrt(self._labels.n_parts)
-            frame = frame.groupBy(f.col("part") % groups).applyInArrow(tasks.merge_outcomes, tasks.OUTCOME)
-        rows = frame.collect()
-        lost = [row["part"] for row in rows if row["outcome"] is None]
-        if lost:
-            found = parts.whole.filter(f.col("part").isin(lost)).mapInArrow(
-                partial(tasks.count_lost_parts, about=self._labels.about, step=sent), tasks.OUTCOME
-            )
-            rows = [row for row in rows if row["outcome"] is not None] + found.collect()
-            if not {row["part"] for row in rows}.issuperset(lost):
-                raise DataError("A part that was lost could not be made again: the rows of its table have changed.")
-        sent.destroy()
-        return tasks.merge([(row["part"], pickle.loads(row["outcome"])) for row in rows], groups)
+        rows = [row for row in rows if row["outcome"] is not None] + found.collect()
+        if not {row["part"] for row in rows}.issuperset(lost):
+            raise DataError("A part that was lost could not be made again: the rows of its table have changed.")
+    sent.destroy()
+    return tasks.merge([(row["part"], pickle.loads(row["outcome"])) for row in rows], groups)
 
 
 class ResultOnSpark(ResultInParts):

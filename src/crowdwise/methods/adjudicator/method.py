@@ -217,7 +217,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         """The shares of the votes, and the workers of the reading that gold speaks for, if it speaks for one."""
         return shares(labels), labels.known.initial_workers
 
-    def readings(self, labels: Crowd) -> list[StructuredWorkers]:
+    def solutions(self, labels: Crowd) -> list[StructuredWorkers]:
         """Return the workers of this method's own reading of the labels, and of others, which keep ever fewer votes."""
         if not (has_readings(labels) and is_quick_to_compare(labels)):
             return []

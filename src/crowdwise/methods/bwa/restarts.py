@@ -9,8 +9,8 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...data.votes import shares
-from ...fitting.iterations import Progress
-from ...fitting.restarts import Counter, Fitted, by_name, fit_from
+from ...fitting.iterations import Counter, Progress
+from ...fitting.restarts import Fitted, by_name, fit_from, with_iterations
 from ...fitting.sweeping import SweepingMethod
 from ...results.ending import Convergence, Ending
 from .weights import Errors, Weights, mirrored
@@ -36,7 +36,7 @@ def best_by_class(
         if mirrored(labels.n_classes, labels.set_valued):
             start[:, 1] = 1 - start[:, 0]
         fitted = _better(fitted, fit_from(method, labels, start, counter))
-    return counter.with_all_iterations(fitted)
+    return with_iterations(fitted, counter.done)
 
 
 def _better(first: Fitted, second: Fitted) -> Fitted:

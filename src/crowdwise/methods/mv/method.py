@@ -13,18 +13,22 @@ import numpy as np
 
 from ...data.crowd import Crowd
 from ...data.labels import Labels
+from ...data.votes import shares
+from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...fitting.limits import Limits
 from ...fitting.method import Reference
-from ...fitting.vote_shares import VoteShares
+from ...fitting.sweeping import SweepingMethod
+from ...numerics import Array
 from ...results.contributions import Contributions
+from ...results.ending import Convergence, Ending
 from ...results.in_parts import Inferred
 from ...results.learned import Learned
 from .counted_votes import CountedVotes, is_large
 
 
 @dataclass(frozen=True)
-class MajorityVote(VoteShares):
+class MajorityVote(SweepingMethod[Learned, tuple[()]]):
     """Majority vote: every worker has one vote, and the class with the most votes wins.
 
     Use it as the baseline, and where all workers are about equally good. It learns nothing about the workers, so the
@@ -46,15 +50,40 @@ class MajorityVote(VoteShares):
         "https://doi.org/10.1145/3308558.3313459",
     )
 
+    measures_accuracy: ClassVar[bool] = False
+    adds_fractions: ClassVar[bool] = False
+    tolerance = 0.0
+
     def limits(self) -> Limits:
-        """A vote for several classes is no majority vote any more."""
-        return replace(super().limits(), takes_sets=False)
+        """There is nothing to go on from."""
+        return replace(super().limits(), no_history="because it learns nothing about the workers")
 
     def infer(self, labels: Crowd, progress: Progress | None) -> Inferred:
         """Count the votes; if there are very many classes, without a table of items by classes."""
         if isinstance(labels, Labels) and labels.gold is None and is_large(labels):
             return CountedVotes.of(self, labels)
         return super().infer(labels, progress)
+
+    def empty_counts(self, labels: Labels, workers: Learned | None) -> tuple[()]:
+        """An empty tuple: nothing is counted."""
+        return ()
+
+    def sweep(self, labels: Labels, scores: Array, workers: Learned | None, counts: tuple[()]) -> Array:
+        """Leave the scores as they start, which is as the shares of the votes, and return that nothing changed."""
+        return np.zeros(labels.n_classes)
+
+    def estimate(self, counts: tuple[()], previous: Learned | None, change: Array) -> Learned:
+        """Nothing."""
+        return Learned()
+
+    def rescore(self, labels: Labels, workers: Learned) -> Array:
+        """The shares of the votes, whatever else is known."""
+        return shares(labels)
+
+    def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
+        """Sweep once so that the engine makes the scores; there is nothing to iterate."""
+        engine.sweep(None)
+        return Ending(Learned(), Convergence(0, True, 0.0), np.zeros(0))
 
     def contributions(self, one: Labels, item: int, workers: Learned) -> Contributions:
         """Every vote on one item adds the same to the score of the class that it names."""
