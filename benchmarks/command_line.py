@@ -1,5 +1,6 @@
 """Measures the time of `crowdwise aggregate` from file to file, also in comparison with DuckDB."""
 
+import compileall
 import os
 import shutil
 import statistics
@@ -65,6 +66,7 @@ def first_use() -> None:
         labels = folder / "labels.csv"
         cw.simulate(1000, 50, 3, labels_per_item=5, seed=1).rows.write_csv(labels)
         shutil.copytree(Path(cw.__file__).parent, folder / "crowdwise", ignore=shutil.ignore_patterns("*.nb[ic]"))
+        compileall.compile_dir(folder / "crowdwise", quiet=1)  # as pip does
         libraries = seconds(lambda: _run("-c", "import numpy, polars"), 5)
         show("import numpy, polars", f"{libraries:.2f} s")
         for where, command in (
