@@ -115,9 +115,10 @@ def type_posterior(
         named: (labels, classes), [y = k].
         damping: (labels, types), C_j(s).
     """
-    weight = weights[:, None] if weights.size else 1.0
-    of_items = (sums(labels.item_of, weight * one, labels.n_items) for one in (log_said, named, damping))
-    made, votes, damped = of_items
+    of_labels = log_said, named, damping
+    if weights.size:
+        of_labels = tuple(weights[:, None] * one for one in of_labels)
+    made, votes, damped = (sums(labels.item_of, one, labels.n_items) for one in of_labels)
     joint = log_prior + made[:, types.true] + types.strength * votes[:, types.towards] - damped
     total = log_sum_exp(joint)
     return np.exp(joint - total[:, None]), total
