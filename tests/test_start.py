@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -75,11 +76,11 @@ print("numba" in sys.modules)
     assert done.stdout == "False\n"
 
 
-@pytest.mark.parametrize("form", ["jsonl", "json", "parquet"])
+@pytest.mark.parametrize("form", ["ndjson", "json", "parquet"])
 def test_a_small_file_of_another_form_compiles_nothing(form: str, labels: Path, tmp_path: Path) -> None:
     path = tmp_path / f"labels.{form}"
-    table = pl.read_csv(labels)
-    {"jsonl": table.write_ndjson, "json": table.write_json, "parquet": table.write_parquet}[form](path)
+    write: Any = getattr(pl.read_csv(labels), f"write_{form}")
+    write(path)
     assert "numba" not in imported("aggregate", path, "-m", "mv", "--quiet")
 
 
@@ -154,7 +155,7 @@ def test_compiling_is_said_at_first_and_then_every_five_seconds(
 ) -> None:
     """To the log; and from the first five seconds on as warnings, which Python shows to everybody."""
     now = 0.0
-    monkeypatch.setattr(announcing.time, "monotonic", lambda: now)
+    monkeypatch.setattr("crowdwise.numerics.announcing.time.monotonic", lambda: now)
     told = announcing._Announcer(announcing._LOG.info, announcing._LOG.warning)
     with caplog.at_level("INFO", "crowdwise"):
         for seconds in (1, 2, 3, 4, 5):  # each compiles two functions, of which one calls the other

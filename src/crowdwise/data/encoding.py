@@ -186,11 +186,11 @@ class Dictionary:
         if self._slots is None:
             self._slots = encoding_kernel.make_slots(max(self._expected, self._count))
         if self._numbers:
-            known = [*np.array([*self._numbers], np.uint64).T.copy()]
-            known[1] <<= np.uint64(32)
-            for mine, given in zip(known, (key, check), strict=True):
-                mine.flags.writeable = given.flags.writeable  # for the other kind, Numba would compile another kernel
-            *_, self._slots = encoding_kernel.encode(*known, self._slots, 0)
+            keys_before, checks_before = np.array([*self._numbers], np.uint64).T.copy()
+            checks_before <<= np.uint64(32)
+            # For arrays that can be written to, Numba compiles another kernel than for others.
+            keys_before.flags.writeable, checks_before.flags.writeable = key.flags.writeable, check.flags.writeable
+            *_, self._slots = encoding_kernel.encode(keys_before, checks_before, self._slots, 0)
             self._numbers = {}
         codes, first_rows, self._slots = encoding_kernel.encode(key, check, self._slots, self._count)
         return codes, first_rows

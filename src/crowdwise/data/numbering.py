@@ -7,7 +7,7 @@ their first appearance.
 """
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
@@ -87,17 +87,17 @@ class Numbering:
             sorted_workers, sorted_labels = places[1][order], labels[order]
         else:
             sorted_workers, sorted_labels = np.empty_like(workers), np.empty_like(labels)
-            given = item_starts, workers, labels, item_order, self.worker_places
-            self._renumber(given, starts, sorted_workers, sorted_labels)
+            given = item_starts, workers, labels, item_order, self.worker_places, starts, sorted_workers, sorted_labels
+            _renumber(slices(starts, 0), given)
         return starts, sorted_workers, sorted_labels, None if continued is None else continuing(starts, sorted_workers)
 
-    def _renumber(self, given: tuple[Array, ...], starts: Array, workers: Array, labels: Array) -> None:
-        """Fill `workers` and `labels` by a kernel, in threads."""
-        from .encoding_kernel import renumber  # which imports Numba
 
-        bounds = slices(starts, 0)
-        with Threads(len(bounds)) as threads:
-            threads.run(lambda part: renumber(*bounds[part], *given, starts, workers, labels))
+def _renumber(bounds: list[tuple[int, int]], given: tuple[Any, ...]) -> None:
+    """Renumber the items between these bounds by a kernel, in threads."""
+    from .encoding_kernel import renumber  # which imports Numba
+
+    with Threads(len(bounds)) as threads:
+        threads.run(lambda part: renumber(*bounds[part], *given))
 
 
 def inverse(order: Array) -> Array:

@@ -21,5 +21,4 @@ def disagreement(item_starts: Array, workers: Array, labels: Array, votes: Array
             share = named[k] / votes[i]
             total[k] += (item_starts[i + 1] - item_starts[i]) * share * (1.0 - share)
             named[k] = 0.0  # this class is done: further labels of it add nothing
-    for k in range(out.size):
-        out[k] += total[k]
+    out += total

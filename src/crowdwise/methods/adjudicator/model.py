@@ -115,9 +115,9 @@ def type_posterior(
         named: (labels, classes), [y = k].
         damping: (labels, types), C_j(s).
     """
-    of_labels = log_said, named, damping
+    of_labels = [log_said, named, damping]
     if weights.size:
-        of_labels = tuple(weights[:, None] * one for one in of_labels)
+        of_labels = [weights[:, None] * one for one in of_labels]
     made, votes, damped = (sums(labels.item_of, one, labels.n_items) for one in of_labels)
     joint = log_prior + made[:, types.true] + types.strength * votes[:, types.towards] - damped
     total = log_sum_exp(joint)
