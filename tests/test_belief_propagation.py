@@ -4,21 +4,21 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.special import betaln, gammaln
+from scipy.special import betaln
 
-from crowdwise.methods.vi_bp import kernel as vi_bp_kernel
+from crowdwise.methods.vi_bp.model import judge_labels
 from crowdwise.numerics import Array
 
 PRIOR = np.array([2.0, 1.0])
 
 
 def messages(said: Array, beliefs: Array, two_coins: bool) -> Array:
-    """What each label of one worker says, by the kernel."""
-    order = np.lexsort((said,))
-    gammas = gammaln(np.append(PRIOR, PRIOR.sum())[:, None] + np.arange(len(said) + 1))
+    """What each label of one worker says."""
+    order, sign = np.lexsort((said,)), np.where(said == 1, 1.0, -1.0)
+    right = 1 / (1 + np.exp(-np.clip(sign * beliefs, -600, 600)))
     out = np.zeros(len(said))
-    vi_bp_kernel.judge_labels(order, np.array([0, len(said)]), said, beliefs, gammas, PRIOR, two_coins, out)
-    return out
+    out[order] = judge_labels(np.array([0, len(said)]), right[order], said[order], PRIOR, two_coins)
+    return sign * out
 
 
 def summed_over_truths(said: Array, beliefs: Array, two_coins: bool) -> Array:

@@ -25,6 +25,7 @@ from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker, Trust, share_right
 from ..vi_mf import COINS, PAPER, PRIOR_RIGHT, PRIOR_WRONG, rates
+from .model import judge_labels
 
 # What a label says at first, as a logarithm of odds: its worker is right two times of three.
 _FIRST_MESSAGE: Final = float(np.log(2.0))
@@ -88,25 +89,21 @@ class BeliefPropagation(InMemoryMethod):
         )
 
     def iterate(self, labels: Labels) -> Steps:
-        """In every iteration, pass messages from items to workers, and then from workers to items."""
-        from scipy import special  # imported here because it is slow to import
-
-        from . import kernel  # imported here because it imports Numba; it has no twin and is compiled for any crowd
-
+        """In every iteration, messages from items to workers (E step), then from workers to items (M step)."""
         items, given = labels.item_of, np.bincount(labels.workers, minlength=labels.n_workers)
         order = np.lexsort((labels.labels, labels.workers))
         worker_starts = np.concatenate([[0], np.cumsum(given)])
         prior = np.array([self.prior_right, self.prior_wrong])
-        counts = np.append(prior, prior.sum())[:, None] + np.arange(given.max() + 1)
-        arrays = (order, worker_starts, labels.labels)
+        said = labels.labels[order]
+        sign = np.where(said == 1, 1.0, -1.0)
         messages = np.where(labels.labels == 1, _FIRST_MESSAGE, -_FIRST_MESSAGE)
         odds = _sums(labels, messages)
         while True:
-            beliefs = odds[items] - messages
-            kernel.judge_labels(*arrays, beliefs, special.gammaln(counts), prior, self.coins == "two", messages)
-            following = _sums(labels, messages)
-            change = float(np.abs(_chance(following) - _chance(odds)).max())
-            odds = following
+            right = _chance(sign * (odds[items] - messages)[order])
+            messages[order] = sign * judge_labels(worker_starts, right, said, prior, self.coins == "two")
+            new_odds = _sums(labels, messages)
+            change = float(np.abs(_chance(new_odds) - _chance(odds)).max())
+            odds = new_odds
             yield Step(change, partial(self._finish, labels, odds))
 
     def _finish(self, labels: Labels, odds: Array) -> tuple[Array, Rates]:
