@@ -208,17 +208,6 @@ def test_bwa(n_classes: int, classes: Any, scored: bool, idle: int, sets: bool) 
     both(bwa_model.sweep, bwa_kernel.sweep, labels, *arguments)
 
 
-@in_registers
-@pytest.mark.parametrize("sets", [True, False])
-@pytest.mark.parametrize("classes", [2, 5, 11])
-def test_bwa_variances(classes: int, sets: bool) -> None:
-    labels, random = crowd(classes), np.random.default_rng(4)
-    weight, scores = random.random((labels.n_workers, classes)) + 1, random.random((labels.n_items, classes))
-    votes = random.integers(1, 9, labels.n_workers)
-    arguments = (set_votes(labels, sets), scores, weight, votes, 2.0, 1.5)
-    both(bwa_model.score_variances, bwa_kernel.score_variances, labels, *arguments)
-
-
 @pytest.mark.parametrize("scored", [True, False])
 def test_bwa_with_weights_per_label(scored: bool) -> None:
     labels, random = crowd(4), np.random.default_rng(5)

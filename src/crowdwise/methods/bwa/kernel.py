@@ -1,7 +1,7 @@
-"""BWA for large crowds: the sweep, the variances and the disagreement of model.py, by compiled loops over the labels.
+"""BWA for large crowds: the sweep of model.py, as a compiled loop over the labels.
 
-A loop computes a block of classes at once. A block is a tuple of classes; the place of a class in it is called a lane
-(see `simd.lanes`). The length of the block, known when a loop is compiled, is the number of lanes. The last class may
+The loop computes a block of classes at once. A block is a tuple of classes; the place of a class in it is called a lane
+(see `simd.lanes`). The length of the block, known when it is compiled, is the number of lanes. The last class may
 be repeated to fill the block. Every label is read once for each block.
 
 Some of the code looks odd for speed. `one_hot` is a table (classes, lanes) with 1.0 in the lane of the class said and
@@ -51,30 +51,10 @@ def sweep(
     return np.asarray(changes[0])
 
 
-def score_variances(
-    item_starts: Array,
-    workers: Array,
-    labels: Array,
-    continued: Array | None,
-    scores: Array,
-    v: Array,
-    n: Array,
-    a: float,
-    lam: float,
-) -> Array:
-    """See model.py."""
-    variances = np.empty_like(scores)
-    factor = 2 * v**2 / (a + n)[:, None]
-    for block, _ in _blocks(tuple(range(v.shape[1])), v.shape[1]):
-        given = aligned.columns(v, block), aligned.columns(factor, block)
-        block_variances(item_starts, workers, labels, continued, block, scores, *given, lam, variances)
-    return variances
-
-
 def _blocks(classes: tuple[int, ...], n_classes: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Blocks of one, four or eight classes, and the places of these in `classes`; the last is repeated to fill a block.
 
-    A loop is compiled once for each length of a block, so there are only three lengths.
+    The loop is compiled once for each length of a block, so there are only three lengths.
     """
     lanes = 1 if len(classes) == 1 and n_classes <= 2 else 4 if len(classes) <= 4 else 8
     for first in range(0, len(classes), lanes):
@@ -107,18 +87,9 @@ def sweep_block(
     errors: Array,
     sums: Array,
 ) -> None:
-    """Score the classes in `block` and count the workers' errors, item by item, in one pass over the labels.
+    """The sweep of the classes in `block`; weights and errors are (workers, lanes), the mean score is (1, lanes).
 
-    A score is a weighted average: of the votes, which are 1 if they name the class and 0 if they do not, and of a prior
-    mean. `weights` is two arrays: the weights of the workers' votes (workers, lanes), and the prior mean (1, lanes),
-    whose weight is `lam`. If `weights` is None, scores stay as they are.
-
-    Overwrites the columns of these classes in `scores` (items, classes), and in `changes` (1, classes), which gets the
-    largest change of a score relative to the new score plus `floor`. If `mirrored`, the scores of class 1 are one minus
-    those of class 0.
-
-    Adds to `errors` (workers, lanes) the squares of (score - vote). Adds to `sums` (2, lanes) the scores, and their
-    squares.
+    Overwrites the columns of these classes in `changes` (1, classes). The rest is as in model.py.
     """
     one_hot = _one_hot(block, scores.shape[1])
     nothing = spread(0.0, block)
@@ -177,41 +148,3 @@ def sweep_block(
         changes[0, 1] = mirrored_change
     store(sums, _U(0), total_score)
     store(sums, _U(1), total_square)
-
-
-@allocating
-def block_variances(
-    item_starts: Array,
-    workers: Array,
-    labels: Array,
-    continued: Array | None,
-    block: tuple[int, ...],
-    scores: Array,
-    weight: Array,
-    error_factor: Array,
-    lam: float,
-    out: Array,
-) -> None:
-    """Overwrite the columns of these classes in `out` (items, classes) by the posterior variance of the scores.
-
-    It is the inverse of the curvature of the negative log likelihood, with the weights integrated out. The curvature
-    is lam + sum_j v_j - sum_j f_j (z - y)^2, but at least `lam`. Here z is the score, y is 1 if the
-    vote of worker j names the class and 0 if it does not, v is `weight` (workers, lanes), and f is `error_factor`
-    (workers, lanes), which must be 2 v_j^2 / (a + n_j), for a worker with n_j votes and a prior worth a votes.
-    """
-    one_hot = _one_hot(block, scores.shape[1])
-    one, prior = spread(1.0, block), spread(lam, block)
-    for i in range(item_starts.size - 1):
-        score = gather(scores, i, block)
-        curvature = prior
-        for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
-            j = _U(workers[e])
-            given = load(weight, j, block)
-            vote = load(one_hot, _U(labels[e]), block)
-            error = (score - vote) * (score - vote)
-            if continued is not None:
-                if continued[e]:
-                    error = vote * (error - score * score)
-                    curvature = curvature - given
-            curvature = curvature + given - load(error_factor, j, block) * error
-        scatter(out, i, block, one / larger(curvature, prior))

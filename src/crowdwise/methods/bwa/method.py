@@ -322,7 +322,7 @@ class BWA(SweepingMethod[Weights, Errors]):
         given = workers.weight, workers.votes, self.prior_strength, self.mean_weight
 
         def fill(first: int, last: int, part: Labels) -> None:
-            variance[first:last] = model.score_variances(part, part.continued, scores[first:last], *given)
+            variance[first:last] = model.score_variances(part, scores[first:last], *given)
 
         labels.each_slice(fill)
         return variance
@@ -331,11 +331,7 @@ class BWA(SweepingMethod[Weights, Errors]):
 def _keep_converged(previous: Array, new: Array, running: Array, moving: Array) -> Array:
     """The new values of the classes that have not converged, and the previous values of those that have.
 
-    Args:
-        previous: The values before; the last axis is all classes.
-        new: The new values; the last axis is the classes that were computed.
-        running: Which of all classes have not converged.
-        moving: Which of the computed classes have not converged.
+    The last axis of `previous` and `running` is all classes, that of `new` and `moving` those that were computed.
     """
     values = previous.copy()
     values[..., running] = new[..., moving]

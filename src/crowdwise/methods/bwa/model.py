@@ -94,16 +94,13 @@ def sweep(
     return np.asarray((np.abs(scores - before) / (scores + floor)).max(axis=0, initial=0.0))
 
 
-@twin("crowdwise.methods.bwa.kernel")
-def score_variances(
-    labels: Labels, continued: Array | None, scores: Array, v: Array, n: Array, a: float, lam: float
-) -> Array:
+def score_variances(labels: Labels, scores: Array, v: Array, n: Array, a: float, lam: float) -> Array:
     """(items, classes): the posterior variance of the scores, with the weights integrated out.
 
     It is the inverse of the curvature of the negative log likelihood, which is taken to be at least lam:
     lam + sum_j v_j - sum_j 2 v_j^2 (z_i - y_ij)^2 / (a + n_j).
     """
-    votes = Votes.of(labels, continued)
+    votes = Votes.of(labels, labels.continued)
     of_votes = v[votes.workers]
     lost = 2 * of_votes**2 / (a + n)[votes.workers, None] * (scores[votes.items] - votes.y) ** 2
     return np.asarray(1 / np.maximum(lam + sums(votes.items, of_votes - lost, labels.n_items), lam))

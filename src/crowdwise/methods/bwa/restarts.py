@@ -21,12 +21,7 @@ def best_by_class(
 ) -> Fitted:
     """Run the method from the vote shares and from random starts; for each class, the lowest objective wins.
 
-    Args:
-        method: The method to run.
-        labels: The labels to fit.
-        restarts: How many random starts there are.
-        seed: The random seed: the same seed gives the same starts.
-        progress: Called after each iteration of any run with the number of all iterations so far and the change.
+    `progress` is called after each iteration of any run, with the number of all iterations so far and the change.
     """
     counter = Counter(progress)
     fitted = fit_from(method, labels, shares(labels), counter)

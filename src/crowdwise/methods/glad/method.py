@@ -10,7 +10,7 @@ often, and all classes are equally likely.
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import numpy as np
 
@@ -126,7 +126,7 @@ class GLAD(InMemoryMethod):
             while True:
                 before, scores, scale = place, at.scores.copy(), at.scale(place)
                 objective = partial(at.negative_log_posterior, scale)
-                options = {"maxiter": _STEPS, "ftol": 0.0, "gtol": self.tolerance / 100}
+                options: Any = {"maxiter": _STEPS, "ftol": 0.0, "gtol": self.tolerance / 100}
                 found = optimize.minimize(objective, place * scale, jac=True, method="L-BFGS-B", options=options)
                 place = found.x / scale
                 at.score(place)
@@ -243,4 +243,5 @@ class Evaluation:
         ease, ability = np.exp(at.log_ease)[items], at.ability[workers]
         known = ease**2 / (2 + 2 * np.cosh(np.minimum(np.abs(ability * ease), 100.0)))
         by_worker = np.bincount(workers, known, len(at.ability))
-        return np.sqrt(1 + np.concatenate([by_worker, np.bincount(items, known * ability**2, len(at.log_ease))]))
+        by_item = np.bincount(items, known * ability**2, len(at.log_ease))
+        return np.asarray(np.sqrt(1 + np.concatenate([by_worker, by_item])))
