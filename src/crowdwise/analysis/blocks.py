@@ -205,7 +205,7 @@ def _describe(crowd: Names, counts: PairCounts, found: WorkerBlocks) -> Dependen
     """Describe the blocks that were found by the names of the workers, which are in the order of their numbers."""
     names = crowd.workers.alias("worker")
     compared = counts.compared
-    expected = expected_agreement(counts, found.common) * compared
+    expected = expected_agreement(counts, found.common) * compared if found.members else compared
     described = []
     for number, (block, effective, copies) in enumerate(
         zip(found.members, found.effective_of_blocks.tolist(), found.are_copies.tolist(), strict=True), 1

@@ -41,7 +41,6 @@ class WorkerBlocks:
         correlation: (workers, workers), c in correlation.py.
         compared: (workers, workers), from how many comparisons the correlation is.
         common: (workers), a in correlation.py: the correlation of every worker with the truth.
-        low: (workers, workers), lower bounds of the residual correlations, from 0 to 1; 1 on the diagonal.
     """
 
     members: list[Array]
@@ -49,7 +48,6 @@ class WorkerBlocks:
     correlation: Array
     compared: Array
     common: Array
-    low: Array
 
     @property
     def effective_of_blocks(self) -> Array:
@@ -78,7 +76,7 @@ def find_blocks(counts: PairCounts) -> WorkerBlocks:
     weights = np.ones(len(common))
     for block in members:
         weights[block] = 1.0 / low[np.ix_(block, block)].sum(axis=1)
-    return WorkerBlocks(members, weights, correlation, compared, common, low)
+    return WorkerBlocks(members, weights, correlation, compared, common)
 
 
 def confirm_blocks(blocks: WorkerBlocks, outside: OutsideCounts) -> WorkerBlocks:
