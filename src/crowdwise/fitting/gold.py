@@ -1,12 +1,10 @@
 """`fit_with_gold`: fit a method where the classes of some items are known, and find out what these say about it.
 
-Items of known class are clamped to it (see engines/parts.py), so what workers said about them shows how good
-they are. They cannot show how good the method is: that would be to ask a question whose answer was given. So the method
-is fitted again without a fifth of them at a time, and those are what it is measured by and confidence is fitted to.
+Items of known class are clamped to it (see engines/parts.py), so what workers said about them shows how good they are.
+The method is measured, and confidence is fitted, by cross-validation in five folds: by the items that it was not told.
 
-Gold may have a column `source`. Items that were drawn at random stand for the crowd, so only they measure the method
-and calibrate confidence. Chosen items only teach: they show how good workers are. Without the column, all count as
-random.
+Gold may have a column `source`. Only items that were drawn at random measure the method and calibrate confidence.
+Chosen items only show how good workers are. Without the column, all count as random.
 
 Known classes also decide between solutions (solutions.py), and count once where they look chosen
 (disputes.py), unless the user gave a weight.
@@ -194,16 +192,15 @@ def fit_with_gold(
 ) -> tuple[Inferred, list[Caution]]:
     """Fit a method to labels, some of whose items have a known class, and return what to know about these, too.
 
+    Raises `DataError` if the gold cannot be used.
+
     Args:
         method: The method.
         fit: Fits it to a crowd.
         labels: The labels.
         gold: The known classes: a path, a table, or a mapping from item to class.
         known: What else is known beforehand.
-        progress: Called after each iteration with the number of all iterations so far and the change in it.
-
-    Raises:
-        DataError: The gold cannot be used; the message says why.
+        progress: Called with the number of all iterations so far and the change in the last.
     """
     counter = None if progress is None else Counter(progress)
     given = _Gold(labels, gold, known, method)

@@ -1,4 +1,4 @@
-"""`remember`: add to a crowd what a method counted in earlier labels."""
+"""`add_history`: add to a crowd what a method counted in earlier labels."""
 
 import os
 from dataclasses import replace
@@ -23,17 +23,11 @@ def check_decay(decay: float) -> None:
         raise CallError(f"decay={shown(decay)} has to be a number above 0 and at most 1.")
 
 
-def remember(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Crowd, Known, list[Caution]]:
+def add_history(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Crowd, Known, list[Caution]]:
     """Return the same labels with the classes of earlier ones, what was counted in those, and what to know about it.
 
-    Args:
-        method: The method that counted them.
-        labels: The labels.
-        history: A `History`, or the path of a file with one.
-        decay: What the earlier counts are multiplied by.
-
-    Raises:
-        DataError: The history is of another method, or of other parameters.
+    `history` is a `History` or the path of its file; its counts are multiplied by `decay`. Raises `DataError` if it is
+    of another method, or of other parameters.
     """
     past = History.read(history) if isinstance(history, str | os.PathLike) else history
     require_kind("history", past, History, "a path or a History")

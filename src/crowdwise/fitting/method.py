@@ -31,7 +31,7 @@ from ..results.result import Result
 from . import parameters
 from .fit_cautions import cautions_of_fit
 from .gold import GOLD_WEIGHT, check_weight, fit_with_gold
-from .history import check_decay, remember
+from .history import add_history, check_decay
 from .iterations import Progress
 from .limits import Limits
 
@@ -188,7 +188,7 @@ class Method(AnyMethod):
         known, crowd, cautions = Known(), given, list(given.cautions)
         if history is not None:
             self.require(history=True)
-            crowd, known, unknown = remember(self, given, history, decay)
+            crowd, known, unknown = add_history(self, given, history, decay)
             cautions += unknown
         if gold is None:
             result = self._fit(crowd if history is None else crowd.with_known(None, known), progress)

@@ -29,10 +29,10 @@ _BOOLEANS: Final = {"true": True, "false": False, "yes": True, "no": False, "1":
 
 @dataclass(frozen=True)
 class Bounds:
-    """The numbers that a parameter takes: from `at_least` or above `above`, up to `at_most` or below `below`.
+    """The numbers that a parameter takes; a bound that is None does not apply.
 
-    A bound that is None does not apply. Where computations would overflow, no parameter is: `tiny` is whether it may be
-    as close to 0 as numbers can be, which is for numbers that nothing is divided by.
+    No number is so large, or so close to 0, that computing with it overflows. `tiny` is whether it may be as close to 0
+    as numbers can be: for thresholds, by which nothing is divided.
     """
 
     at_least: float | None = None
@@ -69,15 +69,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a method, as it was declared.
-
-    Attributes:
-        name: The name of the field.
-        kind: The annotation of the field: which type a value must have.
-        default: The value if the user gives none.
-        meaning: What the parameter does, in a sentence or two.
-        bounds: The numbers that it takes, if it is a number.
-    """
+    """A parameter of a method, as it was declared; `kind` is the annotation of its field."""
 
     name: str
     kind: Any
@@ -92,8 +84,7 @@ class Parameter:
         >>> Parameter("seed", int, 0, "", Bounds(at_least=0)).allowed
         'a whole number from 0 on'
         """
-        words = [self._words(kind) for kind in _alternatives(self.kind)]
-        return " or ".join(words)
+        return " or ".join(self._words(kind) for kind in _alternatives(self.kind))
 
     def accepts(self, value: Any) -> bool:
         """Whether the parameter takes this value."""
@@ -116,7 +107,6 @@ class Parameter:
             raise CallError(f"{self.name}={shown(value)} is not {self.allowed}.{self._hint(value)}")
 
     def _fits(self, kind: Any, value: Any) -> bool:
-        """Whether a value is of this type, one of the parameter's alternatives, and within the bounds."""
         if kind is type(None):
             return value is None
         if get_origin(kind) is Literal:
@@ -129,7 +119,6 @@ class Parameter:
         return isinstance(value, number) and self.bounds.hold(value)
 
     def _words(self, kind: Any) -> str:
-        """Which values of this type the parameter takes, in words."""
         if kind is type(None):
             return "None"
         if get_origin(kind) is Literal:
@@ -154,8 +143,8 @@ class Parameter:
 class Declared(NamedTuple):
     """What `parameter` stores with a field, in addition to the default."""
 
-    meaning: str
-    bounds: Bounds
+    meaning: str = ""
+    bounds: Bounds = Bounds()
 
 
 def parameter(
@@ -177,7 +166,7 @@ def parameter(
         above: Numbers must be larger than this.
         at_most: The largest number allowed.
         below: Numbers must be smaller than this.
-        tiny: Whether numbers may be as close to 0 as numbers can be; for thresholds.
+        tiny: See `Bounds`.
     """
     return field(default=default, metadata={KEY: Declared(meaning, Bounds(at_least, above, at_most, below, tiny))})
 
@@ -209,7 +198,7 @@ def meaning_of(field: Field[Any]) -> str:
 
 
 def _declared(field: Field[Any]) -> Declared:
-    found: Declared = field.metadata.get(KEY, Declared("", Bounds()))
+    found: Declared = field.metadata.get(KEY, Declared())
     return found
 
 
@@ -217,17 +206,12 @@ def _declared(field: Field[Any]) -> Declared:
 def parameters_of(method: Any) -> dict[str, Parameter]:
     """All parameters of a class of methods, by name, in the order in which they are declared."""
     kinds = get_type_hints(method)
-    found = {}
-    for one in fields(method):
-        declared = _declared(one)
-        found[one.name] = Parameter(one.name, kinds[one.name], one.default, declared.meaning, declared.bounds)
-    return found
+    return {one.name: Parameter(one.name, kinds[one.name], one.default, *_declared(one)) for one in fields(method)}
 
 
 def check(method: Any) -> None:
     """Refuse a method if one of its parameters has a value that it does not take."""
-    kind: Any = type(method)
-    for name, declared in parameters_of(kind).items():
+    for name, declared in parameters_of(type(method)).items():
         declared.require(getattr(method, name))
 
 
