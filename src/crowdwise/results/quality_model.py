@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..data.labels import Labels
-from ..data.votes import votes_by_class
 from ..numerics import Array
 from ..numerics.twins import twin
 
@@ -11,11 +10,22 @@ from ..numerics.twins import twin
 @twin("crowdwise.results.quality_kernel")
 def said_by_others(labels: Labels, n_classes: int) -> Array:
     """Return (labels), the class that most other labels of the same item name; -1 if there is none, or a tie."""
-    others = votes_by_class(labels)[labels.item_of]
-    others[np.arange(labels.n_labels), labels.labels] -= 1
-    most = others.max(axis=1, keepdims=True)
-    is_one = (most[:, 0] > 0) & ((others == most).sum(axis=1) == 1)
-    return np.where(is_one, others.argmax(axis=1), -1).astype(np.int32)
+    cells, cell_of, votes = np.unique(
+        labels.item_of * n_classes + labels.labels, return_inverse=True, return_counts=True
+    )
+    item, said = cells // n_classes, cells % n_classes
+    order = np.lexsort((-votes, item))  # the classes of an item by their votes, the most first
+    rank = np.empty(len(cells), np.int64)
+    rank[order] = np.arange(len(cells)) - np.searchsorted(item, item)
+    # The best three classes of every item; those that are not there have no votes.
+    best, most = np.full((labels.n_items, 3), -1), np.zeros((labels.n_items, 3), np.int64)
+    best[item[rank < 3], rank[rank < 3]], most[item[rank < 3], rank[rank < 3]] = said[rank < 3], votes[rank < 3]
+    # Of the other classes than that of a cell, the first is the best or the second, and the next one follows it.
+    first, following = (rank == 0) * 1, 1 + (rank < 2)
+    rivals, runners_up = most[item, first], most[item, following]
+    same = votes - 1  # of the same class, without the label itself
+    answer = np.where(same > rivals, said, np.where((same < rivals) & (rivals > runners_up), best[item, first], -1))
+    return answer[cell_of].astype(np.int32)
 
 
 @twin("crowdwise.results.quality_kernel")
