@@ -15,7 +15,10 @@ from typing import Any, Final, Protocol, TypeVar, cast
 
 from . import Array
 
-# The most work, labels times the square of classes, that NumPy does about as fast as a kernel is loaded.
+# The most work, labels times the square of classes, that NumPy does about as fast as a kernel is loaded. The square
+# counts as no more than _SQUARE, so that up to 5,000 labels compile nothing, in however many classes: the adjudicator,
+# which is the slowest, then takes a second or two.
+_SQUARE: Final = 20
 # Where Numba is told to compile nothing, NumPy does all of it: kernels with SIMD lanes are nothing that Python can run.
 _JIT: Final = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 _most = 100_000 if _JIT else math.inf
@@ -25,7 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 def is_small(n_labels: int, n_classes: int) -> bool:
     """Whether a crowd of this size is left to NumPy; numbers, which have no classes, take about as long as two."""
-    return n_labels * max(n_classes, 2) ** 2 <= _most
+    return n_labels * min(max(n_classes, 2) ** 2, _SQUARE) <= _most
 
 
 def is_few(count: int) -> bool:
