@@ -19,7 +19,6 @@ from crowdwise.analysis.ordinal_errors import Errors, errors
 from crowdwise.data.ids import codes_of
 from crowdwise.data.truths import read_truth
 from crowdwise.methods.adjudicator import few_classes
-from crowdwise.methods.adjudicator.structure import every_type, pulled_logarithms, pulls_of
 from crowdwise.numerics import Array
 
 CROWDS: Final = (
@@ -142,8 +141,6 @@ def _loss(labels: cw.Labels, out: Array) -> float:
     result = cw.Adjudicator().fit(rest)
     item_at = {name: at for at, name in enumerate(result.names.items.to_list())}
     worker_at = {name: at for at, name in enumerate(result.names.workers.to_list())}
-    types = every_type(labels.n_classes)
-    pulls = pulls_of(types, np.arange(labels.n_classes), labels.n_classes)
     total = 0.0
     for e in np.flatnonzero(out):
         at = item_at[names.items[int(items[e])]]
@@ -153,7 +150,7 @@ def _loss(labels: cw.Labels, out: Array) -> float:
         chances = np.exp(logs - logs.max())
         worker = worker_at.get(names.workers[int(labels.workers[e])])
         logits = result.workers.centre if worker is None else result.workers.logits[worker]
-        said = pulled_logarithms(logits[types[0]], pulls)[:, labels.labels[e]]
+        said = result.workers.item_types.log_said(logits)[:, labels.labels[e]]
         total -= np.log(chances @ np.exp(said) / chances.sum())
     return total / int(out.sum())
 

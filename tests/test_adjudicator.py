@@ -28,7 +28,7 @@ LATER: Final = ("dices350", "factcheck6", "flower", "mbic", "medical_treat", "me
 
 
 # Makes any crowd one with many classes.
-MANY_CLASSES: Final = patch("crowdwise.methods.adjudicator.method.FEW_CLASSES", 1)
+MANY_CLASSES: Final = patch("crowdwise.methods.adjudicator.method.MATRIX_CLASSES", 1)
 
 
 def measure(result: cw.Result, truth: Any) -> tuple[float, float, int]:
@@ -143,7 +143,7 @@ def renamed(labels: Labels, seed: int) -> tuple[Labels, list[int]]:
 @pytest.mark.parametrize("few", [16, 1], ids=["matrices", "many classes"])
 def test_names_make_no_difference(few: int) -> None:
     crowd = simulate(150, 20, 4, 6, seed=3)
-    with patch("crowdwise.methods.adjudicator.method.FEW_CLASSES", few):
+    with patch("crowdwise.methods.adjudicator.method.MATRIX_CLASSES", few):
         result = cw.Adjudicator().fit(crowd.labels)
         other, classes = renamed(crowd.labels, 1)
         again = cw.Adjudicator().fit(other)

@@ -229,10 +229,13 @@ def test_bwa_with_weights_per_label(scored: bool) -> None:
 
 
 def varied_crowd(n_classes: int) -> cw.Labels:
-    """Items with 1 to 9 labels, some with so many that products would be too large, and a class that nobody names."""
-    random = np.random.default_rng(3)
-    items = np.repeat(np.arange(40), [300, 65, 64, 17, 16, *random.integers(1, 10, 35)])
-    said = random.integers(max(n_classes - 1, 1), size=len(items))
+    """Items with 1 to 9 labels, and some with so many that products would be too large. Nobody names the last class.
+
+    The first item has a label of each other class, so that none is named most.
+    """
+    random, named = np.random.default_rng(3), max(n_classes - 1, 1)
+    items = np.repeat(np.arange(41), [named, 300, 65, 64, 17, 16, *random.integers(1, 10, 35)])
+    said = np.concatenate([np.arange(named), random.integers(named, size=len(items) - named)])
     workers = random.integers(9, size=len(items))
     return cw.Labels.from_arrays(items, workers, said, classes=range(n_classes), duplicates="all")
 

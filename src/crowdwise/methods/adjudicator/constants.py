@@ -4,10 +4,7 @@ from typing import Final
 
 import numpy as np
 
-# Every worker has a whole matrix of logits if there are no more classes than this, and a few numbers for every class if
-# there are more. Nothing else decides which form of the workers it is.
-FEW_CLASSES: Final = 16
-# With more classes, items may pull towards at most this many of the classes that were named on them.
+# Where workers have no matrices, items may pull towards at most this many of the classes that were named on them.
 MOST_TARGETS: Final = 16
 # The strengths of pulls, in logits. How common each one is, is learned.
 STRENGTHS: Final = np.array([1.0, 2.0, 4.0])

@@ -25,6 +25,7 @@ from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...data.votes import shares, votes_by_class
 from ...errors import DataError, require_room
+from ...families import MATRIX_CLASSES
 from ...families.dependence.pairs import PairCounts, count_pairs, is_quick_to_compare
 from ...fitting.engines.base import Engine, open_engine
 from ...fitting.iterations import Progress
@@ -42,7 +43,6 @@ from ...results.quality import count_right_by
 from ...results.recalibration import tempered
 from . import few_classes, many_classes
 from .about_followers import caution_about
-from .constants import FEW_CLASSES
 from .copies import Copies, count_blocks_once, count_exact_copies_once, count_samples
 from .explaining import explain_latent, explain_pool
 from .few_classes import FewClasses, PullCounts
@@ -130,7 +130,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         """Refuse votes that name several classes, and more than fits in memory."""
         super().check(labels)
         n_workers, n_classes = labels.n_workers, labels.n_classes
-        few = n_classes <= FEW_CLASSES
+        few = n_classes <= MATRIX_CLASSES
         size = 8 * (20 * n_workers * n_classes**2 if few else 30 * n_workers * n_classes + 8 * n_classes**2)
         require_room(
             size,
@@ -145,7 +145,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
 
     def empty_counts(self, labels: Labels, workers: StructuredWorkers | Start | None) -> Counts:
         """Counts of no items."""
-        kind = PullCounts if labels.n_classes <= FEW_CLASSES else NamedCounts
+        kind = PullCounts if labels.n_classes <= MATRIX_CLASSES else NamedCounts
         return kind.empty(labels, not isinstance(workers, StructuredWorkers))
 
     def sweep(self, labels: Labels, scores: Array, workers: StructuredWorkers | Start | None, counts: Counts) -> Array:

@@ -66,7 +66,8 @@ class Types(NamedTuple):
     @classmethod
     def all(cls, n_classes: int, n_targets: int | None = None) -> "Types":
         """All types with so many latent classes, of which only the first `n_targets` are pulled towards."""
-        strength, true, towards = np.indices((len(STRENGTHS), n_classes, n_targets or n_classes)).reshape(3, -1)
+        n_targets = n_classes if n_targets is None else n_targets
+        strength, true, towards = np.indices((len(STRENGTHS), n_classes, n_targets)).reshape(3, -1)
         neutral, kind = np.arange(n_classes), 1 + strength + len(STRENGTHS) * (true != towards)
         return cls(*map(np.concatenate, ((neutral, true), (0 * neutral, towards), (0 * neutral, kind))))
 
@@ -88,7 +89,7 @@ class Types(NamedTuple):
     def pulls(self, n_classes: int, classes: Array | None = None) -> Array:
         """(types, classes), t [a = l]; `classes` are those that the latent classes of the types stand for."""
         towards = self.towards if classes is None else classes[self.towards]
-        return self.strength[:, None] * (towards[:, None] == np.arange(n_classes))
+        return np.asarray(self.strength[:, None] * (towards[:, None] == np.arange(n_classes)))
 
     def log_said(self, logits: Array) -> Array:
         """(..., types, classes), log p(a | s), given x (..., latent class, said class)."""
@@ -96,8 +97,9 @@ class Types(NamedTuple):
 
     def of_classes(self, posterior: Array) -> Array:
         """(items, classes), q, given r (items, types)."""
-        n_classes, n_targets = 1 + int(self.true.max()), 1 + int(self.towards.max())
-        pulled = posterior[:, n_classes:].reshape(-1, len(STRENGTHS), n_classes, n_targets)
+        n_classes = 1 + int(self.true.max())
+        n_targets = len(self.true) // n_classes // len(STRENGTHS)
+        pulled = posterior[:, n_classes:].reshape(len(posterior), len(STRENGTHS), n_classes, n_targets)
         return np.asarray(posterior[:, :n_classes] + pulled.sum(axis=(1, 3)))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...data.crowd import Crowd
 from ...data.labels import Labels
+from ...families import MATRIX_CLASSES
 from ...families.dependence.correlation import correlations
 from ...families.dependence.pairs import PairCounts, count_pairs, pairs_refusal
 from ...fitting.engines.base import Engine
@@ -21,7 +22,6 @@ from ...numerics import Array
 from ...results.ending import Ending
 from ...results.gold import clamped_scores
 from ...results.ranking import TIE, best_two
-from .constants import FEW_CLASSES
 from .copies import Copies, count_blocks_once
 from .few_classes import FewClasses
 from .starts import Start
@@ -126,7 +126,7 @@ def read_items(method: Any, workers: Any, labels: Labels) -> tuple[Array, Array]
 
 def has_readings(labels: Crowd) -> bool:
     """Whether other readings of these labels can be looked for."""
-    return 2 <= labels.n_classes <= FEW_CLASSES and not pairs_refusal(labels.n_workers, labels.n_classes)
+    return 2 <= labels.n_classes <= MATRIX_CLASSES and not pairs_refusal(labels.n_workers, labels.n_classes)
 
 
 def is_doubtful(plain: Reading) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...data.numbering import Numbering, inverse
+from ...families import MATRIX_CLASSES
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker
 from .copies import Copies
@@ -209,8 +210,8 @@ def spread(centre: Array) -> float:
 
 
 def _more_classes(n_classes: int) -> float:
-    """By how much a logit may be larger where there are more than 16 classes, for the same share of right answers."""
-    return max(0.0, float(np.log(max(n_classes - 1, 1) / 15)))
+    """By how much a logit may be larger where there are many classes, for the same share of right answers."""
+    return max(0.0, float(np.log(max(n_classes - 1, 1) / (MATRIX_CLASSES - 1))))
 
 
 def only(known: int | None, log_prior: Array) -> Array:
