@@ -30,8 +30,6 @@ NEVER = (
     "pyarrow",
 )
 
-BWA = pytest.param("bwa", marks=pytest.mark.xfail(reason="families/coins/base.py imports its kernel", strict=False))
-
 PROGRAM = """
 import json, sys
 from crowdwise.cli import main
@@ -55,7 +53,7 @@ def imported(*arguments: object) -> list[str]:
     return names
 
 
-@pytest.mark.parametrize("method", ["adjudicator", BWA, "mv"])
+@pytest.mark.parametrize("method", ["adjudicator", "bwa", "mv"])
 def test_a_small_file_needs_few_modules(method: str, labels: Path, tmp_path: Path) -> None:
     modules = imported("aggregate", labels, "-o", tmp_path / "truth.csv", "--quiet", "-m", method)
     assert len(modules) < MOST_MODULES
@@ -65,7 +63,7 @@ def test_a_small_file_needs_few_modules(method: str, labels: Path, tmp_path: Pat
     assert methods == {"adjudicator", "mv", method}  # the default, with which others are compared, and majority vote
 
 
-@pytest.mark.parametrize("method", ["adjudicator", BWA, "mv", "ds"])
+@pytest.mark.parametrize("method", ["adjudicator", "bwa", "mv", "ds"])
 def test_python_compiles_nothing_for_a_small_crowd(method: str, labels: Path) -> None:
     program = f"""
 import sys, polars as pl, crowdwise as cw
