@@ -211,7 +211,8 @@ def parameters_of(method: Any) -> dict[str, Parameter]:
 
 def check(method: Any) -> None:
     """Refuse a method if one of its parameters has a value that it does not take."""
-    for name, declared in parameters_of(type(method)).items():
+    kind: Any = type(method)
+    for name, declared in parameters_of(kind).items():
         declared.require(getattr(method, name))
 
 
