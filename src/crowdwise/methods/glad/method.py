@@ -126,7 +126,8 @@ class GLAD(InMemoryMethod):
             while True:
                 before, scores, scale = place, at.scores.copy(), at.scale(place)
                 objective = partial(at.negative_log_posterior, scale)
-                options: Any = {"maxiter": _STEPS, "ftol": 0.0, "gtol": self.tolerance / 100}
+                # Near the minimum, where rounding hides what a step gains, SciPy would try 20 lengths of it.
+                options: Any = {"maxiter": _STEPS, "maxls": 6, "ftol": 0.0, "gtol": self.tolerance / 100}
                 found = optimize.minimize(objective, place * scale, jac=True, method="L-BFGS-B", options=options)
                 place = found.x / scale
                 at.score(place)
