@@ -14,8 +14,9 @@ from ..data.crowd import require_crowd
 from ..data.labels import Labels
 from ..data.truths import read_truth
 from ..errors import CallError, DataError
-from ..fitting.gold import GOLD_WEIGHT, check_gold, check_weight
+from ..fitting.gold import GOLD_WEIGHT, check_gold
 from ..fitting.method import Method
+from ..fitting.parameters import check_weight
 from ..methods import METHODS, as_method
 from ..results.ending import RAN_OUT
 from ..results.intervals import wilson

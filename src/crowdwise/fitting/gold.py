@@ -1,6 +1,6 @@
 """`fit_with_gold`: fit a method where the classes of some items are known, and find out what these say about it.
 
-Items of known class are clamped to it (see engines/parts.py), so what workers said about them shows how good they are.
+Items of known class are clamped to it (see engines/base.py), so what workers said about them shows how good they are.
 The method is measured, and confidence is fitted, by cross-validation in five folds: by the items that it was not told.
 
 Gold may have a column `source`. Only items that were drawn at random measure the method and calibrate confidence.
@@ -27,7 +27,7 @@ from ..data.numbering import inverse, numbers
 from ..data.reading_report import several
 from ..data.truths import RANDOM, read_truth
 from ..data.votes import shares
-from ..errors import CallError, DataError, quoted, shortened
+from ..errors import DataError, quoted, shortened
 from ..numerics import Array
 from ..results.gold import GoldCheck, Share, clearly_better
 from ..results.in_parts import Inferred
@@ -225,12 +225,6 @@ def _quality(calibrated_as: str, labels: Labels, gold: int, probabilities: Array
 def check_gold(labels: Crowd, gold: Any) -> None:
     """Raise `DataError` if gold cannot be used with these labels."""
     _Gold(labels, gold, Known())
-
-
-def check_weight(weight: float) -> None:
-    """Raise `CallError` if items of known class cannot count so much."""
-    if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 < weight <= 1e6:
-        raise CallError(f"gold_weight={weight!r} has to be a number above 0 and at most 1,000,000.")
 
 
 def _all_classes(named: pl.Series, given: pl.Series) -> tuple[pl.Series, pl.Series]:

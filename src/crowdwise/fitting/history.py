@@ -12,15 +12,9 @@ from ..data.crowd import Crowd
 from ..data.ids import codes_of
 from ..data.item_sketch import share_in_common
 from ..data.knowledge import Known
-from ..errors import CallError, require_kind, shortened, shown
+from ..errors import require_kind, shortened
 from ..results.history import CONFIDENCE, LABEL_COUNTS, History, described, share_in_words
 from ..results.recalibration import Recalibration
-
-
-def check_decay(decay: float) -> None:
-    """Raise `CallError` if earlier counts cannot be multiplied by this."""
-    if isinstance(decay, bool) or not isinstance(decay, int | float) or not 0 < decay <= 1:
-        raise CallError(f"decay={shown(decay)} has to be a number above 0 and at most 1.")
 
 
 def add_history(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Crowd, Known, list[Caution]]:

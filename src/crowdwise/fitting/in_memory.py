@@ -12,7 +12,7 @@ from typing import ClassVar
 from ..data.labels import Labels
 from ..results.quality import accuracies, measure_quality
 from ..results.result import Result, Scale
-from .iterations import Progress, Steps, run_steps
+from .iterations import Progress, Steps
 from .limits import Limits
 from .method import Method
 
@@ -38,7 +38,7 @@ class InMemoryMethod(Method):
 def result_of_steps(method: Method, scale: Scale, labels: Labels, steps: Steps, progress: Progress | None) -> Result:
     """Run the loop on these steps and build the result; `scale` is what the scores are, see `Result.scale`."""
     with closing(steps):
-        (scores, learned), convergence = run_steps(method, steps, progress)
+        (scores, learned), convergence = method.run_steps(steps, progress)
     return Result.build(
         method,
         labels,

@@ -1,12 +1,11 @@
-"""`run_steps`: the loop of all methods. It counts iterations, reports progress, and decides when to stop."""
+"""What one iteration reports to the loop of all methods, `Method.run_steps`, and the loop to its caller."""
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from threading import Lock
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 
 from ..numerics import Array
-from ..results.ending import Convergence
 from ..results.learned import Learned
 
 # Called with the number of the iteration and the change in it, after each iteration.
@@ -37,29 +36,6 @@ Steps: TypeAlias = Generator[Step[tuple[Array, Learned]], None, None]
 def ready(scores: Array, learned: Learned) -> Callable[[], tuple[Array, Learned]]:
     """The `finish` of a step whose scores and learned parameters exist already."""
     return lambda: (scores, learned)
-
-
-def run_steps(
-    method: Any, steps: Iterator[Step[Outcome]], progress: Progress | None, objective: float | None = None
-) -> tuple[Outcome, Convergence]:
-    """Iterate until a change is within the method's tolerance, or its iterations run out.
-
-    Args:
-        method: A `Method`: its tolerance, `max_iterations` and `least_iterations` end the loop.
-        steps: Yields a step after each iteration, without end.
-        progress: Called after each iteration.
-        objective: The objective before the first iteration; None if the method has none.
-    """
-    objectives = [objective]
-    for number, step in enumerate(steps, 1):
-        objectives.append(step.objective)
-        if progress is not None:
-            progress(number, step.change)
-        converged = step.change <= method.tolerance and number >= method.least_iterations
-        if converged or number >= method.max_iterations:
-            course = tuple(value for value in objectives if value is not None)
-            return step.finish(), Convergence(number, converged, step.change, course)
-    raise AssertionError("steps have no end")
 
 
 class Counter:

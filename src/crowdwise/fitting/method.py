@@ -7,7 +7,7 @@ the report's last section and the docs are made from these.
 
 import logging
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypedDict, Unpack, overload
@@ -24,15 +24,14 @@ from ..data.reading import as_crowd
 from ..errors import CallError, DataError
 from ..parallel import require_threads
 from ..results.any_method import AnyMethod
-from ..results.ending import out_of_range
+from ..results.ending import Convergence, out_of_range
 from ..results.in_parts import Inferred, ResultInParts
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
 from . import parameters
-from .fit_cautions import cautions_of_fit
-from .gold import GOLD_WEIGHT, check_weight, fit_with_gold
-from .history import add_history, check_decay
-from .iterations import Progress
+from .gold import GOLD_WEIGHT, fit_with_gold
+from .history import add_history
+from .iterations import Outcome, Progress, Step
 from .limits import Limits
 
 _SWEEPING: Final = "use adjudicator, bwa, ds or another method that sweeps over the items."
@@ -181,8 +180,8 @@ class Method(AnyMethod):
         given: Crowd = as_crowd(labels, numeric=self.numeric)
         require_crowd(given, method=type(self).__name__, numeric=self.numeric)
         self.require(place=given.place, gold=gold is not None)
-        check_weight(gold_weight)
-        check_decay(decay)
+        parameters.check_weight(gold_weight)
+        parameters.check_decay(decay)
         _LOG.info("Fitting %r to %r", self, given)
         progress = _logged(progress)
         known, crowd, cautions = Known(), given, list(given.cautions)
@@ -197,7 +196,7 @@ class Method(AnyMethod):
             result, about_gold = fit_with_gold(self, self._fit, crowd, gold, known, progress)
             cautions += about_gold
         _LOG.info("%s %s", type(self).__name__, result.convergence)
-        found = in_order([*cautions, *cautions_of_fit(result, given)])
+        found = in_order([*cautions, *_cautions(result, given)])
         if warn:
             raise_once(found)
         return result.with_cautions(partial(tuple, found))
@@ -222,6 +221,27 @@ class Method(AnyMethod):
         `fit` has checked the labels already and, if the method adds fractions, numbered items and workers by their
         names; see data/numbering.py.
         """
+
+    def run_steps(
+        self, steps: Iterator[Step[Outcome]], progress: Progress | None, objective: float | None = None
+    ) -> tuple[Outcome, Convergence]:
+        """The loop of all methods: iterate until a change is within the tolerance, or the iterations run out.
+
+        Args:
+            steps: Yields a step after each iteration, without end.
+            progress: Called after each iteration.
+            objective: The objective before the first iteration; None if the method has none.
+        """
+        objectives = [objective]
+        for number, step in enumerate(steps, 1):
+            objectives.append(step.objective)
+            if progress is not None:
+                progress(number, step.change)
+            converged = step.change <= self.tolerance and number >= self.least_iterations
+            if converged or number >= self.max_iterations:
+                course = tuple(value for value in objectives if value is not None)
+                return step.finish(), Convergence(number, converged, step.change, course)
+        raise AssertionError("steps have no end")
 
     def check(self, labels: Crowd) -> None:
         """Refuse labels that the method cannot be used with, or would need too much memory for."""
@@ -284,3 +304,27 @@ class Method(AnyMethod):
     def cautions(self, result: Any, labels: Crowd) -> list[Caution]:
         """Return what this method found out about the workers that its user should know."""
         return list(result.workers.cautions(labels.names))
+
+
+def _cautions(result: Any, labels: Crowd) -> list[Caution]:
+    """That iterations ran out, that there is one class, and what the method found out about workers."""
+    found: list[Caution] = []
+    if not result.convergence.converged:
+        found.append(
+            Caution(
+                "iterations",
+                f"{type(result.method).__name__} {result.convergence}.",
+                "Raise max_iterations (--set max_iterations=...) before relying on the answers.",
+            )
+        )
+    if labels.numeric:
+        return found
+    if len(result.names.classes) == 1:
+        found.append(
+            Caution(
+                "one class",
+                f"All labels name one class, {result.names.classes[0]!r}, so confidence says nothing.",
+                "If there are others, name all of them: classes= (--classes).",
+            )
+        )
+    return [*found, *result.method.cautions(result, labels)]

@@ -216,6 +216,18 @@ def check(method: Any) -> None:
         declared.require(getattr(method, name))
 
 
+def check_weight(weight: float) -> None:
+    """Raise `CallError` if items of known class cannot count so much."""
+    if not isinstance(weight, int | float) or isinstance(weight, bool) or not 0 < weight <= 1e6:
+        raise CallError(f"gold_weight={weight!r} has to be a number above 0 and at most 1,000,000.")
+
+
+def check_decay(decay: float) -> None:
+    """Raise `CallError` if earlier counts cannot be multiplied by this."""
+    if isinstance(decay, bool) or not isinstance(decay, int | float) or not 0 < decay <= 1:
+        raise CallError(f"decay={shown(decay)} has to be a number above 0 and at most 1.")
+
+
 def parse(method: Any, settings: Sequence[str]) -> dict[str, Any]:
     """The values of parameters, by name, from texts of the form "name=value".
 

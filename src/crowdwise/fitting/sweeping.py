@@ -23,7 +23,7 @@ from ..results.in_parts import Inferred
 from ..results.learned import ClassAxes, Learned
 from ..results.result import Scale
 from .engines.base import Engine, open_engine
-from .iterations import Progress, Step, run_steps
+from .iterations import Progress, Step
 from .limits import Limits
 from .method import Method
 
@@ -186,7 +186,7 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
         """
         steps, objective = self._steps(workers, engine), _total(workers)
         del workers  # the first parameters are not needed any more
-        (last, estimated, counts), convergence = run_steps(self, steps, progress, objective)
+        (last, estimated, counts), convergence = self.run_steps(steps, progress, objective)
         return Ending(last, convergence, _objective(estimated), estimated, counts)
 
     def _steps(self, workers: Workers, engine: Engine) -> Iterator[Step[tuple[Workers, Workers, Counts]]]:

@@ -19,8 +19,7 @@ from ...results.in_parts import ResultInParts
 from ...results.numeric_result import NumericResult
 from ...results.result import Result
 from ..sweeping import AnySweeping
-from .base import Engine
-from .parts import SweepTotal, counted_by, finish_items, sweep_items
+from .base import Engine, SweepTotal, counted_by, finish_items, sweep_items
 
 
 class DiskEngine(Engine):

@@ -15,8 +15,7 @@ from ...results.numeric_result import NumericResult
 from ...results.quality import Estimate, accuracies, accuracies_from, measure_quality
 from ...results.result import Result
 from ..sweeping import AnySweeping, Finished, SweepingMethod
-from .base import Engine
-from .parts import SweepTotal, counted_by, finish_items, sweep_items
+from .base import Engine, SweepTotal, counted_by, finish_items, sweep_items
 
 
 class MemoryEngine(Engine):

@@ -32,8 +32,7 @@ from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
 from ..sweeping import AnySweeping
 from . import spark_tasks as tasks
-from .base import Engine
-from .parts import counted_by
+from .base import Engine, counted_by
 
 # The driver adds up the outcomes of at most this many parts. The outcomes of more parts are first added up in groups on
 # the executors.

@@ -16,7 +16,7 @@ from ...data.spark import item_names, keep_parts, kept_parts, labelled_parts
 from ...numerics import Array
 from ...results.in_parts import Fit
 from ..sweeping import AnySweeping, Finished
-from .parts import SweepTotal, finish_items, sweep_items
+from .base import SweepTotal, finish_items, sweep_items
 
 # The columns of a table of outcomes, for Spark and for Arrow: the number of the part, and the outcome as a pickle. The
 # outcome is null if the executor had no files of the part.
