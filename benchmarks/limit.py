@@ -15,7 +15,7 @@ import numpy as np
 
 import crowdwise as cw
 from crowdwise.numerics import Array
-from crowdwise.numerics.aligned import zeros
+from crowdwise.numerics.elementary import zeros
 from crowdwise.parallel import thread_count
 
 # The number of classes that limit.c is written for, the lanes of BWA, and the strengths and pairs of the adjudicator.

@@ -9,7 +9,7 @@ from .fitting import Fitted
 PATH: Final = Path(__file__).parents[1] / "src" / "crowdwise" / "results" / "calibration.toml"
 
 _HEAD: Final = """\
-# The constants that turn the scores of methods into confidence; calibration.py and pooling.py say how.
+# The constants that turn the scores of methods into confidence; calibration.py says how.
 # Written by `python -m calibrate`; do not change them by hand.
 #
 # This is the one place where truth was used for fitting: constants by log loss on {crowds} crowds of {families}

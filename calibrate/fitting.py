@@ -12,9 +12,8 @@ from scipy.optimize import minimize, minimize_scalar
 
 from crowdwise.analysis.calibration_measures import CalibrationMeasures, measures_of
 from crowdwise.numerics import Array
-from crowdwise.results.calibration import FORMS, LEVELS, Constant, Form, transform
-from crowdwise.results.pooling import Weights, pooled
-from crowdwise.results.ranking import TIE
+from crowdwise.results.calibration import FORMS, LEVELS, Constant, Form, Weights, pooled, transform
+from crowdwise.results.scores import TIE
 
 from .measuring import Measured
 from .spread import LeftOut, covered, spread

@@ -32,7 +32,7 @@ class Measured:
         answers: (items), the code of the inferred label.
         truths: (items), the code of the true class; -1 if nobody ever named it.
         hits: (items), 1 if the label is right and 0 if it is not; of m tied classes, each counts 1/m.
-        density: How many labels an item of the crowd has; n in results/pooling.py.
+        density: How many labels an item of the crowd has; n in results/calibration.py.
         parts: Three arrays (items, classes), what a pool is made of; None for methods without one.
     """
 

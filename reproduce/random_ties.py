@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 import crowdwise as cw
 from crowdwise.families.weighted_votes.base import VoteCounts, VoteWeights, VotingMethod
 from crowdwise.numerics import Array
-from crowdwise.results.ranking import TIE
+from crowdwise.results.scores import TIE
 
 
 @dataclass(frozen=True, eq=False)

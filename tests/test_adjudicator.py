@@ -19,8 +19,8 @@ from crowdwise.fitting.parameters import parse
 from crowdwise.methods.adjudicator.copies import Copies
 from crowdwise.methods.adjudicator.few_classes import FewClasses
 from crowdwise.numerics import Array
-from crowdwise.results.ranking import TIE, best_two
 from crowdwise.results.recalibration import tempered
+from crowdwise.results.scores import TIE, best_two
 from tests.structured import SHARES, VARIANCES, simulate
 
 # The crowds of the specification's table; the others were added later.

@@ -7,8 +7,8 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis import cautions
 from crowdwise.analysis.deciders import deciders
+from crowdwise.data.outvoted import count_outvoted
 from crowdwise.numerics import Array
-from crowdwise.results.quality import count_outvoted
 
 from .engines import Engine
 

@@ -5,7 +5,7 @@ import pytest
 
 from crowdwise.families.confusion_matrices import kernel as confusion_matrices_kernel
 from crowdwise.methods.cbcc.softmax_scores import score_posterior, softmax_message
-from crowdwise.numerics import Array, aligned
+from crowdwise.numerics import Array, elementary
 from crowdwise.numerics.compilation import compiled
 from crowdwise.numerics.simd.exponential import exponential
 from crowdwise.numerics.simd.lanes import load, store
@@ -94,7 +94,7 @@ def _rows(seed: int, items: int, workers: int, count: int) -> tuple[np.ndarray, 
 
 @pytest.mark.parametrize("shape", [(7,), (1000, 8), (3, 2, 28)])
 def test_tables_begin_at_a_cache_line(shape: tuple[int, ...]) -> None:
-    tables = [aligned.zeros(*shape) for _ in range(9)]  # so that one does not begin there by chance
+    tables = [elementary.zeros(*shape) for _ in range(9)]  # so that one does not begin there by chance
     assert {table.ctypes.data % 64 for table in tables} == {0}
     for table in tables:
         assert table.shape == shape
@@ -105,6 +105,6 @@ def test_tables_begin_at_a_cache_line(shape: tuple[int, ...]) -> None:
 
 def test_columns_are_a_table_of_their_own() -> None:
     table = np.arange(12.0).reshape(3, 4)
-    chosen = aligned.columns(table, (3, 1, 1))
+    chosen = elementary.columns(table, (3, 1, 1))
     np.testing.assert_array_equal(chosen, table[:, [3, 1, 1]])
     assert chosen.ctypes.data % 64 == 0

@@ -8,8 +8,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.data.votes import votes_by_class
-from crowdwise.results.calibration import pool_weights
-from crowdwise.results.pooling import EPSILON, MOST_CLASSES, pooled, votes_alone
+from crowdwise.results.calibration import EPSILON, MOST_CLASSES, pool_weights, pooled, votes_alone
 from tests.structured import simulate
 
 WEIGHTS = pool_weights("adjudicator")

@@ -8,7 +8,7 @@ import pytest
 from crowdwise.methods.adjudicator import few_classes_kernel
 from crowdwise.methods.adjudicator.padding import pad
 from crowdwise.numerics import Array
-from crowdwise.numerics.softmax import softmax
+from crowdwise.numerics.elementary import softmax
 
 STRENGTHS = np.array([1.0, 2.0, 4.0])
 

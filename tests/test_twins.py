@@ -38,7 +38,7 @@ from crowdwise.methods.la import method as la
 from crowdwise.methods.ptbcc import kernel as ptbcc_kernel
 from crowdwise.methods.ptbcc import model as ptbcc_model
 from crowdwise.numerics import Array
-from crowdwise.numerics.softmax import softmax
+from crowdwise.numerics.elementary import softmax
 from crowdwise.numerics.twins import kernels_only
 
 WITHOUT_JIT = bool(getattr(numba.config, "DISABLE_JIT", False))

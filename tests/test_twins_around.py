@@ -11,12 +11,13 @@ import crowdwise as cw
 from crowdwise.data import delimited, encoding, hashing, json_arrays, json_lines, numbering
 from crowdwise.data.grouping import group_by_item, resolve_repeats
 from crowdwise.data.labels import Labels
+from crowdwise.data.outvoted import said_by_others
 from crowdwise.data.unpacking import UnsoundError, whole_lines
 from crowdwise.data.votes import disagreement, votes_per_item
 from crowdwise.numerics import Array
 from crowdwise.numerics.twins import kernels_only
-from crowdwise.results import quality_model
-from crowdwise.results.ranking import best_two
+from crowdwise.results.quality import expected_right
+from crowdwise.results.scores import best_two
 
 
 def by_both(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:
@@ -129,7 +130,7 @@ def test_the_best_two_are_the_same(classes: int) -> None:
 
 
 def test_what_others_say_is_the_same(crowd: Labels) -> None:
-    numpy, kernel = by_both(quality_model.said_by_others, crowd, crowd.n_classes)
+    numpy, kernel = by_both(said_by_others, crowd, crowd.n_classes)
     np.testing.assert_array_equal(numpy, kernel)
     assert set(numpy) == {-1, *range(crowd.n_classes)}
 
@@ -138,7 +139,7 @@ def test_expected_counts_are_the_same(crowd: Labels) -> None:
     random = np.random.default_rng(7)
     evidence, prior = random.normal(1, 1, crowd.n_workers), random.dirichlet(np.ones(crowd.n_classes))
     evidence[0] = 700.0  # beyond what an exponential holds
-    for numpy, kernel in zip(*by_both(quality_model.expected_right, crowd, evidence, prior), strict=True):
+    for numpy, kernel in zip(*by_both(expected_right, crowd, evidence, prior), strict=True):
         np.testing.assert_allclose(numpy, kernel, rtol=1e-12, atol=1e-14)
 
 

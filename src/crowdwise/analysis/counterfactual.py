@@ -9,7 +9,7 @@ import polars as pl
 
 from ..numerics import Array
 from ..results.contributions import Contributions
-from ..results.ranking import TIE
+from ..results.scores import TIE
 
 # The most changes of as many votes that are tried for each rival; where scores take long to compute, one.
 _MOST_TRIED: Final = 100

@@ -9,12 +9,12 @@ import polars as pl
 
 from ..caution import Caution, listed
 from ..data.labels import Labels
+from ..data.outvoted import MOST_TO_COMPARE, count_outvoted, is_deciding
 from ..data.reading_report import several
 from ..data.votes import shares
 from ..methods.mv import MajorityVote
 from ..numerics import Array
-from ..results.quality import MOST_TO_COMPARE, count_outvoted, is_deciding
-from ..results.ranking import TIE, best_two
+from ..results.scores import TIE, best_two
 from .blocks import Block
 
 

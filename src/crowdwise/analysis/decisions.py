@@ -18,7 +18,7 @@ from ..data.ids import codes_of
 from ..errors import CallError, DataError
 from ..numerics import Array
 from ..results.in_parts import Inferred
-from ..results.ranking import TIE
+from ..results.scores import TIE
 from ..results.tables import ResultTables
 from .costs import Costs, align, read_costs
 from .ordinal import Measure, Ordinal

@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from ..data.labels import Labels
+from ..data.outvoted import said_by_others
 from ..numerics import Array
 from ..results.intervals import wilson
-from ..results.quality_model import said_by_others
 from ..results.result import Result
 from .agreement import said_alike
 from .haste import with_pace

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, NoReturn
 
 from ..numerics import Array
-from ..numerics.loops import over
+from ..numerics.twins import over
 from . import delimited_walk as delimited
 from .unpacking import LONGEST_LINE, UTF_8_MARK, Content, UnsoundError, stored_size, whole_lines
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..numerics import Array
-from ..numerics.loops import loop
+from ..numerics.twins import loop
 
 # Where in a field the walk is.
 START, PLAIN, QUOTED, CLOSED, AFTER_RETURN, AFTER_EMPTY_RETURN = 0, 1, 2, 3, 4, 5

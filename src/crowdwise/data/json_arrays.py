@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from ..numerics.loops import over
+from ..numerics.twins import over
 from . import json_arrays_walk as walk
 from . import json_lines, json_objects
 from .table import Table

@@ -1,7 +1,7 @@
 """A JSON array, walked byte by byte and turned into lines: one element in each."""
 
 from ..numerics import Array
-from ..numerics.loops import loop
+from ..numerics.twins import loop
 
 # What `to_lines` remembers between the pieces of a text: how deep it is inside of an element, whether it is inside of
 # text and behind an escape, whether the element has begun, how many there were, and which part of the array it is in.

@@ -12,7 +12,7 @@ from typing import Final
 import polars as pl
 
 from ..numerics import Array
-from ..numerics.loops import over
+from ..numerics.twins import over
 from . import json_lines_walk as json_lines
 from .unpacking import UTF_8_MARK, Piece, UnsoundError
 

@@ -7,7 +7,7 @@ checks it when it reads the line.
 import numpy as np
 
 from ..numerics import Array
-from ..numerics.loops import loop
+from ..numerics.twins import loop
 
 # The columns of `keys`, which has a row for every key: a hash of it; where it starts and ends in the piece where it was
 # found; the last line that has it; the first line that has it twice; the first line whose value has half a surrogate

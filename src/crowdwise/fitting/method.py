@@ -24,10 +24,11 @@ from ..data.reading import as_crowd
 from ..errors import CallError, DataError
 from ..parallel import require_threads
 from ..results.any_method import AnyMethod
-from ..results.ending import Convergence, out_of_range
+from ..results.ending import Convergence
 from ..results.in_parts import Inferred, ResultInParts
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
+from ..results.scores import out_of_range
 from . import parameters
 from .gold import GOLD_WEIGHT, fit_with_gold
 from .history import add_history

@@ -26,7 +26,7 @@ from ..fitting.parameters import parameter, random_seed, settled_within
 from ..fitting.restarts import Fitted, attempts_at_once, best_of, by_name, fit_from
 from ..fitting.sweeping import Finished, Statistics, SweepingMethod, if_known
 from ..numerics import Array
-from ..numerics.softmax import softmax
+from ..numerics.elementary import softmax
 from ..results.ending import Ending
 from ..results.result import Result
 

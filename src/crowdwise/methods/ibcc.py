@@ -31,8 +31,7 @@ from ..fitting.limits import Limits
 from ..fitting.method import Reference
 from ..fitting.parameters import most_iterations, parameter, settled_within
 from ..numerics import Array
-from ..numerics.softmax import normalise
-from ..numerics.sums import sums
+from ..numerics.elementary import normalise, sums
 from ..results.in_parts import Inferred
 
 

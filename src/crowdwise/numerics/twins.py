@@ -3,15 +3,20 @@
 The NumPy function is the specification, in the letters of a paper. It is what tests compare the kernel with, and what
 runs on small crowds, so that nothing is compiled for them. Which of the two runs depends on the size of the crowd
 alone: not on the machine, nor on how many parts or threads there are.
+
+`loop` and `over` do the same for loops over bytes: Python runs them over a short text, and Numba compiles the same
+lines for a long one. This module is free of Numba.
 """
 
 import math
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from importlib import import_module
 from typing import Any, Final, Protocol, TypeVar, cast
+
+import numpy as np
 
 from . import Array
 
@@ -22,6 +27,8 @@ _SQUARE: Final = 20
 # Where Numba is told to compile nothing, NumPy does all of it: kernels with SIMD lanes are nothing that Python can run.
 _JIT: Final = os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 _most = 100_000 if _JIT else math.inf
+# So many bytes are a number to sort: Python walks over a megabyte in about the time in which Numba is loaded.
+_BYTES: Final = 10
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -102,3 +109,32 @@ def exact_twin(kernel: str) -> Callable[[Function], Function]:
         return cast(Function, chosen)
 
     return decorate
+
+
+def loop(function: Function) -> Function:
+    """Mark a function as one of the loops of its module, which call each other."""
+    cast(Any, function).is_loop = True
+    return function
+
+
+def over(size: int, function: Function) -> Function:
+    """Return a loop as it is, or compiled if it is for so many bytes that this takes less time.
+
+    Args:
+        size: How many bytes there are.
+        function: The loop. Its first argument is bytes; NumPy's array of these bytes if it is compiled.
+    """
+    return function if is_few(size // _BYTES) else cast(Function, _compiled(function))
+
+
+@cache
+def _compiled(function: Any) -> Any:
+    """Return the compiled loop, for which Numba has to know the loops that it calls."""
+    from .compilation import compiled
+
+    for other in function.__globals__.values():
+        if getattr(other, "is_loop", False) and other is not function:
+            other.kernel = compiled(other)
+            other._numba_type_ = getattr(other.kernel, "_numba_type_", None)  # None where Numba compiles nothing
+    kernel: Callable[..., Any] = compiled(function)
+    return lambda text, *arguments: kernel(np.frombuffer(text, np.uint8), *arguments)

@@ -17,7 +17,7 @@ from ..data.votes import agreements, votes_per_item, votes_per_worker
 from ..numerics import Array
 from . import calibration
 from .calibration import Scale
-from .ending import Convergence, Ending, check_finite
+from .ending import Convergence, Ending
 from .expected_accuracy import ExpectedAccuracy
 from .gold import GoldCheck, fitted_to
 from .history import Counted, History
@@ -33,9 +33,9 @@ from .quality import (
     count_right_by,
     quality_by,
 )
-from .ranking import TIE, best_two
 from .recalibration import Recalibration
 from .result import Quality, Result
+from .scores import TIE, best_two, check_finite
 from .tables import ResultTables
 from .worker_errors import WorkerErrors
 

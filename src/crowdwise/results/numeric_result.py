@@ -12,9 +12,10 @@ from ..data.numbering import Numbering
 from ..errors import CallError
 from ..numerics import Array
 from .any_method import AnyMethod
-from .ending import Convergence, check_finite
+from .ending import Convergence
 from .intervals import NORMAL
 from .learned import AnyLearned
+from .scores import check_finite
 from .tables import ResultTables, shown_in_notebook
 from .worker_errors import WorkerErrors
 

@@ -41,12 +41,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ..data.labels import Labels
+from ..data.outvoted import count_outvoted, is_deciding
 from ..data.votes import agreements
 from ..numerics import Array
+from ..numerics.twins import twin
 from . import calibration
 from .expected_accuracy import fitted_spread
 from .intervals import NORMAL, arcsine_interval
-from .quality_model import expected_right, said_by_others
 from .result import Quality
 
 # The probability that an interval holds the accuracy.
@@ -55,12 +56,6 @@ _MAX_ROUNDS: Final = 8
 # The rounds end when no accuracy changes by more than this.
 _TOLERANCE: Final = 0.01
 _MAX_PRIOR_LABELS: Final = 8.0
-# A worker decides the answers if it labels at least half of the items, and the answers follow it in at least this
-# share of the cases in which most others say something else; and if there are this many such cases.
-_NEARLY_ALWAYS: Final = 0.9
-_FEWEST_OUTVOTED: Final = 10
-# With more workers than this, nobody labels nearly every item.
-MOST_TO_COMPARE: Final = 100
 
 
 class Estimate(NamedTuple):
@@ -110,15 +105,6 @@ class AgreementCounts(NamedTuple):
         """
         _, _, outvoted, won = self.by_votes
         return is_deciding(outvoted, won, self.given, int(self.classes.sum()))
-
-
-def is_deciding(outvoted: Array, won: Array, given: Array, n_items: int) -> Array:
-    """Return which workers the answers follow nearly always, also where most others say something else.
-
-    `outvoted` is how many of each worker's labels are outvoted, `won` how many of these are the answer all the same.
-    """
-    decides: Array = (outvoted >= _FEWEST_OUTVOTED) & (won >= _NEARLY_ALWAYS * outvoted) & (2 * given >= n_items)
-    return decides
 
 
 def accuracies(labels: Labels, answers: Array) -> Estimate:
@@ -262,23 +248,6 @@ def count_agreement(labels: Labels, answers: Array) -> AgreementCounts:
     return AgreementCounts(given, agreed, compared, classes, count_outvoted(labels, answers))
 
 
-def count_outvoted(labels: Labels, answers: Array) -> Array:
-    """Compare every label with what most other labels of its item say.
-
-    Returns:
-        (4, workers): how many labels can be compared, because most others name one class; how many name the same class;
-        how many name another one, so that they are outvoted; and how many of these are the answer all the same.
-    """
-    if labels.n_workers > MOST_TO_COMPARE or labels.set_valued:
-        return np.zeros((4, labels.n_workers), np.int64)
-    others = said_by_others(labels, labels.n_classes)
-    agrees = others == labels.labels
-    outvoted = (others >= 0) & ~agrees
-    won = outvoted & (answers[labels.item_of] == labels.labels)
-    cases = (others >= 0, agrees, outvoted, won)
-    return np.stack([np.bincount(labels.workers[case], minlength=labels.n_workers) for case in cases])
-
-
 def count_right(labels: Labels, log_odds: Array, share: Array) -> tuple[Array, Array]:
     """Return two arrays (workers): the expected number of right labels on these items, and its variance.
 
@@ -335,3 +304,19 @@ def _prior(right: Array, given: Array, informative: Array) -> tuple[float, float
     correlation = spread / scope if scope > 0 else 0.0
     strength = 1 / np.clip(correlation, 1 / (_MAX_PRIOR_LABELS + 1), 0.5) - 1
     return float(mean * strength), float((1 - mean) * strength)
+
+
+@twin("crowdwise.results.quality_kernel")
+def expected_right(labels: Labels, evidence: Array, prior: Array) -> tuple[Array, Array]:
+    """Return two arrays (workers): how many labels are expected to be right, and the variance of that number.
+
+    A label of worker j adds evidence[j] to the log odds of the class that it names: class k of an item has the
+    probability p[k], proportional to prior[k] exp(sum of the evidence for k). A label of class k is right with p[k].
+    """
+    item_of = labels.item_of
+    support = np.zeros((labels.n_items, len(prior)))
+    np.add.at(support, (item_of, labels.labels), evidence[labels.workers])
+    # A support of 600 is as good as certain, and its exponential does not overflow.
+    chance = prior * np.exp(np.minimum(support, 600.0))
+    p = (chance / chance.sum(axis=1, keepdims=True))[item_of, labels.labels]
+    return np.bincount(labels.workers, p, len(evidence)), np.bincount(labels.workers, p * (1 - p), len(evidence))

@@ -1,4 +1,4 @@
-"""What most others say of every item, and how many labels are expected to be right, compiled."""
+"""How many labels of every worker are expected to be right, compiled."""
 
 import numpy as np
 
@@ -9,35 +9,10 @@ _U = np.uint64
 
 
 @allocating
-def said_by_others(item_starts: Array, workers: Array, labels: Array, n_classes: int) -> Array:
-    """See `quality_model.said_by_others`."""
-    said = np.full(labels.size, -1, np.int32)
-    counts = np.zeros(n_classes, np.int64)
-    for i in range(item_starts.size - 1):
-        first, last = item_starts[i], item_starts[i + 1]
-        for e in range(first, last):
-            counts[labels[e]] += 1
-        for e in range(first, last):
-            counts[labels[e]] -= 1
-            most, tied = labels[e], last - first == 1
-            for f in range(first, last):  # only classes that are said on the item
-                if counts[labels[f]] > counts[most]:
-                    most = labels[f]
-            for f in range(first, last):
-                tied |= labels[f] != most and counts[labels[f]] == counts[most]
-            counts[labels[e]] += 1
-            if not tied:
-                said[e] = most
-        for e in range(first, last):
-            counts[labels[e]] = 0
-    return said
-
-
-@allocating
 def expected_right(
     item_starts: Array, workers: Array, labels: Array, evidence: Array, prior: Array
 ) -> tuple[Array, Array]:
-    """See `quality_model.expected_right`. Classes that an item's labels do not name have the rest of the prior."""
+    """See `quality.expected_right`. Classes that an item's labels do not name have the rest of the prior."""
     right = np.zeros(evidence.size)
     variance = np.zeros(evidence.size)
     support = np.zeros(prior.size)

@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from ..numerics import Array
-from .pooling import MOST_CLASSES
-from .ranking import TIE
+from .calibration import MOST_CLASSES
+from .scores import TIE
 
 # The precision of log t before any item is known; its mean is 0.
 _PRECISION: Final = 0.5**-2

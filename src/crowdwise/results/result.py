@@ -20,13 +20,13 @@ from ..numerics import Array
 from . import calibration
 from .any_method import AnyMethod
 from .calibration import Scale as Scale  # part of what a result is, and so of this module
-from .ending import Convergence, check_finite
+from .ending import Convergence
 from .expected_accuracy import ExpectedAccuracy
 from .gold import GoldCheck, fitted_to
 from .history import Counted, History
 from .learned import AnyLearned, Learned
-from .ranking import TIE, best_two
 from .recalibration import Recalibration
+from .scores import TIE, best_two, check_finite
 from .tables import ResultTables, shown_in_notebook
 
 

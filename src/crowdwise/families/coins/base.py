@@ -12,7 +12,7 @@ import numpy as np
 from ...data.labels import Labels
 from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
-from ...numerics.softmax import softmax
+from ...numerics.elementary import softmax
 from ...results.contributions import Contributions
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust
 from . import model

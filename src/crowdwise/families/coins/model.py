@@ -14,7 +14,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...numerics import Array
-from ...numerics.softmax import normalise
+from ...numerics.elementary import normalise
 from ...numerics.twins import twin
 
 

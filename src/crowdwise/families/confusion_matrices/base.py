@@ -13,7 +13,7 @@ from ...data.labels import Labels
 from ...errors import require_room
 from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
-from ...numerics.softmax import softmax
+from ...numerics.elementary import softmax
 from ...results.contributions import Contributions
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, share_right
 from .model import sweep_confusions

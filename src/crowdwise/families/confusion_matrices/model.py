@@ -20,8 +20,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...numerics import Array
-from ...numerics.softmax import normalise
-from ...numerics.sums import sums
+from ...numerics.elementary import normalise, sums
 from ...numerics.twins import twin
 
 

@@ -18,7 +18,7 @@ from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps, ready
 from ...fitting.limits import Limits
 from ...numerics import Array
-from ...numerics.softmax import softmax
+from ...numerics.elementary import softmax
 from ...parallel import Threads, runs
 from ...results.contributions import Contributions
 from ...results.gold import clamped_scores

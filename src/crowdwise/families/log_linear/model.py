@@ -17,8 +17,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...numerics import Array
-from ...numerics.softmax import normalise
-from ...numerics.sums import sums, sums_of_runs
+from ...numerics.elementary import normalise, sums, sums_of_runs
 from ...numerics.twins import CrowdArrays, twin
 
 # The most steps of Newton's method; it converges in a few, because these problems are strictly convex.

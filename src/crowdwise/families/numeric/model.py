@@ -21,7 +21,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...numerics import Array
-from ...numerics.sums import sums
+from ...numerics.elementary import sums
 from ...numerics.twins import twin
 
 _KERNEL = "crowdwise.families.numeric.kernel"

@@ -15,8 +15,8 @@ from ...numerics import Array
 from ...results.contributions import Contributions
 from ...results.learned import Learned, PerWorker, Trust
 from ...results.quality import share_right
-from ...results.ranking import TIE
 from ...results.result import Scale
+from ...results.scores import TIE
 from . import model
 
 

@@ -7,7 +7,7 @@ A latent class: let r(s) be the probability of type s of the item, given its lab
 exactly. An answer a follows from the types alone, so there the labels are let in gradually: with all of them to the
 power w, the probability of the answer grows with w by sum_s r_w(s) log p(label e | s) for each label, and the mean over
 w from 0 to 1 is what it adds (Aumann and Shapley). The vote shares s = (w v + 1/K) / (w n + 1) are let in the same way.
-The pool (results/pooling.py) is a sum of the three, times their weights. All that is no label's is the prior. The
+The pool (results/calibration.py) is a sum of the three, times their weights. All that is no label's is the prior. The
 limits come last: no part of the pool counts as less than 1e-6, and no class has less than EPSILON / K.
 """
 
@@ -19,9 +19,8 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...numerics import Array
-from ...results.calibration import pool_weights
+from ...results.calibration import ALONE, FLOOR, pool_weights
 from ...results.contributions import Contributions
-from ...results.pooling import ALONE, FLOOR
 from .structure import ItemTypes, StructuredWorkers
 
 # The points and weights of Gauss and Legendre for a mean from 0 to 1.

@@ -7,8 +7,8 @@ from typing import Annotated, Final, NamedTuple
 import numpy as np
 
 from ...data.labels import Labels
-from ...numerics import Array, aligned
-from ...numerics.softmax import softmax
+from ...numerics import Array, elementary
+from ...numerics.elementary import softmax
 from ...numerics.twins import is_small
 from ...parallel import Sum, Threads, runs
 from ...results.learned import ClassAxes, PerWorker, Shared, Trust, share_right
@@ -65,8 +65,8 @@ class PullCounts(NamedTuple):
         n_workers, n_classes = labels.n_workers, labels.n_classes
         pulls = len(STRENGTHS), padded(n_classes)
         return cls(
-            confusion=aligned.zeros(n_workers, n_classes, n_classes),
-            exposure=aligned.zeros(0 if first else n_workers, *pulls),
+            confusion=elementary.zeros(n_workers, n_classes, n_classes),
+            exposure=elementary.zeros(0 if first else n_workers, *pulls),
             classes=np.zeros(n_classes),
             pulled=np.zeros(pulls),
             totals=np.zeros(N_TOTALS),

@@ -15,7 +15,7 @@ from ...data.labels import Labels
 from ...data.votes import given_by_class
 from ...errors import require_room
 from ...numerics import Array
-from ...numerics.softmax import log_softmax, softmax
+from ...numerics.elementary import log_softmax, softmax
 from ...results.learned import PerWorker, Trust
 from . import many_model
 from .constants import CENTRE_PRECISION, FIRST_SHARES, FIRST_VARIANCE, LONGEST_MOVE, STRENGTHS

@@ -10,7 +10,7 @@ together, plus the worker's ability, class-wise part, response style and the res
 that is learned. Workers make the same errors on the same items, because the items pull them. What is true is not the
 class that explains the votes best: it is what a competent member of the crowd would answer to the item, who also feels
 its pull. So twenty equal votes are worth no more than the reliability of this adjudicator. How sure the answer is
-follows from it, the votes and the class that made them together; see results/pooling.py.
+follows from it, the votes and the class that made them together; see results/calibration.py.
 """
 
 from collections.abc import Mapping
@@ -34,11 +34,10 @@ from ...fitting.parameters import most_iterations, parameter
 from ...fitting.sweeping import Finished, Statistics, SweepingMethod
 from ...numerics import Array
 from ...results.any_method import Outlook
-from ...results.calibration import pool_weights
+from ...results.calibration import pool_weights, pooled, votes_alone
 from ...results.contributions import Contributions
 from ...results.ending import Ending
 from ...results.gold import clamped_scores
-from ...results.pooling import pooled, votes_alone
 from ...results.quality import count_right_by
 from ...results.recalibration import tempered
 from . import few_classes, many_classes
@@ -273,7 +272,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         return Finished(self.pool(workers, answers, self.votes(labels, workers), scores), traps)
 
     def pool(self, workers: StructuredWorkers, answers: Array, votes: Array, latent: Array) -> Array:
-        """(items, classes), the scores of the result, given the parts of the pool; see results/pooling.py."""
+        """(items, classes), the scores of the result, given the parts of the pool; see results/calibration.py."""
         if self.read_out == "latent":
             return tempered(latent, self.power)
         if workers.lone:

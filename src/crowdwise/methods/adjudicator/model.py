@@ -31,8 +31,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...numerics import Array
-from ...numerics.softmax import log_softmax, log_sum_exp, softmax
-from ...numerics.sums import sums
+from ...numerics.elementary import log_softmax, log_sum_exp, softmax, sums
 from ...numerics.twins import twin
 from .constants import (
     FIRST_SHARES,

@@ -4,7 +4,7 @@ In arrays of the kernels, (pairs) is one axis for the latent class and another c
 up to a whole number of registers.
 """
 
-from ...numerics import Array, aligned
+from ...numerics import Array, elementary
 from .constants import LANES
 
 
@@ -16,7 +16,7 @@ def padded(n_classes: int) -> int:
 def pad(matrices: Array) -> Array:
     """Matrices of classes (..., class, class) as (..., pairs)."""
     n_classes = matrices.shape[-1]
-    table = aligned.zeros(*matrices.shape[:-2], padded(n_classes))
+    table = elementary.zeros(*matrices.shape[:-2], padded(n_classes))
     table[..., : n_classes**2] = matrices.reshape(*matrices.shape[:-2], n_classes**2)
     return table
 

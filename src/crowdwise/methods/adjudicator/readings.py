@@ -21,7 +21,7 @@ from ...fitting.iterations import Progress
 from ...numerics import Array
 from ...results.ending import Ending
 from ...results.gold import clamped_scores
-from ...results.ranking import TIE, best_two
+from ...results.scores import TIE, best_two
 from .copies import Copies, count_blocks_once
 from .few_classes import FewClasses
 from .starts import Start

@@ -49,7 +49,7 @@ class StructuredWorkers(Learned):
         copying: What is known about the workers who follow others; None if nobody does.
         kept: The share of the votes that the scores of the iteration before keep, as the mean of the items.
         objective: The negative log likelihood of the labels under the parameters of the iteration before.
-        density: How many labels an item of the crowd has, and at least 2; n in results/pooling.py.
+        density: How many labels an item of the crowd has, and at least 2; n in results/calibration.py.
         lone: Whether no item has two labels, and nothing else is known: then nothing can be learned from agreement.
     """
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ...numerics import Array, aligned
+from ...numerics import Array, elementary
 from ...numerics.compilation import allocating
 from ...numerics.simd import any_larger, distance, fetch, gather, larger, load, scatter, spread, store
 
@@ -42,9 +42,9 @@ def sweep(
     changes = np.zeros((1, scores.shape[1]))
     votes = item_starts, workers, labels, continued
     for block, columns in _blocks(classes, scores.shape[1]):
-        given = None if weights is None else (aligned.columns(weights[0], block), weights[1][None, block])
+        given = None if weights is None else (elementary.columns(weights[0], block), weights[1][None, block])
         is_all = columns == tuple(range(len(classes)))
-        counted = (errors, sums) if is_all else (aligned.columns(errors, columns), aligned.columns(sums, columns))
+        counted = (errors, sums) if is_all else (elementary.columns(errors, columns), elementary.columns(sums, columns))
         sweep_block(*votes, block, given, lam, floor, mirrored, scores, changes, *counted)
         if not is_all:
             errors[:, columns], sums[:, columns] = counted

@@ -25,7 +25,7 @@ from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, random_seed
 from ...fitting.sweeping import Statistics, SweepingMethod
-from ...numerics import Array, aligned
+from ...numerics import Array, elementary
 from ...results.contributions import Contributions
 from ...results.ending import Ending
 from ...results.in_parts import Inferred
@@ -197,7 +197,7 @@ class BWA(SweepingMethod[Weights, Errors]):
     def empty_counts(self, labels: Labels, workers: Weights | None) -> Errors:
         """Zeros, which `sweep` adds to."""
         computed = first_computed(labels.n_classes, labels.set_valued) if workers is None else workers.computed
-        errors, sums = aligned.zeros(labels.n_workers, len(computed)), np.zeros((2, len(computed)))
+        errors, sums = elementary.zeros(labels.n_workers, len(computed)), np.zeros((2, len(computed)))
         if workers is not None:
             return Errors(errors, sums, *(np.empty(0),) * 4)
         return Errors(errors, sums, np.zeros(labels.n_workers), np.zeros(labels.n_classes), np.zeros(1), np.zeros(1))

@@ -22,7 +22,7 @@ from ...data.labels import Labels
 from ...data.votes import disagreement, given_by_class, votes_per_item
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
-from ...numerics.sums import sums
+from ...numerics.elementary import sums
 from ...numerics.twins import twin
 from ...results.learned import Learned, PerWorker
 from ...results.result import Scale

@@ -22,7 +22,7 @@ from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, random_seed, settled_within
 from ...fitting.restarts import by_name
 from ...numerics import Array
-from ...numerics.softmax import softmax
+from ...numerics.elementary import softmax
 from ...results.learned import PerWorker
 from .softmax_scores import RowPrecision, expected_log, score_posterior, score_prior
 

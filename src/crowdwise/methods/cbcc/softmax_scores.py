@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...numerics import Array
-from ...numerics.softmax import softmax
+from ...numerics.elementary import softmax
 
 _TILT_STEPS: Final = 10
 _PRIOR_STEPS: Final = 50

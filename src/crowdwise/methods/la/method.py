@@ -24,8 +24,8 @@ from ...numerics import Array
 from ...numerics.twins import twin
 from ...results.contributions import Contributions
 from ...results.learned import Learned, PerWorker, Trust
-from ...results.ranking import TIE
 from ...results.result import Scale
+from ...results.scores import TIE
 
 
 @dataclass(frozen=True, eq=False)

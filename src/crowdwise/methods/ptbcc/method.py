@@ -18,7 +18,7 @@ from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
 from ...fitting.sweeping import SweepingMethod, if_known
 from ...numerics import Array
-from ...numerics.softmax import softmax
+from ...numerics.elementary import softmax
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust
 from .model import sweep_prototypes
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from ...data.labels import Labels
 from ...numerics import Array
-from ...numerics.softmax import normalise, softmax
-from ...numerics.sums import sums
+from ...numerics.elementary import normalise, softmax, sums
 from ...numerics.twins import twin
 
 

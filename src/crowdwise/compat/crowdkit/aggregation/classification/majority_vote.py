@@ -13,7 +13,7 @@ from crowdwise.data.labels import Labels
 from crowdwise.data.votes import shares
 from crowdwise.families.weighted_votes.model import weight_sums
 from crowdwise.numerics import Array
-from crowdwise.results.ranking import TIE, best_two
+from crowdwise.results.scores import TIE, best_two
 
 
 @dataclass(eq=False)

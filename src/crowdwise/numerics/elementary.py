@@ -1,4 +1,6 @@
-r"""`softmax`, its logarithm and `normalise`: probabilities from their logarithms, the end of every E step.
+r"""What NumPy lacks: `softmax`, sums by group, and tables that start at a cache line.
+
+`softmax`, its logarithm and `normalise` make probabilities of their logarithms, at the end of every E step:
 
 $$ p_k = e^{s_k} / \sum_l e^{s_l} $$
 
@@ -7,9 +9,15 @@ item. A support of -inf means that the class is impossible. If all classes of an
 probability.
 """
 
+import math
+from typing import Final
+
 import numpy as np
 
 from . import Array
+
+# A processor reads memory in lines of so many bytes.
+_LINE: Final = 64
 
 
 def softmax(logarithms: Array) -> Array:
@@ -48,3 +56,46 @@ def normalise(support: Array, scores: Array, changes: Array, negligible: float =
     np.maximum(changes, np.abs(new - scores.T).max(axis=1, initial=0.0), out=changes)
     scores[:] = new.T
     return np.asarray(np.where(possible, highest + np.log(total), 0.0))
+
+
+def sums(groups: Array, rows: Array, n_groups: int) -> Array:
+    """(groups, columns), the sum of the rows of each group; `groups` has the group of every row.
+
+    The rows of a group are added in their order. This is much faster than `np.add.at`.
+    """
+    return np.stack([np.bincount(groups, column, n_groups) for column in rows.T], axis=1)
+
+
+def sums_of_runs(rows: Array, starts: Array) -> Array:
+    """The same for rows that are sorted by group: group g has those from `starts[g]` up to `starts[g + 1]`.
+
+    It is faster than `sums` if there are many columns, and takes rows that are themselves arrays of several dimensions.
+    """
+    found = np.zeros((len(starts) - 1, *rows.shape[1:]))
+    some = starts[1:] > starts[:-1]
+    if some.any():
+        found[some] = np.add.reduceat(rows, starts[:-1][some], axis=0)
+    return found
+
+
+def zeros(*shape: int) -> Array:
+    """Zeros that start at a cache line, so that a row of as many numbers as a line has is in one line and not in two.
+
+    Kernels meet the rows of workers in no order. Where a row is in two lines, they wait for both.
+    """
+    numbers = math.prod(shape)
+    size = np.dtype(float).itemsize
+    # `np.zeros` would leave it to the system to write zeros when a row is first met. Here they are written in order,
+    # and the table is in the cache when its rows are met in no order.
+    memory = np.empty(numbers + _LINE // size)
+    memory.fill(0.0)
+    first = -memory.__array_interface__["data"][0] % _LINE // size
+    return memory[first : first + numbers].reshape(shape)
+
+
+def columns(table: Array, block: tuple[int, ...]) -> Array:
+    """The columns of a table (rows, columns) that `block` lists, as a table that starts at a cache line."""
+    chosen = zeros(len(table), len(block))
+    for lane, column in enumerate(block):
+        chosen[:, lane] = table[:, column]
+    return chosen

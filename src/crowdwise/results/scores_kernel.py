@@ -17,7 +17,7 @@ def _first_from(scores: Array, least: float, other: int) -> int:
 
 @allocating
 def best_two(scores: Array, tolerance: float) -> tuple[Array, Array, Array]:
-    """See `ranking.best_two`."""
+    """See `scores.best_two`."""
     n_items, n_classes = scores.shape
     # NumPy's `zeros` and `full` would take longer to compile than all of this function.
     best, second, tied = np.empty(n_items, np.int32), np.empty(n_items, np.int32), np.empty(n_items, np.bool_)
