@@ -205,19 +205,11 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
         scores[:, known] = 1.0
 
     def sweep_known(self, labels: Labels, scores: Array, known: int, workers: Any, counts: Any) -> None:
-        """Count items that are known to be of a class; their scores are clamped already.
+        """Count items that are known to be of a class; their scores are as `clamp` left them.
 
-        By default they are counted with these scores. A method that counts more than what follows from the scores and
-        the labels does so here, with the workers' parameters and only this class possible.
-
-        Args:
-            labels: The labels of these items.
-            scores: Their scores, as `clamp` left them.
-            known: The class.
-            workers: The workers' parameters; None in the first sweep of a method that starts from scores.
-            counts: The arrays from `empty_counts`, to which these items are added.
+        Parameters with a `log_prior` score them, with no other class possible. Otherwise the scores are only counted.
         """
-        self.sweep(labels, scores, None, counts)
+        self.sweep(labels, scores, _if_known(workers, known, labels.n_classes), counts)
 
     def rescore(self, labels: Labels, workers: Any) -> Array:
         """Return the scores that follow from these parameters alone; for an engine that does not store scores."""
@@ -274,18 +266,14 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
 AnySweeping: TypeAlias = SweepingMethod[Any, Any]
 
 
-def if_known(workers: Any, known: int, subtypes: int = 1) -> Any:
-    """Return the same parameters, except that no other class than the one that is known is possible.
-
-    Args:
-        workers: The workers' parameters, a dataclass with `log_prior`, the logarithm of every class's probability.
-        known: The class.
-        subtypes: How many entries of the prior belong to each class.
-    """
-    possible = np.repeat(np.arange(len(workers.log_prior) // subtypes) == known, subtypes)
-    # A class that nobody named is possible if it is known.
-    masked = np.where(possible, np.maximum(workers.log_prior, -100.0), -np.inf)
-    return replace(workers, log_prior=masked)
+def _if_known(workers: Any, known: int, n_classes: int) -> Any:
+    """The same parameters, except that no class but the known one is possible; None if they have no `log_prior`."""
+    if not hasattr(workers, "log_prior"):
+        return None
+    by_class = workers.log_prior.reshape(n_classes, -1)  # a column for each subtype of the class
+    masked = np.full_like(by_class, -np.inf)
+    masked[known] = np.maximum(by_class[known], -100.0)  # a class that nobody named is possible if it is known
+    return replace(workers, log_prior=masked.ravel())
 
 
 def _objective(workers: Learned) -> Array:

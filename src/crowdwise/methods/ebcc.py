@@ -9,6 +9,7 @@ are the probabilities of what the worker says. Items of one subtype are mistaken
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Final
 
 import numpy as np
@@ -24,7 +25,7 @@ from ..fitting.limits import Limits
 from ..fitting.method import Reference
 from ..fitting.parameters import parameter, random_seed, settled_within
 from ..fitting.restarts import Fitted, attempts_at_once, best_of, by_name, fit_from
-from ..fitting.sweeping import Finished, Statistics, SweepingMethod, if_known
+from ..fitting.sweeping import Finished, Statistics, SweepingMethod
 from ..numerics import Array
 from ..numerics.elementary import softmax
 from ..results.ending import Ending
@@ -131,16 +132,14 @@ class EBCC(SweepingMethod[Subtypes, ConfusionCounts]):
 
     def infer(self, labels: Any, progress: Progress | None) -> Result:
         """Iterate from several random starts, and keep the result with the best bound."""
-        share = shares(labels)
-
-        def attempt(number: int, progress: Progress) -> Fitted:
-            random = np.random.default_rng([self.seed, number])
-            split = by_name(labels.names.items, random.dirichlet(np.ones(self.subtypes), share.shape))
-            start = (share[:, :, None] * split).reshape(len(share), -1)
-            return fit_from(self, labels, start, progress)
-
-        best = best_of(self.restarts, attempt, labels, progress)
+        best = best_of(self.restarts, partial(self._attempt, labels, shares(labels)), labels, progress)
         return make_result(self, labels, best.scores, best.ending)
+
+    def _attempt(self, labels: Labels, share: Array, number: int, progress: Progress) -> Fitted:
+        """Iterate from the vote shares (items, classes), which are split at random between the subtypes."""
+        random = np.random.default_rng([self.seed, number])
+        split = by_name(labels.names.items, random.dirichlet(np.ones(self.subtypes), share.shape))
+        return fit_from(self, labels, (share[:, :, None] * split).reshape(len(share), -1), progress)
 
     def finish(self, labels: Labels, scores: Array, workers: Subtypes | None) -> Finished:
         """The probabilities of the classes: each is the sum over the subtypes of the class."""
@@ -166,7 +165,8 @@ class EBCC(SweepingMethod[Subtypes, ConfusionCounts]):
         # and the scores that it started from.
         kept, temporary = 2 * evidence + confusion + scores, 3 * evidence + confusion + scores
         running = attempts_at_once(self.restarts, labels)
-        return 8 * (share + min(self.restarts, running + 1) * kept + running * temporary)
+        of_labels = 2 * labels.n_labels  # their numbered copy, and the item of each
+        return 8 * (of_labels + share + min(self.restarts, running + 1) * kept + running * temporary)
 
     def count_size(self, labels: Labels) -> int:
         """The size of the confusion matrices of all workers and subtypes."""
@@ -199,12 +199,6 @@ class EBCC(SweepingMethod[Subtypes, ConfusionCounts]):
         by_class[:] = 0.0
         # Of a class that nobody named, all subtypes begin alike.
         by_class[:, known] = np.divide(chosen, total, out=np.full_like(chosen, 1 / self.subtypes), where=total > 0)
-
-    def sweep_known(
-        self, labels: Labels, scores: Array, known: int, workers: Subtypes | None, counts: ConfusionCounts
-    ) -> None:
-        """Count items of a known class: no other class is possible, but all of its subtypes are."""
-        self.sweep(labels, scores, None if workers is None else if_known(workers, known, self.subtypes), counts)
 
     def statistics(self, ending: Ending) -> Statistics:
         """Return what was counted, with an axis for classes and one for subtypes instead of one for states."""

@@ -10,7 +10,7 @@ from typing import Annotated, Final, NamedTuple
 import numpy as np
 
 from ...data.labels import Labels
-from ...fitting.sweeping import SweepingMethod, if_known
+from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
 from ...numerics.elementary import softmax
 from ...results.contributions import Contributions
@@ -71,10 +71,6 @@ class CoinMethod(SweepingMethod[Coins, CoinCounts]):
         model.sweep_coins(labels, coins, scores, changes, counts.right, counts.classes, counts.log_likelihood)
         counts.given[:] += np.bincount(labels.workers, minlength=labels.n_workers)
         return changes
-
-    def sweep_known(self, labels: Labels, scores: Array, known: int, workers: Coins | None, counts: CoinCounts) -> None:
-        """Count items of a known class: no other class is possible."""
-        self.sweep(labels, scores, None if workers is None else if_known(workers, known), counts)
 
     def contributions(self, one: Labels, item: int, workers: Coins) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of the class that it names."""

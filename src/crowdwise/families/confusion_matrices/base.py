@@ -11,7 +11,7 @@ import numpy as np
 from ...data.crowd import Crowd
 from ...data.labels import Labels
 from ...errors import require_room
-from ...fitting.sweeping import SweepingMethod, if_known
+from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
 from ...numerics.elementary import softmax
 from ...results.contributions import Contributions
@@ -113,12 +113,6 @@ class ConfusionMethod(SweepingMethod[Confusions, ConfusionCounts]):
             *counts,
         )
         return changes
-
-    def sweep_known(
-        self, labels: Labels, scores: Array, known: int, workers: Confusions | None, counts: ConfusionCounts
-    ) -> None:
-        """Count items of a known class: no other class is possible."""
-        self.sweep(labels, scores, None if workers is None else if_known(workers, known), counts)
 
     def contributions(self, one: Labels, item: int, workers: Confusions) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of every class."""

@@ -29,15 +29,9 @@ class VoteCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class VoteWeights(Learned):
-    """The weight of every worker's votes.
-
-    Attributes:
-        weight: (workers), the weight of a worker's vote.
-        objective: Empty: these methods have no objective.
-    """
+    """The weight of every worker's votes."""
 
     weight: PerWorker
-    objective: Array
 
     def trust(self) -> Trust:
         """A worker is trusted by the weight of its votes."""
@@ -104,4 +98,4 @@ class VotingMethod(SweepingMethod[VoteWeights, VoteCounts]):
     def estimate(self, counts: VoteCounts, previous: VoteWeights | None, change: Array) -> VoteWeights:
         """M step: the weights that follow from how often each worker agrees with the winners."""
         share = share_right(counts.agreed, counts.given)
-        return VoteWeights(self.weights(share, counts, previous, len(change)), np.zeros(0))
+        return VoteWeights(self.weights(share, counts, previous, len(change)))

@@ -59,7 +59,6 @@ class TwoSidedWeights(Learned):
         prior_errors: (classes), b in the formulas: how many errors the prior expects in `prior_strength` votes.
         votes_for: (workers, classes), how many votes of the worker are for the class.
         items: How many items there are.
-        objective: Empty: with the anchor there is no objective.
         scores_are_known: Whether a sweep leaves scores as they are, because the classes of the items are known.
     """
 
@@ -71,7 +70,6 @@ class TwoSidedWeights(Learned):
     prior_errors: Array
     votes_for: PerWorker
     items: float
-    objective: Array
     scores_are_known: bool = False
 
 
@@ -163,7 +161,6 @@ class TwoSidedAverage(SweepingMethod[TwoSidedWeights, TwoSidedErrors]):
             prior_errors=self.prior_strength * error_rate * self.correction,
             votes_for=counts.votes_for,
             items=items,
-            objective=np.zeros(0),
         )
 
 

@@ -16,7 +16,7 @@ from ...data.labels import Labels
 from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter, settled_within
-from ...fitting.sweeping import SweepingMethod, if_known
+from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
 from ...numerics.elementary import softmax
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust
@@ -52,7 +52,6 @@ class Prototypes(Learned):
         prior_classes: (classes), the counts of the prior of how common the classes are.
         prior_mixture: (workers, prototypes), the counts of the priors of the mixtures.
         prior_matrix: (prototypes, said class, true class), the counts of the priors of the confusion matrices.
-        objective: Empty: no objective is computed.
     """
 
     mixture: PerWorker
@@ -63,7 +62,6 @@ class Prototypes(Learned):
     prior_classes: Array
     prior_mixture: PerWorker
     prior_matrix: Array
-    objective: Array
 
     @property
     def class_prior(self) -> Array:
@@ -160,12 +158,6 @@ class PTBCC(SweepingMethod[Prototypes, PrototypeCounts]):
         )
         return changes
 
-    def sweep_known(
-        self, labels: Labels, scores: Array, known: int, workers: Prototypes | None, counts: PrototypeCounts
-    ) -> None:
-        """Count items of a known class: no other class is possible, but either prototype is."""
-        self.sweep(labels, scores, None if workers is None else if_known(workers, known), counts)
-
     def estimate(self, counts: PrototypeCounts, previous: Prototypes | None, change: Array) -> Prototypes:
         """M step: the expected logarithms of all probabilities under their Dirichlet posteriors."""
         from scipy import special  # imported here because it is slow to import
@@ -189,7 +181,6 @@ class PTBCC(SweepingMethod[Prototypes, PrototypeCounts]):
             prior_classes=priors[0],
             prior_mixture=priors[1],
             prior_matrix=priors[2],
-            objective=np.zeros(0),
         )
 
     def _first_matrices(self, n_classes: int) -> Array:
