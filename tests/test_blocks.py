@@ -11,9 +11,14 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.families.dependence.blocks import find_blocks
-from crowdwise.families.dependence.correlation import correlations, expected_agreement
 from crowdwise.families.dependence.outside import OutsideCounts, count_outside
-from crowdwise.families.dependence.pairs import count_pairs, cross_tabulate, pairs_refusal
+from crowdwise.families.dependence.pairs import (
+    correlations,
+    count_pairs,
+    cross_tabulate,
+    expected_agreement,
+    pairs_refusal,
+)
 from crowdwise.numerics import Array
 from crowdwise.parallel import Sum
 from crowdwise.reporting.report_data import ReportData

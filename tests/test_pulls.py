@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crowdwise.methods.adjudicator import few_classes_kernel
-from crowdwise.methods.adjudicator.padding import pad
+from crowdwise.methods.adjudicator.model import pad
 from crowdwise.numerics import Array
 from crowdwise.numerics.elementary import softmax
 

@@ -27,7 +27,7 @@ from crowdwise.families.weighted_votes import model as votes_model
 from crowdwise.methods.adjudicator import few_classes_kernel, logits_kernel, many_classes_kernel, many_model
 from crowdwise.methods.adjudicator import model as adjudicator_model
 from crowdwise.methods.adjudicator.constants import STRENGTHS
-from crowdwise.methods.adjudicator.padding import pad
+from crowdwise.methods.adjudicator.model import pad
 from crowdwise.methods.bwa import kernel as bwa_kernel
 from crowdwise.methods.bwa import model as bwa_model
 from crowdwise.methods.bwa import two_sided, two_sided_kernel
@@ -298,7 +298,7 @@ def test_adjudicator_m_step(classes: int) -> None:
     confusion[0], met[0] = 0.0, 0.0  # a worker without labels
     centre, variances = 2 * np.eye(classes), np.array([0.5, 0.01, 0.2, 0.1])
     logits = centre + random.normal(0, 0.5, (n_workers, classes, classes))
-    moved, sums = adjudicator_model.newton_step(confusion, pad(met), centre, variances, logits)
+    moved, sums = adjudicator_model.m_step(confusion, pad(met), centre, variances, logits)
     size = classes**2
     expected = np.zeros((classes, classes)), np.zeros((size, size)), np.zeros(4), np.zeros(4), np.zeros(1)
     given = confusion, pad(met), STRENGTHS, centre, variances, logits

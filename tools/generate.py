@@ -20,7 +20,7 @@ _PACKAGE: Final = _ROOT / "src" / "crowdwise"
 
 # For some methods, the file and the function of the E step and of the M step.
 STEPS: Final = {
-    "adjudicator": ("methods/adjudicator/model.py type_posterior", "methods/adjudicator/model.py newton_step"),
+    "adjudicator": ("methods/adjudicator/model.py e_step", "methods/adjudicator/model.py m_step"),
     "bwa": ("methods/bwa/model.py e_step", "methods/bwa/model.py m_step"),
     "ds": ("families/confusion_matrices/model.py e_step", "families/confusion_matrices/model.py m_step"),
     "glad": ("methods/glad/model.py e_step", "methods/glad/model.py m_step_objective"),

@@ -14,8 +14,7 @@ from ..data.names import Names
 from ..data.reading_report import several
 from ..errors import DataError
 from ..families.dependence.blocks import LEAST_COMPARED, WorkerBlocks, confirmed_blocks
-from ..families.dependence.correlation import expected_agreement
-from ..families.dependence.pairs import PairCounts, pairs_refusal
+from ..families.dependence.pairs import PairCounts, expected_agreement, pairs_refusal
 from ..fitting.engines.base import open_engine
 from ..methods.mv import MajorityVote
 from ..numerics import Array

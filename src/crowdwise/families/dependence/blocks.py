@@ -1,6 +1,6 @@
 """`find_blocks`: workers who agree with each other more often than one common truth explains.
 
-Workers whose residual correlations (correlation.py) are high, even at their lower bounds, are a block. They may be
+Workers whose residual correlations (pairs.py) are high, even at their lower bounds, are a block. They may be
 copies, prompts of one model, or colluders; or experts, who know what the others do not know. The labels alone cannot
 tell which.
 """
@@ -14,9 +14,16 @@ import numpy as np
 
 from ...fitting.engines.base import Engine
 from ...numerics import Array
-from .correlation import ERRORS_BELOW, above_diagonal, common_truth, correlations, residuals
 from .outside import OutsideCounts, count_outside, explained_by_outsiders
-from .pairs import PairCounts, count_pairs
+from .pairs import (
+    ERRORS_BELOW,
+    PairCounts,
+    above_diagonal,
+    common_truth,
+    correlations,
+    count_pairs,
+    residuals,
+)
 
 # The residual correlation of workers who have fewer items in common than this counts as 0.
 LEAST_COMPARED: Final = 10
@@ -38,9 +45,9 @@ class WorkerBlocks:
     Attributes:
         members: The blocks, each as the codes of its workers in ascending order; the largest block is first.
         weights: (workers), for how many independent workers a worker counts: 1 outside of blocks, less in a block.
-        correlation: (workers, workers), c in correlation.py.
+        correlation: (workers, workers), c in pairs.py.
         compared: (workers, workers), from how many comparisons the correlation is.
-        common: (workers), a in correlation.py: the correlation of every worker with the truth.
+        common: (workers), a in pairs.py: the correlation of every worker with the truth.
     """
 
     members: list[Array]

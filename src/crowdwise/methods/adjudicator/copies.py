@@ -9,9 +9,8 @@ import numpy as np
 from ...data.labels import Labels
 from ...errors import DataError
 from ...families.dependence.blocks import COPIES, confirm_blocks, confirmed_blocks, find_blocks
-from ...families.dependence.correlation import correlations
 from ...families.dependence.outside import count_outside
-from ...families.dependence.pairs import PairCounts, count_pairs, pairs_refusal
+from ...families.dependence.pairs import PairCounts, correlations, count_pairs, pairs_refusal
 from ...fitting.engines.base import Engine
 from ...numerics import Array
 

@@ -15,8 +15,7 @@ from ...results.learned import ClassAxes, PerWorker, Shared, Trust, share_right
 from . import model
 from .constants import CENTRE_PRECISION, FIRST_SHARES, FIRST_VARIANCE, SMALLEST_CHANCE, STRENGTHS
 from .copies import Copies
-from .model import PartSums, Types, cut, next_classes, next_shares, next_variances
-from .padding import pad, padded, unpad
+from .model import PartSums, Types, cut, next_classes, next_shares, next_variances, pad, padded, unpad
 from .structure import (
     ITEMS,
     KEPT,
@@ -42,7 +41,7 @@ class PullCounts(NamedTuple):
     Attributes:
         confusion: (workers, said class, true class), the sum of the scores of the items that the worker labelled.
         exposure: (workers, strengths, pairs), how often the worker met every pull; no workers in a first sweep. A pair
-            is the true class and the class that the pull is towards; see padding.py.
+            is the true class and the class that the pull is towards; see `pad`.
         classes: (classes), the sum of the scores.
         pulled: (strengths, pairs), the sum of the probabilities of every pull.
         totals: The sums that structure.py names.
@@ -266,7 +265,7 @@ def _newton_step(counts: PullCounts, before: FewClasses, logits: Array, small: b
     def on_model(part: int) -> PartSums:
         some = slice(*bounds[part])
         given = counts.confusion[some], counts.exposure[some], before.centre, before.variances
-        logits[some], sums = model.newton_step(*given, logits[some])
+        logits[some], sums = model.m_step(*given, logits[some])
         return sums
 
     def on_kernel(part: int) -> PartSums:

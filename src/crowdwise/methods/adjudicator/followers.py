@@ -1,44 +1,38 @@
-"""`leave_out_followers`: decides by evidence who copies whom; the votes of followers then leave the crowd.
+r"""`leave_out_followers`: who agrees suspiciously often, and a reading of the votes without those of followers.
 
-Two explanations of the same votes are compared. M0: all workers are independent given the truth. M1: some of them
-follow a leader, so that their votes say nothing about the truth, only about the leader (copying.py). With E1 the log
-evidence of the votes that are left plus the log probabilities of the followers' votes, and E0 that of all votes, M1 is
-accepted if
+A pair is suspicious if it has n >= 20 comparisons, a correlation c >= 0.85 and a residual correlation of at least 0.05
+at its lower bound. This bound is the larger of two: that of families/dependence/pairs.py, which can follow a pair
+itself where there are few workers, and one for which the others show the truth. With w = n / (n + 10), S_jk the mean of
+c_jl over l other than k, and T that of c_lm over l and m other than j and k, both weighted by w:
 
-    E1 - E0 >= 7,  kept(M1) > kept(M0) - 0.05  and  kept(M1) >= (plurality + 1/K) / 2
-
-where kept is the share of the votes that the latent classes keep, of those that M1 leaves. Two who know what the others
-do not know are better explained by the truth than by each other, and stay.
+$$ a_j = S_{jk} / \sqrt{T}, \quad \rho_{jk} = \frac{c_{jk} - a_j a_k}{\sqrt{(1 - a_j^2)(1 - a_k^2)}} $$
 """
 
-from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...families.dependence.pairs import PairCounts
+from ...families.dependence.pairs import ERRORS_BELOW, PairCounts, common_truth, correlations, residuals
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...numerics import Array
-from .copies import Copies
-from .copying import Suspects, find_suspects, log_followed
+from .copying import Search, Suspects
 from .joint_counts import JointCounts
-from .readings import Reading, is_doubtful, read_from, read_items
-from .starts import Start
-from .structure import ITEMS, KEPT, Copying
+from .readings import Reading
 
 # It was confirmed on panels of so many workers. With more, one copy costs little, and experts are taken for copies.
 _FEWEST_WORKERS, _MOST_WORKERS = 4, 30
 # How many blocks are tried in a round, and the most rounds.
 _MOST_TRIED: Final = 12
 _MOST_ROUNDS: Final = 10
-# By how much E1 has to be higher, in natural logarithms; and by how much less of the votes M1 may keep.
-_CLEARLY_MORE: Final = 7.0
-_LESS_KEPT: Final = 0.05
-
-Block = frozenset[int]
+# The least n, c and lower bound of a suspicious pair. With a lower c, workers who know are taken for copies.
+_LEAST_COMPARED: Final = 20
+_LEAST_CORRELATION: Final = 0.85
+_LEAST_RESIDUAL: Final = 0.05
+# A correlation counts in full only if it is from many more items than this.
+_FEW_ITEMS: Final = 10.0
+# The least T, the largest a, and the least (1 - a_j^2)(1 - a_k^2).
+_LEAST_COMMON, _MOST_COMMON, _LEAST_UNEXPLAINED = 0.02, 0.95, 0.01
 
 
 def can_follow(n_workers: int, n_classes: int) -> bool:
@@ -71,7 +65,7 @@ def leave_out_followers(
         return plain
     workers = [*plain.workers.copies.blocks, np.flatnonzero(suspects.pairs.any(axis=1))]
     joint = JointCounts.of(engine, np.concatenate(workers))
-    search = _Search(method, engine, suspects, joint, progress, blocks)
+    search = Search(method, engine, suspects, joint, progress, blocks)
     found = search.explain(plain)
     for _ in range(rounds):
         better = search.with_more_followers(found)
@@ -97,128 +91,29 @@ def look_for_followers(method: Any, engine: Engine, counts: PairCounts) -> Any:
     return None if found.workers.copying is None else found.workers
 
 
-@dataclass(frozen=True, eq=False)
-class _Explanation:
-    """A reading of the votes that are left, with the probability of those that were left out.
-
-    Attributes:
-        reading: The reading.
-        evidence: The logarithm of the probability of all votes.
-        nats: For every block of followers and their leader, how much higher the evidence is than with independent ones.
-    """
-
-    reading: Reading
-    evidence: float
-    nats: dict[Block, float] = field(default_factory=dict)
-
-    @property
-    def copies(self) -> Copies:
-        return self.reading.workers.copies
+def find_suspects(counts: PairCounts) -> Suspects:
+    """Find the pairs of workers who agree more often than can be explained by the truth, as others show it."""
+    c, n = correlations(counts)
+    residual, error = residuals(c, n, common_truth(c, n))
+    low = np.maximum(residual - ERRORS_BELOW * error, _beyond_the_others(c, n))
+    pairs = (n >= _LEAST_COMPARED) & (c >= _LEAST_CORRELATION) & (low >= _LEAST_RESIDUAL)
+    np.fill_diagonal(pairs, False)
+    return Suspects(pairs, c, n)
 
 
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """The search for followers: what it needs to know, and its steps.
-
-    Attributes:
-        method: The adjudicator.
-        engine: The engine.
-        suspects: Which pairs agree suspiciously often.
-        joint: What any two suspects said about the same items.
-        progress: Called after each iteration.
-        most_blocks: How many blocks are tried in a round.
-    """
-
-    method: Any
-    engine: Engine
-    suspects: Suspects
-    joint: JointCounts
-    progress: Progress | None
-    most_blocks: int
-
-    def explain(self, reading: Reading) -> _Explanation:
-        """Add the probability of the votes that a reading leaves out. Of exact copies, all but the first follow it."""
-        pairs = reading.workers.copies.pairs.tolist()
-        left_out = sum(log_followed(self.joint.between(leader, follower)) for follower, leader in pairs)
-        return _Explanation(reading, reading.evidence + left_out)
-
-    def with_more_followers(self, now: _Explanation) -> _Explanation | None:
-        """Return an explanation with more followers; None if no more are found.
-
-        All blocks that are accepted and disjoint are taken at once if that explains more than the best of them.
-        """
-        accepted = [(gain, block, m1) for block in self._new_blocks(now) for gain, m1 in self._accepted(now, block)]
-        apart: list[tuple[float, Array, _Explanation]] = []
-        for one in sorted(accepted, key=lambda one: -one[0]):
-            if all(not np.intersect1d(one[1], other[1]).size for other in apart):
-                apart.append(one)
-        if not apart:
-            return None
-        best = apart[0][2]
-        if len(apart) > 1:
-            copies = now.copies
-            for _, members, m1 in apart:
-                copies = copies.with_followers(members, m1.copies.follows)
-            together = self._fit(copies)
-            best, apart = (together, apart) if together.evidence > best.evidence else (best, apart[:1])
-        nats = now.nats
-        for gain, members, _ in apart:  # a block takes the place of those that it holds
-            block = frozenset(members.tolist())
-            inside = sum(of for other, of in nats.items() if other <= block)
-            nats = {other: of for other, of in nats.items() if not other <= block} | {block: gain + inside}
-        return replace(best, nats=nats)
-
-    def describe(self, found: _Explanation, plain: Reading) -> Reading:
-        """Return the reading, with what is known about the followers."""
-        follows = found.copies.follows
-        agreed, compared, nats = np.zeros((3, len(follows)))
-        for block, of_block in found.nats.items():
-            for one in block:
-                if follows[one] >= 0:
-                    both = self.joint.between(int(follows[one]), one)
-                    agreed[one], compared[one], nats[one] = np.trace(both), both.sum(), of_block
-        ending = found.reading.ending
-        differ = partial(_count_different, self.method, ending.workers, plain.workers)
-        (changed,) = self.engine.add_labels(differ, "comparing readings")
-        copying = Copying(agreed, compared, nats, int(changed[0]), plain.workers)
-        return replace(found.reading, ending=replace(ending, workers=replace(ending.workers, copying=copying)))
-
-    def _new_blocks(self, now: _Explanation) -> list[Array]:
-        """The first blocks that are not settled, and that hold what is settled or have nothing to do with it."""
-        settled = [*now.nats, *(frozenset(block.tolist()) for block in now.copies.blocks)]
-        blocks = ((block, frozenset(block.tolist())) for block in self.suspects.blocks())
-        new = [block for block, members in blocks if all(one < members or not one & members for one in settled)]
-        return new[: self.most_blocks]
-
-    def _accepted(self, now: _Explanation, members: Array) -> list[tuple[float, _Explanation]]:
-        """E1 - E0 and M1, the best tree of these members; empty if M1 is not accepted."""
-        fits = (self._fit(now.copies.with_followers(members, tree)) for tree in self.suspects.trees(members))
-        m1 = max(fits, key=lambda one: one.evidence)
-        m0 = max(now, self._fit_independent(now, m1), key=lambda one: one.evidence)
-        gain = m1.evidence - m0.evidence
-        accepted = gain >= _CLEARLY_MORE and self._keeps_enough(m1, m0)
-        return [(gain, m1)] if accepted else []
-
-    def _keeps_enough(self, m1: _Explanation, m0: _Explanation) -> bool:
-        """Whether M1 keeps not much less of the votes that it leaves than M0 does, and enough of the plurality."""
-        start = Start(np.ones(len(m1.copies.follows)), m1.copies, None, reading=m0.reading.workers)
-        counts, _ = self.engine.sweep(start)
-        kept = float(counts.totals[KEPT] / counts.totals[ITEMS])
-        return m1.reading.kept > kept - _LESS_KEPT and not is_doubtful(m1.reading)
-
-    def _fit(self, copies: Copies) -> _Explanation:
-        """Read the votes that followers leave."""
-        start = Start(np.ones(len(copies.follows)), copies, None)
-        return self.explain(read_from(self.method, self.engine, start, self.progress))
-
-    def _fit_independent(self, now: _Explanation, m1: _Explanation) -> _Explanation:
-        """Read the votes as they are read now, but begin at the latent classes of M1."""
-        weights, votes = np.ones(len(now.copies.follows)), now.reading.workers.vote_classes
-        start = Start(weights, now.copies, votes, reading=m1.reading.workers)
-        return self.explain(read_from(self.method, self.engine, start, self.progress))
+def _beyond_the_others(c: Array, n: Array) -> Array:
+    """(workers, workers), lower bounds of the residual correlations, given the truth as all others show it."""
+    w = n / (n + _FEW_ITEMS)
+    wc = w * c
+    tops, bottoms = wc.sum(axis=1), w.sum(axis=1)
+    s = _mean(tops[:, None] - wc, bottoms[:, None] - w)
+    t = _mean(tops.sum() - 2 * (tops[:, None] + tops - wc), bottoms.sum() - 2 * (bottoms[:, None] + bottoms - w))
+    a = np.clip(s / np.sqrt(np.maximum(t, _LEAST_COMMON)), -_MOST_COMMON, _MOST_COMMON)
+    scale = np.sqrt(np.maximum((1 - a**2) * (1 - a.T**2), _LEAST_UNEXPLAINED))
+    error = 1.0 / (np.sqrt(np.maximum(n, 1)) * scale)
+    return np.asarray((c - a * a.T) / scale - ERRORS_BELOW * error)
 
 
-def _count_different(method: Any, one: Any, other: Any, labels: Labels) -> tuple[Array]:
-    """Count the items of a part whose answers differ between two readings."""
-    (ours, _), (theirs, _) = (read_items(method, workers, labels) for workers in (one, other))
-    return (np.array([(ours != theirs).sum()]),)
+def _mean(total: Array, weight: Array) -> Array:
+    """A weighted mean; 0 where nothing has a weight, up to rounding: one comparison weighs far more."""
+    return np.divide(total, weight, out=np.zeros_like(total), where=weight > 1e-6)

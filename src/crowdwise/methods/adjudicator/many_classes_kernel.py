@@ -6,7 +6,8 @@ worker has a few numbers for each class instead of a matrix:
 
     logit(true class k, said class a) = centre(k, a) + style(a) + [a = k] skill(k)
 
-See `named_classes` for places and targets, which arrays of one item have instead of classes.
+In arrays of one item, classes have places: their numbers in the order in which they were first named. A target is a
+place that the item may pull towards.
 """
 
 import numpy as np
@@ -15,7 +16,6 @@ from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
 from .constants import MOST_TARGETS
 from .few_classes_kernel import NEGLIGIBLE, SAFE_FACTORS
-from .named_classes_kernel import choose_targets, most_named, name_classes
 
 
 @allocating
@@ -54,14 +54,14 @@ def sweep_named_pulls(
     """
     n_strengths = easy.size
     place = np.full(scores.shape[1], -1)
-    most = most_named(item_starts, labels, place)
+    most = _most_named(item_starts, labels, place)
     named, votes, targets = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(MOST_TARGETS, np.int64)
     neutral, chance = np.empty(most), np.empty((most, MOST_TARGETS))
     pulled, folded = np.empty((n_strengths, most, MOST_TARGETS)), np.empty((n_strengths, most, MOST_TARGETS))
     for i in range(item_starts.size - 1):
         low, high = item_starts[i], item_starts[i + 1]
-        n = name_classes(low, high, labels, named, votes, place)
-        n_targets = choose_targets(votes, n, targets)
+        n = _name_classes(low, high, labels, named, votes, place)
+        n_targets = _choose_targets(votes, n, targets)
         spots = (named[:n], place, targets[:n_targets])
         totals[1] += _posterior(low, high, workers, labels, weights, parameters, spots, neutral, pulled, folded, chance)
         for k in range(scores.shape[1]):
@@ -243,15 +243,15 @@ def answer_named_items(
     """
     strengths = parameters[6]
     place = np.full(answers.shape[1], -1)
-    most = most_named(item_starts, labels, place)
+    most = _most_named(item_starts, labels, place)
     named, votes, targets = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(MOST_TARGETS, np.int64)
     neutral, chance = np.empty(most), np.empty((most, MOST_TARGETS))
     pulled = np.empty((strengths.size, most, MOST_TARGETS))
     folded = np.empty((strengths.size, most, MOST_TARGETS))
     for i in range(item_starts.size - 1):
         low, high = item_starts[i], item_starts[i + 1]
-        n = name_classes(low, high, labels, named, votes, place)
-        n_targets = choose_targets(votes, n, targets)
+        n = _name_classes(low, high, labels, named, votes, place)
+        n_targets = _choose_targets(votes, n, targets)
         spots = (named[:n], place, targets[:n_targets])
         _posterior(low, high, workers, labels, weights, parameters, spots, neutral, pulled, folded, chance)
         traps[i] = 0.0
@@ -289,3 +289,50 @@ def _chances(
             chance[p, t] = base[k, target] * liking[worker, target] * share[worker, k]
             if targets[t] == p:
                 chance[p, t] *= own[worker, k]
+
+
+@compiled
+def _most_named(item_starts: Array, labels: Array, place: Array) -> int:
+    """How many classes were named on the item with the most of them. `place` (classes) is -1 before and after."""
+    most = 1
+    for i in range(item_starts.size - 1):
+        n = 0
+        for e in range(item_starts[i], item_starts[i + 1]):
+            if place[labels[e]] < 0:
+                place[labels[e]] = n
+                n += 1
+        for e in range(item_starts[i], item_starts[i + 1]):
+            place[labels[e]] = -1
+        most = max(most, n)
+    return most
+
+
+@compiled
+def _name_classes(low: int, high: int, labels: Array, named: Array, votes: Array, place: Array) -> int:
+    """Write the classes that labels name, how often each is named, and their places. Returns how many there are."""
+    n = 0
+    for e in range(low, high):
+        if place[labels[e]] < 0:
+            place[labels[e]] = n
+            named[n] = labels[e]
+            votes[n] = 0
+            n += 1
+        votes[place[labels[e]]] += 1
+    return n
+
+
+@allocating
+def _choose_targets(votes: Array, n: int, targets: Array) -> int:
+    """Write the places of the classes that were named most often, and return how many these are.
+
+    If there are too many, those are left out that tie with the first one too many, so that no order decides.
+    """
+    least = 0
+    if n > targets.size:
+        least = np.sort(votes[:n])[n - targets.size - 1]
+    n_targets = 0
+    for p in range(n):
+        if votes[p] > least:
+            targets[n_targets] = p
+            n_targets += 1
+    return n_targets

@@ -19,7 +19,7 @@ from ...data.labels import Labels
 from ...numerics import Array
 from ...numerics.twins import twin
 from .constants import MOST_TARGETS, STRENGTHS
-from .model import Types, type_posterior
+from .model import Types, e_step
 
 # The smallest probability whose logarithm is taken.
 _SMALLEST: Final = 1e-300
@@ -103,7 +103,7 @@ def _e_step(labels: Labels, weights: Array, parameters: _Parameters) -> Iterator
         towards = parameters.chance(worker, possible[:, types.true], possible[:, types.towards])
         lift = np.expm1(types.strength) * towards
         log_prior = parameters.log_classes[classes[:, types.true]] + parameters.log_kinds[types.kind]
-        found = type_posterior(some, weight, types, log_prior, log_said, possible == said, np.log1p(lift))
+        found = e_step(some, weight, types, log_prior, log_said, possible == said, np.log1p(lift))
         yield Named(items, some, classes, types, lift, *found)
 
 

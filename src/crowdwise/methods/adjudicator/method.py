@@ -40,18 +40,25 @@ from ...results.ending import Ending
 from ...results.gold import clamped_scores
 from ...results.quality import count_right_by
 from ...results.recalibration import tempered
-from . import few_classes, many_classes
+from . import few_classes, many_classes, model
 from .about_followers import caution_about
 from .copies import Copies, count_blocks_once, count_exact_copies_once, count_samples
 from .explaining import explain_latent, explain_pool
 from .few_classes import FewClasses, PullCounts
 from .followers import can_follow, leave_out_followers
-from .further_labels import TypesOfItems
 from .joint_counts import still_following, with_agreements
 from .many_classes import NamedCounts
-from .padding import pad, unpad
-from .readings import Reading, best_reading, has_readings, is_doubtful, other_readings, plausible_readings, read_votes
-from .starts import Start
+from .model import pad, unpad
+from .readings import (
+    Reading,
+    Start,
+    best_reading,
+    has_readings,
+    is_doubtful,
+    other_readings,
+    plausible_readings,
+    read_votes,
+)
 from .structure import ITEMS, MOVED, SQUARED_LABELS, TAUGHT, StructuredWorkers, count_votes
 
 # So many votes on an item are taken for labels without end.
@@ -231,7 +238,8 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         if engine.initial_workers is not None:
             return self.iterate_from(engine.initial_workers, engine, progress)
         votes, _ = engine.sweep(None)
-        return with_agreements(engine, self.read(engine, votes, progress).ending)
+        ending = self.read(engine, votes, progress).ending
+        return with_agreements(engine, ending) if len(ending.workers.copies.pairs) else ending
 
     def read(self, engine: Engine, votes: Counts, progress: Progress | None) -> Reading:
         """Read the labels as this method does; `votes` are the counts of the shares of the votes."""
@@ -240,7 +248,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         if looks and can_follow(len(votes.given), engine.n_classes):
             pairs = engine.add_labels(count_pairs, "comparing workers")
         copies = self.count_copies(engine, votes, pairs)
-        if self.copies == "evidence":
+        if self.copies == "evidence" and engine.known.followers is not None:
             copies = copies.with_known(still_following(engine))
         plain = read_votes(self, engine, votes, copies, progress)
         if engine.known.earlier is not None:  # the evidence is about these labels, not earlier ones
@@ -288,7 +296,8 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
 
     def cautions(self, result: Any, labels: Crowd) -> list[Caution]:
         """Say who follows whom, besides what else was found out about the workers."""
-        return [*caution_about(result, labels), *super().cautions(result, labels)]
+        about = caution_about(result, labels) if (result.workers.follows >= 0).any() else []
+        return [*about, *super().cautions(result, labels)]
 
     def contributions(self, one: Labels, item: int, workers: StructuredWorkers) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of every class; see explaining.py."""
@@ -305,16 +314,20 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         """
         if not isinstance(workers, FewClasses):
             return None
-        types = TypesOfItems(labels, workers)
         n_classes = labels.n_classes
+
+        def states(first: int, last: int) -> Array:
+            part = labels.slice(first, last)
+            return model.posterior(part, workers.copies.weights(part), workers.parameters)[1]
 
         def read(means: Array, votes: Array) -> Array:
             return self.pool(workers, means[:, :n_classes], votes, means[:, n_classes:])
 
-        answers, latent, said = types.answers(), np.eye(n_classes)[types.true_class], types.said_by(asked)
+        answers, said = np.exp(workers.log_answer), np.exp(workers.log_said(asked))
+        latent = np.eye(n_classes)[workers.item_types.true]
         dense = replace(workers, density=np.inf)  # as labels without end are
         return Outlook(
-            states=types.weigh,
+            states=states,
             said=said,
             answers=np.hstack([answers, latent]),
             read=read,

@@ -30,12 +30,13 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...data.labels import Labels
-from ...numerics import Array
+from ...numerics import Array, elementary
 from ...numerics.elementary import log_softmax, log_sum_exp, softmax, sums
 from ...numerics.twins import twin
 from .constants import (
     FIRST_SHARES,
     FIRST_VARIANCE,
+    LANES,
     LARGEST_VARIANCE,
     LEAST_EXPOSURE,
     LONGEST_CENTRE_MOVE,
@@ -45,7 +46,6 @@ from .constants import (
     STRENGTHS,
     VARIANCE_WORTH,
 )
-from .padding import unpad
 
 # For every kind of FIRST_SHARES, the strength of the pull; and the first of the kinds that are traps.
 _STRENGTH_OF_KIND: Final = np.array([0.0, *STRENGTHS, *STRENGTHS])
@@ -102,7 +102,7 @@ class Types(NamedTuple):
         return np.asarray(posterior[:, :n_classes] + pulled.sum(axis=(1, 3)))
 
 
-def type_posterior(
+def e_step(
     labels: Labels, weights: Array, types: Types, log_prior: Array, log_said: Array, named: Array, damping: Array
 ) -> tuple[Array, Array]:
     """E step: return (items, types) r, and (items) the log likelihood.
@@ -125,6 +125,24 @@ def type_posterior(
     return np.exp(joint - total[:, None]), total
 
 
+def padded(n_classes: int) -> int:
+    """How long the axis (pairs) is."""
+    return -(-(n_classes**2) // LANES) * LANES
+
+
+def pad(matrices: Array) -> Array:
+    """Matrices (..., latent class, class) as (..., pairs), an axis that ends in zeros up to whole SIMD registers."""
+    n_classes = matrices.shape[-1]
+    table = elementary.zeros(*matrices.shape[:-2], padded(n_classes))
+    table[..., : n_classes**2] = matrices.reshape(*matrices.shape[:-2], n_classes**2)
+    return table
+
+
+def unpad(table: Array, n_classes: int) -> Array:
+    """The inverse of `pad`; a view of the same numbers."""
+    return table[..., : n_classes**2].reshape(*table.shape[:-1], n_classes, n_classes)
+
+
 # P (workers, pairs), e^t - 1 (strengths), pi rho of no pull (classes), and rho by that of no pull (strengths, pairs).
 Parameters = tuple[Array, Array, Array, Array]
 
@@ -139,7 +157,7 @@ def posterior(labels: Labels, weights: Array, parameters: Parameters) -> tuple[T
         log_prior = np.concatenate([np.log(prior), of_pull.ravel()])
     damping = np.log1p(np.expm1(types.strength) * chance[:, types.true, types.towards])  # (workers, types)
     log_said, named = np.log(chance)[labels.workers, :, labels.labels], np.eye(n_classes)[labels.labels]
-    found = type_posterior(labels, weights, types, log_prior, log_said, named, _rows(damping, labels.workers))
+    found = e_step(labels, weights, types, log_prior, log_said, named, _rows(damping, labels.workers))
     return types, *found
 
 
@@ -247,9 +265,7 @@ def derivatives(n: Array, exposure: Array, logits: Array) -> tuple[Array, Array]
     return n - expected, diagonal[..., None] * np.eye(p.shape[-1]) - half - half.swapaxes(-1, -2)
 
 
-def newton_step(
-    confusion: Array, exposure: Array, centre: Array, variances: Array, logits: Array
-) -> tuple[Array, PartSums]:
+def m_step(confusion: Array, exposure: Array, centre: Array, variances: Array, logits: Array) -> tuple[Array, PartSums]:
     """M step of some workers: return their next logits (workers, latent class, said class), and their sums.
 
     Args:

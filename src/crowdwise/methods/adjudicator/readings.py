@@ -1,4 +1,4 @@
-"""`Reading`: what the iterations end with, for one start; other starts, and which of the readings to take.
+"""`Start` and `Reading`: where the iterations begin and what they end with; other starts, and which reading to take.
 
 The iterations climb to a local maximum. If workers copy each other, the votes may lead to a reading in which most votes
 are wrong. Then the iterations begin again where groups of workers who agree outvote the others, and a reading that
@@ -13,9 +13,9 @@ import numpy as np
 
 from ...data.crowd import Crowd
 from ...data.labels import Labels
+from ...data.votes import shares
 from ...families import MATRIX_CLASSES
-from ...families.dependence.correlation import correlations
-from ...families.dependence.pairs import PairCounts, count_pairs, pairs_refusal
+from ...families.dependence.pairs import PairCounts, correlations, count_pairs, pairs_refusal
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...numerics import Array
@@ -23,8 +23,7 @@ from ...results.ending import Ending
 from ...results.gold import clamped_scores
 from ...results.scores import TIE, best_two
 from .copies import Copies, count_blocks_once
-from .few_classes import FewClasses
-from .starts import Start
+from .few_classes import FewClasses, PullCounts
 from .structure import ITEMS, LARGEST
 
 # How many groups of workers are tried: the eigenvectors of the largest eigenvalues of the workers' correlations.
@@ -41,6 +40,41 @@ _ABOUT_AS_GOOD: Final = 3.0
 _LEAST_INFORMED: Final = 0.5
 # How the reading is found that leaves out nobody.
 AS_THEY_ARE: Final = "read from the votes as they are, with every worker counted for itself"
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Iterations that begin at the shares of weighted votes, or at the latent classes of another reading.
+
+    Attributes:
+        weights: (workers), what each of the worker's votes weighs; where all votes on an item weigh nothing, all count.
+        copies: Which workers count as less than one.
+        vote_classes: (classes), the sum of the plain vote shares over the items; None for the sum of the first scores.
+        opposite: Whether to begin at one minus the shares, which is for two classes.
+        reading: The workers of another reading, whose latent classes are the first scores; None for shares of votes.
+    """
+
+    weights: Array
+    copies: Copies
+    vote_classes: Array | None
+    opposite: bool = False
+    reading: FewClasses | None = None
+
+    def scores(self, labels: Labels) -> Array:
+        """(items, classes), the first scores of these items."""
+        n_items, n_classes = labels.n_items, labels.n_classes
+        if self.reading is not None:
+            latent = np.zeros((n_items, n_classes))
+            self.reading.sweep(labels, latent, PullCounts.empty(labels, False))
+            return latent
+        weights, counted = self.weights[labels.workers], self.copies.weights(labels)
+        if counted.size:
+            weights = weights * counted
+        votes = np.bincount(labels.item_of * n_classes + labels.labels, weights, n_items * n_classes)
+        votes = votes.reshape(n_items, n_classes)
+        total = votes.sum(axis=1, keepdims=True)
+        found = np.divide(votes, total, out=shares(labels), where=total > 0)
+        return np.asarray(1 - found if self.opposite else found)
 
 
 @dataclass(frozen=True, eq=False)
