@@ -120,11 +120,7 @@ class _CheckedFiles(IndexDataCacheFile):
 class KernelCache(FunctionCache):
     """The machine code of one kernel on disk, for every kind of arguments. Problems with the files are passed over.
 
-    Args:
-        function: The kernel, not compiled yet.
-
-    Raises:
-        OSError: The sources cannot be read.
+    Raises `OSError` if the sources cannot be read.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:

@@ -71,11 +71,9 @@ class CrowdArrays(Protocol):
 def twin(kernel: str) -> Callable[[Function], Function]:
     """Decorate a NumPy function whose first argument are labels: large crowds go to the kernel of the same name.
 
-    The kernel is called with the three arrays of the labels in their place. Its module, and Numba with it, is imported
-    when it is first needed. The NumPy function itself is the attribute `__wrapped__`.
-
-    Args:
-        kernel: The module of the kernel, such as "crowdwise.methods.bwa.kernel".
+    The kernel is called with the three arrays of the labels in their place. Its module, such as
+    "crowdwise.methods.bwa.kernel", and Numba with it, is imported when it is first needed. The NumPy function itself is
+    the attribute `__wrapped__`.
     """
 
     def decorate(model: Function) -> Function:
@@ -94,9 +92,6 @@ def exact_twin(kernel: str) -> Callable[[Function], Function]:
     """Decorate a NumPy function whose first argument is an array: large arrays go to the kernel of the same name.
 
     This is for what both compute exactly, such as permutations: the array at hand may decide, whatever the crowd is.
-
-    Args:
-        kernel: The module of the kernel, which takes the same arguments.
     """
 
     def decorate(model: Function) -> Function:
@@ -118,11 +113,9 @@ def loop(function: Function) -> Function:
 
 
 def over(size: int, function: Function) -> Function:
-    """Return a loop as it is, or compiled if it is for so many bytes that this takes less time.
+    """Return a loop over `size` bytes as it is, or compiled if they are so many that this takes less time.
 
-    Args:
-        size: How many bytes there are.
-        function: The loop. Its first argument is bytes; NumPy's array of these bytes if it is compiled.
+    Its first argument is the bytes; if it is compiled, it gets them as NumPy's array.
     """
     return function if is_few(size // _BYTES) else cast(Function, _compiled(function))
 

@@ -14,8 +14,7 @@ from .contributions import Contributions
 class Outlook:
     """What a method expects of further labels.
 
-    Every item is in one of a few states. A state says what workers say of the item and what its answer is. In the
-    simplest case the states are the classes.
+    Every item is in one of a few states, which say how workers label it and what its answer is; often, the classes.
 
     Attributes:
         states: Takes the first item and the item after the last one. Returns (items, states), how probable each state
@@ -65,23 +64,15 @@ class AnyMethod(ABC):
         """Raise `CallError` if the method cannot say what each vote adds to the scores."""
 
     def contributions(self, one: Labels, item: int, workers: Any) -> Contributions:
-        """What each vote on one item adds to the score of every class.
+        """What each vote on one item, whose labels alone `one` has, adds to the score of every class.
 
         Only methods whose scores are sums over the votes have this; for the others, `Limits.unexplained` says why not.
-
-        Args:
-            one: The labels of that item alone.
-            item: The number of the item among all items.
-            workers: What the method learned of the workers.
         """
         raise NotImplementedError
 
     def outlook(self, labels: Labels, workers: Any, asked: Array) -> Outlook | None:
         """What the method expects of further labels; None if its probabilities and confusion matrices say all.
 
-        Args:
-            labels: The labels of all items; items and workers are in the order of their numbers.
-            workers: What the method learned of the workers, in the same order.
-            asked: The numbers of the workers who may be asked.
+        Items and workers are in the order of their numbers; `asked` has those of the workers who may be asked.
         """
         return None

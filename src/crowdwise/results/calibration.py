@@ -116,13 +116,8 @@ def density_of(n_labels: int, n_items: int) -> float:
 def probabilities(calibrated_as: str, scale: Scale, scores: Array, votes: Array, density: float) -> Array:
     """Return (items, classes): the calibrated probability of every class; those of an item add up to one.
 
-    Args:
-        calibrated_as: The name of the method's constant; see `Method.calibrated_as`. A method without one gets the
-            constant 1.
-        scale: The meaning of the scores; see `Result.scale`.
-        scores: (items, classes).
-        votes: (items), the number of votes.
-        density: How many labels an item of the whole crowd has; see `density_of`.
+    `calibrated_as` is the name of the method's constant, which is 1 for a method that has none; `votes` (items) are the
+    numbers of votes, and `density` is n.
 
     >>> scores, votes = np.array([[0.75, 0.25]]), np.array([4])
     >>> probabilities("a method of yours", "weight", scores, votes, 4.0).round(3).tolist()
@@ -134,11 +129,10 @@ def probabilities(calibrated_as: str, scale: Scale, scores: Array, votes: Array,
 
 def transform(form: Form, value: float, scores: Array, votes: Array, density: float) -> Array:
     """Return the probabilities that a form gives with this constant; see `probabilities`."""
-    classes = scores.shape[1]
-    counts = np.maximum(votes, 1)[:, None]
-    others = max(classes - 1, 1)
     if form == "pool":
         return scores
+    classes = scores.shape[1]
+    counts = np.maximum(votes, 1)[:, None]
     if form == "share":
         found = _shares(scores)
         found *= counts
@@ -149,7 +143,7 @@ def transform(form: Form, value: float, scores: Array, votes: Array, density: fl
         return _raised(scores, value)
     if form == "evidence":
         return np.asarray((1 - EPSILON) * _raised(scores, value / math.sqrt(density)) + EPSILON / classes)
-    unit = np.log(classes) / others if form == "margin_over_guessing" else 1.0
+    unit = np.log(classes) / max(classes - 1, 1) if form == "margin_over_guessing" else 1.0
     return softmax(value * unit * scores / counts)
 
 
@@ -169,10 +163,7 @@ def _raised(scores: Array, power: float) -> Array:
 
 
 def constant(calibrated_as: str) -> Constant:
-    """Return the constant of this name.
-
-    If there is none, it is 1, and the spreads are the largest of all: nothing is known of how sure the scores are.
-    """
+    """Return the constant of this name; if there is none, it is 1, and the spreads are the largest of all."""
     constants = _constants()
     if calibrated_as in constants:
         return constants[calibrated_as]
@@ -193,7 +184,6 @@ def is_calibrated(calibrated_as: str) -> bool:
 
 @cache
 def _constants() -> Mapping[str, Constant]:
-    """Read calibration.toml."""
     text = resources.files(__package__).joinpath("calibration.toml").read_text(encoding="utf-8")
     return {name: _constant(row) for name, row in tomllib.loads(text).items()}
 

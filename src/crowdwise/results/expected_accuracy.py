@@ -28,10 +28,8 @@ class ExpectedAccuracy:
 
     Attributes:
         value: The mean confidence of all labels that were inferred, not given as gold.
-        low: The lower end of a 95 % interval.
-        high: The upper end of it.
-        low_80: The lower end of an 80 % interval, which is the one that is shown.
-        high_80: The upper end of it.
+        low, high: The ends of a 95 % interval.
+        low_80, high_80: The ends of an 80 % interval, which is the one that is shown.
     """
 
     value: float
@@ -55,13 +53,9 @@ class ExpectedAccuracy:
 
     @classmethod
     def of(cls, confidence: float, items: int, calibrated_as: str, gold: float = 0) -> "ExpectedAccuracy":
-        """Return the expected accuracy of labels.
+        """Return the expected accuracy, given the sum of the confidences of the items whose class is not known.
 
-        Args:
-            confidence: The sum of the confidences of all items whose class is not known.
-            items: The number of these items.
-            calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
-            gold: The number of random items of known class that confidence was fitted to; they say how far off it is.
+        `gold` is the number of random items of known class that confidence was fitted to.
         """
         if items == 0:
             return cls(1.0, 1.0, 1.0, 1.0, 1.0)  # all classes are known

@@ -15,6 +15,7 @@ import polars as pl
 
 from ..data.ids import codes_of, comparable
 from ..data.item_sketch import share_in_common, union
+from ..data.writing import write
 from ..errors import CallError, DataError
 from ..numerics import Array
 
@@ -149,9 +150,9 @@ class History:
 
         `storage` has the options of the cloud storage, as in `read_labels`.
         """
-        from .history_file import write  # which imports this module
+        from .history_file import file_of  # which imports this module
 
-        write(self, path, storage)
+        write({os.fspath(path): file_of(self)}, storage)
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> "History":
@@ -231,10 +232,8 @@ def described(method: Any) -> str:
     >>> described(cw.DawidSkene()), described(cw.DawidSkene(max_iterations=7))
     ('DawidSkene()', 'DawidSkene(max_iterations=7)')
     """
-    changed = [(one.name, getattr(method, one.name)) for one in fields(method) if one.init]
-    defaults = {one.name: one.default for one in fields(method)}
-    given = ", ".join(f"{name}={value!r}" for name, value in changed if value != defaults[name])
-    return f"{type(method).__name__}({given})"
+    changed = [one.name for one in fields(method) if one.init and getattr(method, one.name) != one.default]
+    return f"{type(method).__name__}({', '.join(f'{name}={getattr(method, name)!r}' for name in changed)})"
 
 
 def merge(histories: Sequence[History]) -> History:

@@ -26,7 +26,6 @@ from ..data.addresses import CLOUD, require_no_address, scheme_of
 from ..data.cloud import fetched_bytes, unwrapped
 from ..data.frames import first_line
 from ..data.ids import codes_of
-from ..data.writing import write as write_files
 from ..errors import DataError
 from ..numerics import Array
 from .history import CONFIDENCE, LABEL_COUNTS, History, no_copies, no_items
@@ -57,22 +56,13 @@ _ROUNDING: Final = 1e-6
 _IN_PARQUET: Final = b"PAR1"
 
 
-def write(history: History, path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> None:
-    """Write a history to a file, which is replaced when it is complete, or to an address in a cloud storage."""
-    write_files({os.fspath(path): file_of(history)}, storage)
-
-
 def file_of(history: History) -> Callable[[Path], object]:
     """Return the function that writes the file of a history to a path."""
     return lambda path: path.write_bytes(packed(history))
 
 
 def read(path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> History:
-    """Read a history from a file, or from an address in a cloud storage.
-
-    Raises:
-        DataError: The file is no state, is damaged, or of a version that cannot be read.
-    """
+    """Read a history; see `History.read`."""
     content = fetched_bytes(str(path), storage or {}) if scheme_of(path) in CLOUD else _local_bytes(path)
     try:
         if content.startswith(_IN_PARQUET):  # a copy of a file in a cloud storage
@@ -117,6 +107,9 @@ def packed(history: History) -> bytes:
         for per_worker, part in ((True, history.per_worker), (False, history.shared))
         for name, values in part.items()
     ]
+    copies = history.copies.with_columns(  # workers by their places
+        pl.Series(role, codes_of(history.copies[role], history.workers)) for role in ("follower", "leader")
+    )
     row = pl.DataFrame(
         {
             "crowdwise_state": [_VERSION],
@@ -127,7 +120,7 @@ def packed(history: History) -> bytes:
             "workers": history.workers.implode(),
             "counts": pl.Series([counts], dtype=_COUNTS),
             "items": pl.Series(history.items, dtype=pl.UInt64).implode(),
-            "copies": pl.Series([_coded(history)], dtype=_COPIES),
+            "copies": pl.Series([copies.to_dicts()], dtype=_COPIES),
         }
     )
     buffer = BytesIO()
@@ -136,16 +129,8 @@ def packed(history: History) -> bytes:
     return content.replace(_MARK + _NO_DIGEST, _MARK + _digest(content), 1)
 
 
-def _coded(history: History) -> list[dict[str, float]]:
-    """Return who copies whom, with workers by their places."""
-    table = history.copies.with_columns(
-        pl.Series(role, codes_of(history.copies[role], history.workers)) for role in ("follower", "leader")
-    )
-    return table.to_dicts()
-
-
 def _copies(row: pl.DataFrame, workers: pl.Series) -> pl.DataFrame:
-    """Return what `_coded` coded, with the names of the workers."""
+    """Return who copies whom, with the names of the workers."""
     table = pl.DataFrame(row["copies"].to_list()[0], schema=_PAIR)
     for role in ("follower", "leader"):
         if not table[role].is_between(0, len(workers) - 1).all():

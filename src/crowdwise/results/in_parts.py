@@ -65,45 +65,13 @@ class AnswerCounts(NamedTuple):
     right: Array
 
 
-class Calibrated(NamedTuple):
-    """How scores become probabilities; see `calibration.probabilities` and `fitted_to` for the attributes."""
-
-    calibrated_as: str
-    scale: Scale
-    density: float
-    recalibration: Recalibration | None
-
-    def probabilities(self, labels: Labels, scores: Array) -> Array:
-        """Return (items, classes), the probabilities of the classes of these items."""
-        votes = votes_per_item(labels)
-        found = calibration.probabilities(self.calibrated_as, self.scale, scores, votes, self.density)
-        return fitted_to(labels.gold, self.recalibration, found)
-
-
-def count_answers(labels: Labels, scores: Array, calibrated: Calibrated) -> AnswerCounts:
-    """Count these items, given their labels and final scores."""
-    answers, _, tied = best_two(scores, TIE)
-    of_classes = calibrated.probabilities(labels, scores)
-    inferred = np.ones(labels.n_items, bool) if labels.gold is None else labels.gold < 0
-    return AnswerCounts(
-        *count_agreement(labels, answers),
-        agreements(labels, answers),
-        votes_per_worker(labels),
-        np.array([tied.sum()]),
-        np.array([np.take_along_axis(of_classes, answers[:, None], axis=1)[inferred].sum()]),
-        np.array([labels.n_items - inferred.sum()]),
-        np.stack(count_right_by(labels, of_classes)),
-    )
-
-
 @dataclass(frozen=True, eq=False)
 class Fit:
     """What the result of a part has to know of the fit of all parts; executors of a cluster are sent it.
 
     Attributes:
         method: The method with all its parameters, as the user chose it.
-        sweeping_method: The method that the engine ran. It differs from `method` if that method left the work to
-            another one; see `ResultInParts.credited_to`.
+        sweeping_method: The method that the engine ran: another one if `method` left the work to it.
         workers: What the method learned, with workers in the order of their numbers, as the parts have them.
         convergence: How the iterations ended.
         density: How many labels an item has; see `Result`.
@@ -121,19 +89,18 @@ class Fit:
     gold_check: GoldCheck | None = None
     errors: WorkerErrors | None = None
 
+    def probabilities(self, labels: Labels, scores: Array) -> Array:
+        """Return (items, classes), the calibrated probabilities of the classes of these items."""
+        name, scale = self.method.calibrated_as, self.sweeping_method.scale
+        found = calibration.probabilities(name, scale, scores, votes_per_item(labels), self.density)
+        return fitted_to(labels.gold, self.recalibration, found)
+
     def part(
         self, labels: Labels, items: pl.Series, scores: Array, difficulty: Array | None = None
     ) -> Result | NumericResult:
         """Return the result of the items of one part, in memory; it has no votes, agreement and quality of the workers.
 
-        Args:
-            labels: The labels of this part.
-            items: The names of its items.
-            scores: Their final scores.
-            difficulty: Their difficulties; None if the method has none.
-
-        Raises:
-            DataError: A score is not finite; a `CallError` if a parameter may be to blame.
+        Raises the error of `check_finite` if a score is not finite.
         """
         names = replace(labels.names, items=items)
         if self.errors is not None:
@@ -161,6 +128,22 @@ class Fit:
             gold_check=self.gold_check,
             known=Known(recalibration=self.recalibration),
         )
+
+
+def count_answers(labels: Labels, scores: Array, fit: Fit) -> AnswerCounts:
+    """Count these items, given their labels and final scores."""
+    answers, _, tied = best_two(scores, TIE)
+    of_classes = fit.probabilities(labels, scores)
+    inferred = np.ones(labels.n_items, bool) if labels.gold is None else labels.gold < 0
+    return AnswerCounts(
+        *count_agreement(labels, answers),
+        agreements(labels, answers),
+        votes_per_worker(labels),
+        np.array([tied.sum()]),
+        np.array([np.take_along_axis(of_classes, answers[:, None], axis=1)[inferred].sum()]),
+        np.array([labels.n_items - inferred.sum()]),
+        np.stack(count_right_by(labels, of_classes)),
+    )
 
 
 class ResultInParts(ResultTables):
@@ -302,8 +285,7 @@ class ResultInParts(ResultTables):
         """The counts over all items, given their answers; workers are in the order of their numbers."""
         if self.numeric:
             raise AttributeError("This is of classes, and these labels are numbers.")
-        calibrated = Calibrated(self.method.calibrated_as, self.scale, self.fit.density, self.recalibration)
-        counts: AnswerCounts = self._engine.add(partial(count_answers, calibrated=calibrated), "counting")
+        counts: AnswerCounts = self._engine.add(partial(count_answers, fit=self.fit), "counting")
         return counts
 
     @property

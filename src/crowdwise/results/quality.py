@@ -23,15 +23,12 @@ A method with probabilities of its own for what is right gives the expected numb
 variance of that number; then no rounds are needed.
 
 All of that assumes independent errors. In real crowds workers err together, on items that are hard for everybody, and
-then the answers are wrong more often than the labels show. Calibrated confidence says how often answers are right in
-crowds with known truth. So the quality of a worker is the accuracy by calibrated probabilities, and it never says that
-the labels are better than the answers. Its 95 % interval has one variance with two parts: how few labels there are, and
-how far calibration is off in other crowds: it is the one of intervals.py, with n the effective number of labels. SPREAD
-is that of the 80 % interval of the method's expected accuracy (results/calibration.toml): the accuracy of a worker is
-off by less than that of all answers, so that it holds more than 90 % of the workers of crowds with known truth; `python
--m calibrate.coverage` measures it (docs/confidence.md). g random items of known class make it smaller: (SPREAD / z)^-2
-grows by 4 g. The estimate that assumes independent errors is for comparing workers with each other, because errors that
-they share concern all of them.
+then the answers are wrong more often than the labels show. So the quality of a worker is the accuracy by calibrated
+probabilities, and it never says that the labels are better than the answers. Its 95 % interval is that of intervals.py,
+with n the effective number of labels, and the SPREAD of the 80 % interval of the method's expected accuracy
+(results/calibration.toml): the accuracy of a worker is off by less than that of all answers, so that the interval holds
+more than 90 % of the workers of crowds with known truth (`python -m calibrate.coverage`, docs/confidence.md). The
+estimate that assumes independent errors is for comparing workers, because errors that they share concern all of them.
 """
 
 from collections.abc import Callable
@@ -63,8 +60,7 @@ class Estimate(NamedTuple):
 
     Attributes:
         value: (workers), the accuracy.
-        low: (workers), the lower end of a central posterior interval.
-        high: (workers), the upper end.
+        low, high: (workers), the ends of a central posterior interval.
         label_counts: (3, workers), how many labels are right, how many there are, and the effective number of labels
             (Louis).
         strength: (workers), the effective number of labels, with those that the prior is worth.
@@ -87,8 +83,7 @@ class AgreementCounts(NamedTuple):
         agreed: (workers), the number of labels on items with several labels that name the answer.
         compared: (workers), the number of labels on items with several labels.
         classes: (classes), the number of items with this answer.
-        by_votes: (4, workers), what `count_outvoted` counts. Zeros in crowds of many workers, where no one decides the
-            answers alone.
+        by_votes: (4, workers), what `count_outvoted` counts.
     """
 
     given: Array
@@ -96,15 +91,6 @@ class AgreementCounts(NamedTuple):
     compared: Array
     classes: Array
     by_votes: Array
-
-    @property
-    def deciding(self) -> Array:
-        """(workers), whether the answers follow this worker nearly always, also where most others say something else.
-
-        Such a worker agrees with the answers because it made them, which says nothing about how good it is.
-        """
-        _, _, outvoted, won = self.by_votes
-        return is_deciding(outvoted, won, self.given, int(self.classes.sum()))
 
 
 def accuracies(labels: Labels, answers: Array) -> Estimate:
@@ -123,11 +109,11 @@ def accuracies_of(
     `expected_right` returns the sum of `count_right` over all items, given its arguments `log_odds` and `share`.
     """
     by_answers = _by_rounds(agreement.agreed, agreement.compared, agreement, expected_right)
-    if not agreement.deciding.any():
+    compared, agreed, outvoted, won = agreement.by_votes
+    if not is_deciding(outvoted, won, agreement.given, int(agreement.classes.sum())).any():
         return by_answers
     # The answers are those of one worker, so agreement with them is agreement of that worker with itself. What most
     # other workers say is another reading, and nothing tells which of the two is right: the intervals hold both.
-    compared, agreed = agreement.by_votes[:2]
     by_votes = _by_rounds(agreed, compared, agreement, expected_right)
     ends = np.array([[one.low, one.high] for one in (by_votes, by_answers)])
     return by_votes._replace(low=ends[:, 0].min(axis=0), high=ends[:, 1].max(axis=0), decided=True)
@@ -188,14 +174,10 @@ def _posterior(right: Array, counted: Array, informative: Array) -> Estimate:
 def quality_by(
     calibrated_as: str, independent: Estimate, by_confidence: Estimate, before: Array | None, gold: int = 0
 ) -> Quality:
-    """Return the quality of workers.
+    """Return the quality of workers from the accuracies, assuming independent errors and by calibrated probabilities.
 
-    Args:
-        calibrated_as: The name of the method's constant; see `Method.calibrated_as`.
-        independent: The accuracies, assuming independent errors.
-        by_confidence: The accuracies by calibrated probabilities.
-        before: How right the workers were in earlier labels, which `Quality.label_counts` describes; None if unknown.
-        gold: The number of random items of known class that confidence was fitted to.
+    `before` is the `Quality.label_counts` of earlier labels, None if there are none; `gold` is the number of random
+    items of known class that confidence was fitted to.
     """
     readings = [independent, by_confidence]
     if before is not None:
@@ -251,10 +233,7 @@ def count_agreement(labels: Labels, answers: Array) -> AgreementCounts:
 def count_right(labels: Labels, log_odds: Array, share: Array) -> tuple[Array, Array]:
     """Return two arrays (workers): the expected number of right labels on these items, and its variance.
 
-    Args:
-        labels: The labels of these items.
-        log_odds: (workers), the log odds that a label adds to the class that it names.
-        share: (classes), the prior probability of each class.
+    `log_odds` (workers) is what a label adds to the class that it names, `share` (classes) the prior of each class.
     """
     if labels.gold is None:
         return expected_right(labels, log_odds, share)
@@ -266,12 +245,7 @@ def count_right(labels: Labels, log_odds: Array, share: Array) -> tuple[Array, A
 
 
 def count_right_by(labels: Labels, probabilities: Array) -> tuple[Array, Array]:
-    """Return two arrays (workers): the expected number of right labels, and its variance, by probabilities of classes.
-
-    Args:
-        labels: The labels.
-        probabilities: (items, classes), the probability of every class.
-    """
+    """Do as `count_right`, by these probabilities of classes (items, classes)."""
     chance = probabilities[labels.item_of, labels.labels]
     right = np.bincount(labels.workers, chance, labels.n_workers)
     return right, np.bincount(labels.workers, chance * (1 - chance), labels.n_workers)
@@ -290,10 +264,7 @@ def _expected_right(labels: Labels, log_odds: Array, share: Array) -> tuple[Arra
 def _prior(right: Array, given: Array, informative: Array) -> tuple[float, float]:
     """Return A and B of the Beta distribution of the workers' accuracies, by the method of moments (Kleinman, 1973).
 
-    Args:
-        right: (workers), the number of right labels.
-        given: (workers), the number of labels.
-        informative: (workers), the number of labels after the loss of information that the module describes.
+    The arguments (workers) are the number of right labels, of labels, and the effective number of labels (Louis).
     """
     mean = (right.sum() + 0.5) / (given.sum() + 1)
     known = informative > 1e-9

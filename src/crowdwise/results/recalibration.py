@@ -32,7 +32,7 @@ _STEP: Final = 1e-3
 
 @dataclass(frozen=True)
 class Recalibration:
-    """A power.
+    """The power t, and what it follows from.
 
     Attributes:
         power: What probabilities are raised to before they are divided by their sum again; below 1, the labels say less
@@ -60,12 +60,9 @@ class Recalibration:
 
     @classmethod
     def fit(cls, probabilities: Array, truths: Array, earlier: "Recalibration | None" = None) -> "Recalibration":
-        """Return the most probable power.
+        """Return the most probable power, given the true classes (items) of items.
 
-        Args:
-            probabilities: (items, classes), found without knowing the classes of these items.
-            truths: (items), the true classes.
-            earlier: What known classes of earlier labels say; None if there are none.
+        `probabilities` (items, classes) were found without knowing them; `earlier` is what gold of earlier labels says.
         """
         from scipy import optimize  # imported here because it is slow to import
 

@@ -36,8 +36,7 @@ class Quality:
 
     Attributes:
         value: (workers), the quality.
-        low: (workers), the lower end of a 95 % interval; None for agreement, which has no interval.
-        high: (workers), the upper end; None for agreement.
+        low, high: (workers), the ends of a 95 % interval; None for agreement, which has no interval.
         each_alone: (2, workers), the ends of the interval, assuming independent errors. It is for comparing workers
             with each other, because errors that they share concern all of them; it need not hold `value`. None for
             agreement.
@@ -362,13 +361,9 @@ class Result(ResultTables):
         return replace(self, method=method)
 
     def confusion(self, worker: Any) -> pl.DataFrame:
-        """Return the confusion matrix of one worker: how probable it is to say each class if a class is true.
+        """Return the confusion matrix of the worker of this name: how probable it says each class if a class is true.
 
-        Args:
-            worker: The name of the worker.
-
-        Returns:
-            A table with a row for each true class: the column truth, and a column for each class said.
+        There is a row for each true class, which the column truth names, and a column for each class said.
 
         Raises:
             CallError: The method has no confusion matrices, or there is no such worker.

@@ -155,11 +155,10 @@ class ResultTables(ABC):
         return {name: renamed(table) for name, table in tables.items()}
 
     def _items_to_write(self, scores: bool, probabilities: bool) -> Any:
-        """Return the table of the items in the form that `_write` takes."""
+        """Return the table of the items in the form that `_write` takes; that of Spark is its own."""
         return self.lazy(scores, probabilities)
 
     def _workers_to_write(self) -> Any:
-        """Return the table of the workers in the form that `_write` takes."""
         return self.workers_frame()
 
     def _write(self, tables: Mapping[str, Any], storage: Mapping[str, Any] | None, bom: bool) -> None:

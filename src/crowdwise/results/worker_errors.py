@@ -13,7 +13,7 @@ would (the information in the likelihood, see Louis, 1982, https://doi.org/10.11
 A bias that all workers have in common cannot be seen in the answers. Biases are relative to the crowd.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import numpy as np
@@ -27,12 +27,6 @@ from .worker_lines import Lines, doubts_of, expected_doubts, precision_of_biases
 # crowd with few labels could give a prior so strong that all workers look the same.
 _STRENGTHS: Final = np.array([3.0, 4.0, 6.0, 8.0, 12.0])
 _ROUNDS: Final = 100
-# What is estimated of every worker.
-_ESTIMATED: Final = (
-    *("bias", "bias_low", "bias_high", "spread", "spread_low", "spread_high"),
-    *("slope", "slope_low", "slope_high", "error"),
-    *("quality", "quality_low", "quality_high"),
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,21 +35,15 @@ class WorkerErrors(Learned):
 
     Attributes:
         answers: The number of answers.
-        bias: By how much the worker answers too high, on average, compared with the crowd; negative for too low.
-        bias_low: The lower end of its interval.
-        bias_high: The upper end.
-        spread: The standard deviation of its answers around value and bias.
-        spread_low: The lower end of its interval.
-        spread_high: The upper end.
-        slope: By how much its answer rises if the value rises by one, compared with the crowd: below 1, it compresses
-            the scale. NaN if the method does not learn slopes.
-        slope_low: The lower end of its interval.
-        slope_high: The upper end.
+        bias, bias_low, bias_high: By how much the worker answers too high, on average, compared with the crowd;
+            negative for too low.
+        spread, spread_low, spread_high: The standard deviation of its answers around value and bias.
+        slope, slope_low, slope_high: By how much its answer rises if the value rises by one, compared with the crowd:
+            below 1, it compresses the scale. NaN if the method does not learn slopes.
         error: The typical error: the root of the mean squared error, of bias, slope and spread together.
-        quality: The share of the variance of the worker's answers that is due to the items and not to its errors:
-            1 for a worker who is always right, 0.5 for errors as large as the differences between items.
-        quality_low: The lower end of its interval.
-        quality_high: The upper end.
+        quality, quality_low, quality_high: The share of the variance of the worker's answers that is due to the items
+            and not to its errors: 1 for a worker who is always right, 0.5 for errors as large as the differences
+            between items.
         wild: The expected number of wild answers; NaN if the method does not look for them.
     """
 
@@ -106,7 +94,8 @@ def worker_errors(counted: Counted) -> WorkerErrors:
     # With wild answers, sums of probabilities and of one minus them; rounding errors are far from a half.
     answers = np.rint(usual if counted.wild is None else usual + wild).astype(np.int64)
     if answers.sum() <= counted.items:
-        return WorkerErrors(answers, wild=wild, **dict.fromkeys(_ESTIMATED, unknown))
+        names = [one.name for one in fields(WorkerErrors)]
+        return WorkerErrors(**{**dict.fromkeys(names, unknown), "answers": answers, "wild": wild})
     line = _lines(counted)
     bias, bias_variance, slope_variance = line.bias, line.doubts[:, 0], line.doubts[:, 1]
     hidden = 2 * known.variance * share - line.slope**2 * of_value
@@ -177,10 +166,9 @@ def _lines(counted: Counted) -> Lines:
 
 
 def _strength(squares: Array, counted: Array, typical: float) -> float:
-    """Return how many answers what is known of all workers counts as: the most probable of `_STRENGTHS`.
+    """Return the most probable of `_STRENGTHS`, given the sums of squared errors of workers.
 
-    `squares` are sums of squared errors by worker, `counted` how many answers to items of known value they are worth,
-    `typical` is the mean variance of errors.
+    `counted` is how many answers to items of known value they are worth, `typical` the mean variance of errors.
     """
     from scipy import special  # imported here because it is slow to import
 

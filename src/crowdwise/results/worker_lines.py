@@ -30,8 +30,7 @@ class Lines(NamedTuple):
     """The bias and the slope of every worker.
 
     Attributes:
-        bias: (workers), the bias; their mean is 0.
-        slope: (workers), the slope.
+        bias, slope: (workers); the mean bias is 0.
         doubts: (workers, 3), the variance of the bias, the variance of the slope, and twice their covariance.
         squares: (workers), the expected sums of squared errors around these lines.
     """
@@ -43,11 +42,9 @@ class Lines(NamedTuple):
 
 
 def worker_lines(errors: Array, workers: Any) -> Lines:
-    """Return the lines that follow from what was counted with the lines before.
+    """Return the lines that follow from `errors` (workers, 9), counted with the lines before, a `NumericWorkers`.
 
-    Args:
-        errors: (workers, 9), see families/numeric/kernel.py.
-        workers: A `NumericWorkers`: what was known when they were counted.
+    See families/numeric/kernel.py for what is counted.
     """
     usual, error, square, _, of_value, _, away, away_square, cross = errors.T
     nothing = np.zeros(len(usual))
