@@ -31,13 +31,14 @@ from crowdwise.methods.adjudicator.model import pad
 from crowdwise.methods.bwa import kernel as bwa_kernel
 from crowdwise.methods.bwa import model as bwa_model
 from crowdwise.methods.bwa import two_sided, two_sided_kernel
+from crowdwise.methods.bwa.weights import lanes
 from crowdwise.methods.glad import kernel as glad_kernel
 from crowdwise.methods.glad import model as glad_model
 from crowdwise.methods.la import kernel as la_kernel
 from crowdwise.methods.la import method as la
 from crowdwise.methods.ptbcc import kernel as ptbcc_kernel
 from crowdwise.methods.ptbcc import model as ptbcc_model
-from crowdwise.numerics import Array
+from crowdwise.numerics import Array, elementary
 from crowdwise.numerics.elementary import softmax
 from crowdwise.numerics.twins import kernels_only
 
@@ -200,10 +201,12 @@ def test_bwa(n_classes: int, classes: Any, scored: bool, idle: int, sets: bool) 
     labels, random = crowd(n_classes), np.random.default_rng(3)
     workers = labels.names.workers.append(pl.Series(range(1000, 1000 + idle), dtype=pl.Int64))
     labels = replace(labels, names=replace(labels.names, workers=workers))
-    weights = (random.random((labels.n_workers, n_classes)), random.random(n_classes)) if scored else None
-    scores, errors = random.random((labels.n_items, n_classes)), random.random((labels.n_workers, len(classes)))
     mirrored = scored and n_classes == 2 and len(classes) == 1
-    settings = tuple(classes), weights, 1.5, 1e-5, mirrored
+    classes = lanes(classes, n_classes)
+    weight, mean = random.random((labels.n_workers, n_classes)), random.random(n_classes)
+    weights = (elementary.columns(weight, classes), mean[list(classes)]) if scored else None
+    scores, errors = random.random((labels.n_items, n_classes)), random.random((labels.n_workers, len(classes)))
+    settings = classes, weights, 1.5, 1e-5, mirrored
     arguments = (set_votes(labels, sets), *settings, scores, errors, np.ones((2, len(classes))))
     both(bwa_model.sweep, bwa_kernel.sweep, labels, *arguments)
 

@@ -1,6 +1,7 @@
 """Tests that what `aggregate` needs around the methods is the same in NumPy and in kernels."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from crowdwise.data.grouping import group_by_item, resolve_repeats
 from crowdwise.data.labels import Labels
 from crowdwise.data.outvoted import said_by_others
 from crowdwise.data.unpacking import UnsoundError, whole_lines
-from crowdwise.data.votes import disagreement, votes_per_item
+from crowdwise.data.votes import agreements, disagreement, votes_per_item, votes_per_worker
 from crowdwise.numerics import Array
 from crowdwise.numerics.twins import kernels_only
 from crowdwise.results.quality import expected_right
@@ -150,6 +151,13 @@ def test_disagreement_is_the_same(crowd: Labels) -> None:
         return out
 
     np.testing.assert_allclose(*by_both(found, crowd), rtol=1e-12)
+
+
+def test_counts_of_votes_are_the_same(crowd: Labels) -> None:
+    np.testing.assert_array_equal(*by_both(votes_per_worker, crowd))
+    np.testing.assert_array_equal(*by_both(agreements, crowd, crowd.labels[crowd.item_starts[:-1]]))
+    sets = replace(crowd, continued=np.arange(crowd.n_labels) % 3 == 1)
+    np.testing.assert_array_equal(*by_both(votes_per_worker, sets))
 
 
 TEXTS = (

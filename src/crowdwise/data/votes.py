@@ -21,14 +21,25 @@ def votes_per_item(labels: "Labels") -> Array:
 
 def votes_per_worker(labels: "Labels") -> Array:
     """Return (workers), how many votes every worker gave."""
-    voters = labels.workers if labels.continued is None else labels.workers[~labels.continued]
-    return np.bincount(voters, minlength=labels.n_workers)
+    return count_votes(labels, labels.continued, labels.n_workers)
 
 
 def agreements(labels: "Labels", answers: Array) -> Array:
     """Return (workers), how many labels of every worker name the answer to their item; `answers` (items) is a class."""
+    return count_agreements(labels, answers, labels.n_workers)
+
+
+@twin("crowdwise.data.votes_kernel")
+def count_votes(labels: "Labels", continued: Array | None, n_workers: int) -> Array:
+    """See `votes_per_worker`."""
+    return np.bincount(labels.workers if continued is None else labels.workers[~continued], minlength=n_workers)
+
+
+@twin("crowdwise.data.votes_kernel")
+def count_agreements(labels: "Labels", answers: Array, n_workers: int) -> Array:
+    """See `agreements`."""
     named = labels.labels == np.repeat(answers, np.diff(labels.item_starts))
-    return np.bincount(labels.workers[named], minlength=labels.n_workers)
+    return np.bincount(labels.workers[named], minlength=n_workers)
 
 
 @twin("crowdwise.data.votes_kernel")

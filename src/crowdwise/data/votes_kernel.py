@@ -1,4 +1,4 @@
-"""How far the labels of items disagree, compiled."""
+"""Counts of votes, and how far the labels of items disagree, compiled."""
 
 import numpy as np
 
@@ -6,6 +6,27 @@ from ..numerics import Array
 from ..numerics.compilation import allocating
 
 _U = np.uint64
+
+
+@allocating
+def count_votes(item_starts: Array, workers: Array, labels: Array, continued: Array | None, n_workers: int) -> Array:
+    """See `votes.votes_per_worker`."""
+    votes = np.zeros(n_workers, np.int64)
+    for e in range(workers.size):
+        votes[_U(workers[e])] += 1
+        if continued is not None:
+            votes[_U(workers[e])] -= continued[e]
+    return votes
+
+
+@allocating
+def count_agreements(item_starts: Array, workers: Array, labels: Array, answers: Array, n_workers: int) -> Array:
+    """See `votes.agreements`."""
+    agreed = np.zeros(n_workers, np.int64)
+    for i in range(item_starts.size - 1):
+        for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
+            agreed[_U(workers[e])] += labels[e] == answers[i]
+    return agreed
 
 
 @allocating

@@ -1,8 +1,8 @@
 """BWA for large crowds: the sweep of model.py, as a compiled loop over the labels.
 
 The loop computes a block of classes at once. A block is a tuple of classes; the place of a class in it is called a lane
-(see `simd.lanes`). The length of the block, known when it is compiled, is the number of lanes. The last class may
-be repeated to fill the block. Every label is read once for each block.
+(see `simd.lanes`). The length of the block, known when it is compiled, is the number of lanes. Every label is read once
+for each block.
 
 Some of the code looks odd for speed. `one_hot` is a table (classes, lanes) with 1.0 in the lane of the class said and
 0.0 in the others, because reading it is faster than an `if` whose outcome the processor cannot predict. Indices are
@@ -10,13 +10,12 @@ unsigned, because with signed ones Numba checks for negative numbers. `is not No
 only then Numba removes it when it compiles.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from ...numerics import Array, elementary
 from ...numerics.compilation import allocating
 from ...numerics.simd import any_larger, distance, fetch, gather, larger, load, scatter, spread, store
+from .weights import MOST_LANES
 
 _U = np.uint64
 # Tables of more numbers than this do not fit in the cache next to the processor. Then rows are fetched into it so many
@@ -41,25 +40,18 @@ def sweep(
     """See model.py."""
     changes = np.zeros((1, scores.shape[1]))
     votes = item_starts, workers, labels, continued
-    for block, columns in _blocks(classes, scores.shape[1]):
-        given = None if weights is None else (elementary.columns(weights[0], block), weights[1][None, block])
-        is_all = columns == tuple(range(len(classes)))
-        counted = (errors, sums) if is_all else (elementary.columns(errors, columns), elementary.columns(sums, columns))
+    if 0 < len(classes) <= MOST_LANES:
+        given = None if weights is None else (weights[0], weights[1][None])
+        sweep_block(*votes, classes, given, lam, floor, mirrored, scores, changes, errors, sums)
+        return np.asarray(changes[0])
+    for first in range(0, len(classes), MOST_LANES):
+        columns = tuple(range(first, first + MOST_LANES))
+        block = classes[first : first + MOST_LANES]
+        given = None if weights is None else (elementary.columns(weights[0], columns), weights[1][None, columns])
+        counted = elementary.columns(errors, columns), elementary.columns(sums, columns)
         sweep_block(*votes, block, given, lam, floor, mirrored, scores, changes, *counted)
-        if not is_all:
-            errors[:, columns], sums[:, columns] = counted
+        errors[:, columns], sums[:, columns] = counted
     return np.asarray(changes[0])
-
-
-def _blocks(classes: tuple[int, ...], n_classes: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Blocks of one, four or eight classes, and the places of these in `classes`; the last is repeated to fill a block.
-
-    The loop is compiled once for each length of a block, so there are only three lengths.
-    """
-    lanes = 1 if len(classes) == 1 and n_classes <= 2 else 4 if len(classes) <= 4 else 8
-    for first in range(0, len(classes), lanes):
-        columns = tuple(min(first + lane, len(classes) - 1) for lane in range(lanes))
-        yield tuple(classes[column] for column in columns), columns
 
 
 @allocating

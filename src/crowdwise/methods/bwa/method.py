@@ -216,7 +216,8 @@ class BWA(SweepingMethod[Weights, Errors]):
             counts.set_votes[:] += 0 if labels.continued is None else labels.continued.sum()
         else:
             computed, mirrored = workers.computed, workers.mirrored
-            weights = None if workers.scores_are_known else (workers.weight, workers.mean)
+            mean = workers.mean[list(computed)]
+            weights = None if workers.scores_are_known else (workers.computed_weight, mean)
         given = self.mean_weight, self.change_floor, mirrored and weights is not None
         return model.sweep(labels, labels.continued, computed, weights, *given, scores, counts.errors, counts.sums)
 
@@ -276,8 +277,9 @@ class BWA(SweepingMethod[Weights, Errors]):
     def add_earlier(self, counts: Errors, earlier: Mapping[str, Array], workers: Weights | None) -> None:
         """Add earlier errors of the classes that are computed, and in a first sweep what never changes."""
         squares = earlier["total"] ** 2 / np.maximum(earlier["items"], 1.0)  # as if these scores were all alike
-        # With two classes, the first sweep computes class 0 only; see `first_computed`.
-        computed = list(range(counts.errors.shape[1]) if workers is None else workers.computed)
+        # The first sweep computes class 0 only if class 1 follows from it; then the errors have one column.
+        first = first_computed(len(squares), set_valued=counts.errors.shape[1] > 1)
+        computed = list(first if workers is None else workers.computed)
         counts.errors[:] += earlier["errors"][:, computed]
         counts.sums[:] += np.stack([earlier["total"], squares])[:, computed]
         if workers is None:

@@ -73,7 +73,8 @@ def sweep(
 ) -> Array:
     """The E step, and what the M step needs of it, for some of the classes.
 
-    `weights` are v (workers, all classes) and mu (all classes). If they are None, scores stay as they are.
+    `weights` are v (workers, classes) and mu (classes). If they are None, scores stay as they are. The last class may
+    be repeated, to fill the lanes of the kernel.
 
     Overwrites the columns of these classes in `scores` (items, all classes). If `mirrored`, the scores of class 1
     become one minus those of class 0. Adds the squared errors to `errors` (workers, classes), and the scores and their
@@ -85,7 +86,7 @@ def sweep(
     before = scores.copy()
     if weights is not None:
         v, mu = weights
-        scores[:, classes] = e_step(votes, labels.n_items, v[:, classes], mu[list(classes)], lam)
+        scores[:, classes] = e_step(votes, labels.n_items, v, mu, lam)
         if mirrored:
             scores[:, 1] = 1 - scores[:, 0]
     z = scores[:, classes]

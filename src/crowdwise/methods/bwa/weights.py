@@ -1,13 +1,17 @@
 """What BWA learns of the workers: their weights, and the errors that these follow from."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...numerics import Array
+from ...numerics import Array, elementary
 from ...results.learned import Learned, PerWorker, Trust
+
+# The most classes that the kernel computes at once; see `lanes`.
+MOST_LANES: Final = 8
 
 
 class Errors(NamedTuple):
@@ -92,7 +96,12 @@ class Weights(Learned):
     @cached_property
     def computed(self) -> tuple[int, ...]:
         """The classes that a sweep computes: those that have not converged, and only class 0 if `mirrored`."""
-        return (0,) if self.mirrored else tuple(np.flatnonzero(self.running).tolist())
+        return (0,) if self.mirrored else lanes(np.flatnonzero(self.running).tolist(), len(self.running))
+
+    @cached_property
+    def computed_weight(self) -> Array:
+        """(workers, computed classes), the weights of the computed classes; made once for all slices."""
+        return elementary.columns(self.weight, self.computed)
 
     def counted(self, counts: Errors) -> tuple[Array, Array, Array, Array]:
         """What was counted for the classes that have not converged.
@@ -101,12 +110,14 @@ class Weights(Learned):
             The numbers of these classes; their errors (workers, these classes); the sum of the scores of each; and the
             sum of the squares of its scores.
         """
-        errors, (total, squares) = counts.errors, counts.sums
+        classes = np.flatnonzero(self.running)
+        these = slice(1 if self.mirrored else len(classes))  # without those that are repeated
+        errors, (total, squares) = counts.errors[:, these], counts.sums[:, these]
         if self.mirrored:
             errors = np.repeat(errors, 2, axis=1)
             squares = np.append(squares, self.items - 2 * total + squares)
             total = np.append(total, self.items - total)
-        return np.flatnonzero(self.running), errors, total, squares
+        return classes, errors, total, squares
 
 
 def mirrored(n_classes: int, set_valued: bool) -> bool:
@@ -116,4 +127,14 @@ def mirrored(n_classes: int, set_valued: bool) -> bool:
 
 def first_computed(n_classes: int, set_valued: bool) -> tuple[int, ...]:
     """The classes that the first sweep computes."""
-    return (0,) if mirrored(n_classes, set_valued) else tuple(range(n_classes))
+    return (0,) if mirrored(n_classes, set_valued) else lanes(range(n_classes), n_classes)
+
+
+def lanes(classes: Iterable[int], n_classes: int) -> tuple[int, ...]:
+    """These classes; the last is repeated until they are one, four or a multiple of eight.
+
+    The kernel is compiled once for each number of classes that it computes at once, so there are only three.
+    """
+    given = list(classes)
+    width = 1 if len(given) == 1 and n_classes <= 2 else 4 if len(given) <= 4 else MOST_LANES
+    return (*given, *given[-1:] * (-len(given) % width))
