@@ -26,35 +26,21 @@ _SLICE: Final = 1 << 16
 
 
 def slices(starts: Array, count_size: int, work: int = 1) -> list[tuple[int, int]]:
-    """Split the items into slices, one for each task of a thread.
+    """Split the items into slices, one for each task of a thread; see `runs`.
 
-    A slice has about eight labels or more for each value that is counted. So creating and adding the counts of slices
-    takes little time compared with counting.
-
-    Args:
-        starts: Where the labels of each item start; one entry more than there are items.
-        count_size: The number of values that are counted in each slice.
-        work: How many times as long as usual a label takes; then slices of fewer labels are worth a thread.
-
-    Returns:
-        The first item of each slice, and the item after its last one.
+    A slice has about eight labels or more for each of the `count_size` values that are counted in it. So creating and
+    adding the counts of slices takes little time compared with counting. Where a label takes `work` times as long as
+    usual, slices of fewer labels are worth a thread.
     """
     return list(runs(starts, max(_SLICE // work, 8 * count_size)))
 
 
 def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:
-    """Split groups of labels into runs of about `size` labels.
+    """Split groups of labels into runs of about `size` labels: yield the first group of each, and that after its last.
 
     Group g has the labels from `starts[g]` up to, but not including, `starts[g + 1]`. All runs are about equally long.
     Up to `4 * size` labels are one run, because threads would not save time. More labels are an even number of runs, so
     that two threads are equally busy. The runs depend only on the labels, not on the number of threads.
-
-    Args:
-        starts: Where the labels of each group start; one entry more than there are groups.
-        size: The number of labels to aim for.
-
-    Yields:
-        The first group of each run, and the group after its last one.
     """
     total = int(starts[-1])
     count = 1 if total <= 4 * size else 2 * math.ceil(total / (2 * size))
@@ -65,13 +51,9 @@ def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:
 
 
 class Sum:
-    """A sum of tuples of arrays. The first tuple becomes the sum, and the others are added to it in place.
+    """A sum of tuples of arrays. The first tuple becomes the sum, and the others are added to it in place."""
 
-    Attributes:
-        value: The sum so far; None before the first tuple.
-    """
-
-    value: Any = None
+    value: Any = None  # the sum so far
 
     def add(self, counts: tuple[Any, ...]) -> None:
         """Add one more tuple of arrays."""
@@ -123,10 +105,7 @@ _watch_forks()
 
 
 def thread_count() -> int:
-    """Return how many threads to use: CROWDWISE_THREADS if it is set, else the cores that this process may use.
-
-    Raises `CallError` if CROWDWISE_THREADS is not a whole number above 0.
-    """
+    """Return how many threads to use: CROWDWISE_THREADS if it is set, else the cores that this process may use."""
     given = _asked_for()
     if given:
         if not re.fullmatch("0*[1-9][0-9]{0,8}", given):
@@ -143,11 +122,7 @@ def _asked_for() -> str:
 
 
 class Threads:
-    """Works on numbered parts in several threads. Use it as a context manager.
-
-    Args:
-        parts: The number of parts.
-    """
+    """Works on numbered parts in several threads. Use it as a context manager."""
 
     def __init__(self, parts: int) -> None:
         self._parts = parts

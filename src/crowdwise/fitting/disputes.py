@@ -25,11 +25,7 @@ _CLEARLY_DISPUTED: Final = 2.5
 def lower_agreement(crowd: Crowd, gold: pl.DataFrame) -> tuple[float, float] | None:
     """Return the share of votes of the most frequent answer, in gold items and in others, if it is clearly lower.
 
-    None if it is not clearly lower, or if there is nothing to compare.
-
-    Args:
-        crowd: The labels.
-        gold: The columns item, and code for the number of the class.
+    None if it is not clearly lower, or if there is nothing to compare. `gold` has the columns item and code.
     """
     ((known, others),) = count_labels(crowd.with_known(gold, NOTHING_KNOWN), _count_agreement, "looking at gold")
     if min(known[0], others[0]) < 2:

@@ -47,14 +47,7 @@ _FOLDS: Final = 5
 
 
 class _Gold:
-    """A crowd with items of known class.
-
-    Args:
-        labels: The labels.
-        gold: The known classes: a path, a table, or a mapping from item to class.
-        known: What else is known.
-        method: The method, which may have several solutions; None if it is not known yet.
-    """
+    """A crowd with items of known class, and with what else is known; the method may have several solutions."""
 
     def __init__(self, labels: Crowd, gold: Any, known: Known, method: Any = None) -> None:
         read = read_truth(gold)
@@ -152,10 +145,7 @@ class _Gold:
 def _count_rows(crowd: Crowd, gold: pl.DataFrame, count: Callable[[Labels, Array], Array]) -> Array:
     """(gold items), what `count` finds for every row of gold, and 0 for those without labels.
 
-    Args:
-        crowd: The labels.
-        gold: A table with the column item.
-        count: Takes the labels of some of these items, and the numbers of their rows. Returns a number for each.
+    `count` takes the labels of some of these items, and the numbers of their rows. It returns a number for each.
     """
     rows = gold.select("item", pl.int_range(pl.len(), dtype=pl.Int64).alias("code"))
     found = partial(_count_part, len(rows), count)
@@ -192,15 +182,8 @@ def fit_with_gold(
 ) -> tuple[Inferred, list[Caution]]:
     """Fit a method to labels, some of whose items have a known class, and return what to know about these, too.
 
-    Raises `DataError` if the gold cannot be used.
-
-    Args:
-        method: The method.
-        fit: Fits it to a crowd.
-        labels: The labels.
-        gold: The known classes: a path, a table, or a mapping from item to class.
-        known: What else is known beforehand.
-        progress: Called with the number of all iterations so far and the change in the last.
+    `gold` is a path, a table, or a mapping from item to class; `known` is what else is known beforehand. Raises
+    `DataError` if the gold cannot be used.
     """
     counter = None if progress is None else Counter(progress)
     given = _Gold(labels, gold, known, method)
@@ -230,12 +213,7 @@ def check_gold(labels: Crowd, gold: Any) -> None:
 def _all_classes(named: pl.Series, given: pl.Series) -> tuple[pl.Series, pl.Series]:
     """Return all classes in the order of their values, and the known classes in a type that can be compared with them.
 
-    Args:
-        named: The classes that labels name.
-        given: The known classes of items.
-
-    Raises:
-        DataError: A class that nobody named cannot be of the type of the others.
+    Raises `DataError` if a class that no label names cannot be of the type of those that labels name.
     """
     if (codes_of(given, named) >= 0).all():
         return named, given

@@ -47,10 +47,7 @@ class Counter:
         self._lock = Lock()
 
     def __call__(self, iteration: int, change: float) -> None:
-        """Count one more iteration of any attempt, and report the number of all iterations so far.
-
-        `iteration`, the number of the iteration within its own attempt, is not used.
-        """
+        """Count one more iteration of any attempt, whatever its number there, and report that of all so far."""
         with self._lock:
             self.done += 1
             if self._progress is not None:

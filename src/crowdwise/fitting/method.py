@@ -37,8 +37,6 @@ from .limits import Limits
 
 _SWEEPING: Final = "use adjudicator, bwa, ds or another method that sweeps over the items."
 _ALTERNATIVES: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
-
-
 _LOG: Final = logging.getLogger("crowdwise")
 
 
@@ -228,10 +226,7 @@ class Method(AnyMethod):
     ) -> tuple[Outcome, Convergence]:
         """The loop of all methods: iterate until a change is within the tolerance, or the iterations run out.
 
-        Args:
-            steps: Yields a step after each iteration, without end.
-            progress: Called after each iteration.
-            objective: The objective before the first iteration; None if the method has none.
+        `steps` has no end. `objective` is that before the first iteration; None if the method has none.
         """
         objectives = [objective]
         for number, step in enumerate(steps, 1):
@@ -274,14 +269,7 @@ class Method(AnyMethod):
     def require(
         self, *, place: Place = "memory", gold: bool = False, history: bool = False, contributions: bool = False
     ) -> None:
-        """Raise `CallError` if the method cannot do one of these; the sentence says why, and what to do instead.
-
-        Args:
-            place: Run where the labels are.
-            gold: Take known classes of items.
-            history: Go on from what it counted in earlier labels.
-            contributions: Say what each vote adds to the scores.
-        """
+        """Raise `CallError` if the method cannot do one of these; the sentence says why, and what to do instead."""
         name, limits = type(self).__name__, self.limits()
         if place != "memory" and limits.in_memory:
             raise CallError(f"{name} needs all labels in memory, {limits.in_memory}: {_ALTERNATIVES}")
@@ -297,8 +285,7 @@ class Method(AnyMethod):
     def solutions(self, labels: Crowd) -> list[Any]:
         """Return the workers' parameters of different solutions for the same labels, the method's own first.
 
-        Gold decides between them, where it is clear; see fitting/gold.py. Where it is not, an earlier one is taken.
-        Most methods have one solution: [].
+        Gold decides between them (fitting/gold.py). Most methods have one solution: [].
         """
         return []
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from numbers import Integral, Real
-from typing import Any, Final, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -58,13 +58,13 @@ class Bounds:
         return bool(abs(value) <= _LARGEST and (value == 0 or self.tiny or abs(value) >= 1 / _LARGEST))
 
     def __str__(self) -> str:
-        ends = [
-            f"from {self.at_least:g} on" if self.at_least is not None else "",
-            f"above {self.above:g}" if self.above is not None else "",
-            f"up to {self.at_most:g}" if self.at_most is not None else "",
-            f"below {self.below:g}" if self.below is not None else "",
-        ]
-        return " and ".join(end for end in ends if end)
+        ends = {
+            "from {:g} on": self.at_least,
+            "above {:g}": self.above,
+            "up to {:g}": self.at_most,
+            "below {:g}": self.below,
+        }
+        return " and ".join(words.format(end) for words, end in ends.items() if end is not None)
 
 
 @dataclass(frozen=True)
@@ -140,13 +140,6 @@ class Parameter:
         return did_you_mean(value, choices) if isinstance(value, str) else ""
 
 
-class Declared(NamedTuple):
-    """What `parameter` stores with a field, in addition to the default."""
-
-    meaning: str = ""
-    bounds: Bounds = Bounds()
-
-
 def parameter(
     default: Any,
     meaning: str,
@@ -159,16 +152,9 @@ def parameter(
 ) -> Any:
     """Declare a parameter of a method, as the value of a field of a dataclass.
 
-    Args:
-        default: The value if the user gives none.
-        meaning: What the parameter does, in a sentence that can be understood by itself: docs and report show it alone.
-        at_least: The smallest number allowed.
-        above: Numbers must be larger than this.
-        at_most: The largest number allowed.
-        below: Numbers must be smaller than this.
-        tiny: See `Bounds`.
+    Its meaning is a sentence that can be understood by itself: docs and report show it alone. The rest is `Bounds`.
     """
-    return field(default=default, metadata={KEY: Declared(meaning, Bounds(at_least, above, at_most, below, tiny))})
+    return field(default=default, metadata={KEY: (meaning, Bounds(at_least, above, at_most, below, tiny))})
 
 
 def settled_within(default: float, moving: str = "probability") -> Any:
@@ -194,11 +180,11 @@ def random_seed(gives: str = "starts") -> Any:
 
 def meaning_of(field: Field[Any]) -> str:
     """What the parameter of a field means; empty if the field was not declared by `parameter`."""
-    return _declared(field).meaning
+    return _declared(field)[0]
 
 
-def _declared(field: Field[Any]) -> Declared:
-    found: Declared = field.metadata.get(KEY, Declared())
+def _declared(field: Field[Any]) -> tuple[str, Bounds]:
+    found: tuple[str, Bounds] = field.metadata.get(KEY, ("", Bounds()))
     return found
 
 
@@ -229,11 +215,7 @@ def check_decay(decay: float) -> None:
 
 
 def parse(method: Any, settings: Sequence[str]) -> dict[str, Any]:
-    """The values of parameters, by name, from texts of the form "name=value".
-
-    Refuses a text of another form, an unknown name, a name that comes twice, and a value that the parameter does not
-    take.
-    """
+    """The values of parameters, by name, from texts of the form "name=value"; refuses what is wrong with them."""
     known = parameters_of(method)
     values: dict[str, Any] = {}
     for setting in settings:

@@ -37,10 +37,6 @@ def by_name(names: pl.Series, drawn: Array) -> Array:
 
     The first row of `drawn` goes to the first name in sorted order, and so on. So the same names get the same numbers
     in whatever order they first appear in the data.
-
-    Args:
-        names: The names of the items or workers.
-        drawn: Random numbers, with a row for every name.
     """
     placed = np.empty_like(drawn)
     placed[names.arg_sort().to_numpy()] = drawn
@@ -64,15 +60,9 @@ def attempts_at_once(attempts: int, labels: Labels) -> int:
 def best_of(
     attempts: int, attempt: Callable[[int, Progress], Fitted], labels: Labels, progress: Progress | None
 ) -> Fitted:
-    """Make several attempts and return the one with the lowest objective.
+    """Make several attempts, numbered from 0 on, and return the one with the lowest objective.
 
-    The number of iterations in what is returned is that of all attempts together.
-
-    Args:
-        attempts: How many attempts to make.
-        attempt: Makes one, given its number, from 0 on, and what to call after each iteration.
-        labels: The labels that are fitted.
-        progress: Called after each iteration of any attempt with the number of all iterations so far and the change.
+    The number of iterations in what is returned, and in what `progress` is told, is that of all attempts together.
     """
     counter, lock = Counter(progress), Lock()
     best: tuple[bool, float, int, Fitted] | None = None

@@ -23,28 +23,18 @@ _LEAST_PROBABILITY: Final = 0.05
 
 
 class Choice(NamedTuple):
-    """Which solution the known classes speak for.
+    """Which solution the known classes speak for."""
 
-    Attributes:
-        best: The number of the solution; 0 is the method's own.
-        right: (solutions), how many of the known classes each finds.
-    """
-
-    best: int
-    right: Array
+    best: int  # the number of the solution; 0 is the method's own
+    right: Array  # (solutions), how many of the known classes each finds
 
 
 @dataclass(frozen=True, eq=False)
 class Solutions:
-    """Solutions of a method for the same labels.
-
-    Attributes:
-        method: The method.
-        workers: The workers' parameters of each, the method's own first; [] if there is no other.
-    """
+    """Solutions of a method for the same labels."""
 
     method: Any
-    workers: list[Any]
+    workers: list[Any]  # the workers' parameters of each, the method's own first; [] if there is no other
 
     def choose(self, crowd: Crowd) -> Choice:
         """Choose by the known classes of a crowd, which the solutions do not know."""

@@ -34,17 +34,11 @@ Counts = TypeVar("Counts", bound=tuple[Any, ...])
 
 
 class Statistics(NamedTuple):
-    """The sufficient statistics that later fits may start from, by name; see `History`.
+    """The sufficient statistics that later fits may start from, by name; see `History`."""
 
-    Attributes:
-        per_worker: The arrays whose first axis is the workers.
-        shared: The arrays about all workers together.
-        class_axes: Which axes of these arrays are the classes.
-    """
-
-    per_worker: dict[str, Array]
-    shared: dict[str, Array]
-    class_axes: dict[str, tuple[int, ...]]
+    per_worker: dict[str, Array]  # the arrays whose first axis is the workers
+    shared: dict[str, Array]  # the arrays about all workers together
+    class_axes: dict[str, tuple[int, ...]]  # which axes of these arrays are the classes
 
     @classmethod
     def nothing(cls) -> "Statistics":
@@ -53,15 +47,10 @@ class Statistics(NamedTuple):
 
 
 class Finished(NamedTuple):
-    """What a method says about the items of a part when the iterations have ended.
+    """What a method says about the items of a part when the iterations have ended."""
 
-    Attributes:
-        scores: (items, classes), the scores of the result.
-        difficulty: (items), larger for harder items; None if the method has no difficulties.
-    """
-
-    scores: Array
-    difficulty: Array | None = None
+    scores: Array  # (items, classes), the scores of the result
+    difficulty: Array | None = None  # (items), larger for harder items; None if the method has no difficulties
 
 
 class SweepingMethod(Method, Generic[Workers, Counts]):
@@ -125,16 +114,8 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
     def sweep(self, labels: Labels, scores: Array, workers: Workers | None, counts: Counts) -> Array:
         """E step: overwrite the scores of these items, and add their sufficient statistics to the counts.
 
-        Args:
-            labels: The labels of these items.
-            scores: The previous scores (items, classes). They are overwritten by the new scores, which follow from the
-                workers' parameters.
-            workers: The workers' parameters; None in the first sweep of a method that starts from scores. Then the
-                scores stay as they are, and are only counted.
-            counts: The arrays from `empty_counts`, to which these items are added.
-
-        Returns:
-            For every class, the largest change of a score.
+        `workers` is None in the first sweep of a method that starts from scores. Then the scores (items, classes) stay
+        as they are, and are only counted. Returns for every class the largest change of a score.
         """
         before = scores.copy()
         if workers is not None:
@@ -147,19 +128,12 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
     def estimate(self, counts: Counts, previous: Workers | None, change: Array) -> Workers:
         """M step: the workers' parameters, learned from the counts of all items.
 
-        Args:
-            counts: The sum of what the sweep counted in all items.
-            previous: The parameters of the iteration before; None after the first sweep.
-            change: (classes), the largest change of a score of each class in that sweep; infinite after the first.
+        `previous` are the parameters of the iteration before, None after the first sweep. `change` (classes) is the
+        largest change of a score of each class in that sweep, infinite after the first.
         """
 
     def moved(self, counts: Counts, change: Array) -> float:
-        """How much an iteration changed the scores; the loop compares it with the tolerance.
-
-        Args:
-            counts: The sum of what the sweep counted in all items.
-            change: (classes), the largest change of a score of each class.
-        """
+        """How much an iteration changed the scores, which the loop compares with the tolerance; see `estimate`."""
         return float(change.max())
 
     def infer(self, labels: Crowd, progress: Progress | None) -> Inferred:
@@ -220,10 +194,7 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
     def finish(self, labels: Labels, scores: Array, workers: Any) -> Finished:
         """Turn the scores of the last iteration into the scores of the result; by default they are the same.
 
-        Args:
-            labels: The labels of these items.
-            scores: The scores of the last iteration (items, classes).
-            workers: The workers' parameters that gave these scores; None if there were no iterations.
+        `workers` are the parameters that gave these scores; None if there were no iterations.
         """
         return Finished(scores)
 
@@ -245,12 +216,9 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
         return found
 
     def add_earlier(self, counts: Any, earlier: Mapping[str, Array], workers: Any) -> None:
-        """Add the sufficient statistics of earlier items to what a sweep counted.
+        """Add to the counts of a sweep what `statistics` returned for earlier items.
 
-        Args:
-            counts: The counts of all items of a sweep, which are changed.
-            earlier: What `statistics` returned for the earlier items, with these workers, by name.
-            workers: The workers' parameters that the sweep had; None in a first sweep.
+        `workers` are the parameters that the sweep had; None in a first sweep.
         """
         for name, total in counts._asdict().items():
             if name in earlier and total.size:  # what a first sweep does not need is empty there

@@ -119,7 +119,7 @@ class NumericResult(ResultTables):
         names = [field.name for field in fields(self.errors)[1:]]
         if np.isnan(self.errors.wild).all():
             names.remove("wild")
-        if not self.workers.learns_slopes:
+        if self.workers.slope_precision is None:
             names = [name for name in names if not name.startswith("slope")]
         known = {name: pl.Series(getattr(self.errors, name), nan_to_null=True) for name in names}
         table = pl.DataFrame({"worker": self.names.workers, "labels": self.errors.answers, **known})

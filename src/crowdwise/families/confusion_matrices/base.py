@@ -89,10 +89,7 @@ class ConfusionMethod(SweepingMethod[Confusions, ConfusionCounts]):
         return 8 * self.matrices_at_once * labels.n_workers * labels.n_classes**2
 
     def count_size(self, labels: Labels) -> int:
-        """Workers times classes.
-
-        The counts hold classes times as many numbers, but counting one label also takes classes times as long.
-        """
+        """The counts hold classes times as many numbers, but counting one label also takes classes times as long."""
         return labels.n_workers * labels.n_classes
 
     def empty_counts(self, labels: Labels, workers: Confusions | None) -> ConfusionCounts:
@@ -135,9 +132,8 @@ def by_true_class(counts: ConfusionCounts) -> Array:
 def right_and_wrong(counts: Array, one_coin: bool) -> tuple[Array, Array]:
     """Two arrays (workers, classes): how many labels are right and wrong where each class is true.
 
-    Args:
-        counts: (workers, true class, said class).
-        one_coin: Whether they are about all classes together, so that those of a worker are all the same.
+    `counts` is (workers, true class, said class). With `one_coin`, they are about all classes together, so that those
+    of a worker are all the same.
     """
     right = np.diagonal(counts, axis1=1, axis2=2)
     wrong = counts.sum(axis=2) - right

@@ -17,21 +17,11 @@ _U = np.uint64
 
 
 @compiled
-def _weigh(row: Array, weights: Array) -> None:
-    """Overwrite `weights` by the exponentials of `row`, divided by the largest, so that none overflows."""
-    highest = -np.inf
-    for a in range(row.size):
-        highest = max(highest, row[a])
-    for a in range(row.size):
-        weights[a] = np.exp(row[a] - highest)
-
-
-@compiled
 def _fit_row(
     row: Array,
     weights: Array,
     centre: Array,
-    ridges: Array,
+    ridge: float,
     found: tuple[Array, Array, Array, int],
     gradient: Array,
     hessian: Array,
@@ -39,19 +29,18 @@ def _fit_row(
 ) -> None:
     """Overwrite one `row` of a matrix by the one that fits its labels best, and `weights` by its exponentials.
 
-    The row is drawn to `centre` by the penalties `ridges`, one for each column. `found` is what there is to fit: the
-    probability of each label that the row's class is true; the weights that each label has from the other side
-    (labels, columns); how often each column was named; and how many labels there are. The last three arrays are
-    overwritten.
+    The row is drawn to `centre` by the penalty `ridge`. `found` is what there is to fit: the probability of each label
+    that the row's class is true; the weights that each label has from the other side (labels, columns); how often each
+    column was named; and how many labels there are. The last three arrays are overwritten.
     """
     share, other_rows, named, count = found
     size = row.size
     for _ in range(STEPS):
         for a in range(size):
-            gradient[a] = ridges[a] * (row[a] - centre[a]) - named[a]
+            gradient[a] = ridge * (row[a] - centre[a]) - named[a]
             for b in range(a):
                 hessian[a, b] = 0.0
-            hessian[a, a] = ridges[a]
+            hessian[a, a] = ridge
         for e in range(count):
             total = 0.0
             for a in range(size):
@@ -65,14 +54,17 @@ def _fit_row(
                 hessian[a, a] += part
                 for b in range(a + 1):
                     hessian[a, b] -= part * chance[b]
-        solve(hessian[:size, :size], gradient)
+        solve(hessian, gradient)
         longest = 0.0
         for a in range(size):
             longest = max(longest, abs(gradient[a]))
         scale = min(1.0, LONGEST / max(longest, SHORT))
+        highest = -np.inf
         for a in range(size):
             row[a] -= scale * gradient[a]
-        _weigh(row, weights)
+            highest = max(highest, row[a])
+        for a in range(size):
+            weights[a] = np.exp(row[a] - highest)  # divided by the largest, so that none overflows
         if longest < SHORT:
             break
 
@@ -107,7 +99,6 @@ def fit_matrices(
     gradient, named = np.empty(n_classes), np.empty(n_classes)
     hessian = np.empty((n_classes, n_classes))
     chance = np.empty(n_classes)
-    ridges = np.full(n_classes, ridge)
     most = 0
     for g in range(first, last):
         most = max(most, group_starts[g + 1] - group_starts[g])
@@ -127,7 +118,7 @@ def fit_matrices(
                         other_rows[count, a] = other_weights[_U(others[e]), k, a]
                     count += _U(1)
             found = (share, other_rows, named, int(count))
-            _fit_row(own[g, k], own_weights[g, k], centre[k], ridges, found, gradient, hessian, chance)
+            _fit_row(own[g, k], own_weights[g, k], centre[k], ridge, found, gradient, hessian, chance)
 
 
 @allocating

@@ -32,15 +32,10 @@ SHORT = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class ByWorker:
-    """Labels sorted by worker, in the form in which labels are sorted by item.
+    """Labels sorted by worker, in the form in which labels are sorted by item."""
 
-    Attributes:
-        arrays: Where the labels of each worker start; the item of every label; the class of every label.
-        is_small: Whether the whole crowd is small.
-    """
-
-    arrays: tuple[Array, Array, Array]
-    is_small: bool
+    arrays: tuple[Array, Array, Array]  # where the labels of each worker start; the item and the class of every label
+    is_small: bool  # whether the whole crowd is
 
     @classmethod
     def of(cls, labels: Labels) -> "ByWorker":

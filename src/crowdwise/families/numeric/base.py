@@ -74,11 +74,6 @@ class NumericWorkers(Learned):
         return self.parameters[:, 2]
 
     @property
-    def learns_slopes(self) -> bool:
-        """Whether slopes are learned."""
-        return self.slope_precision is not None
-
-    @property
     def slope(self) -> Array:
         """(workers), by how much a worker's answer rises if the value rises by one; 1 if slopes are not learned."""
         return self.parameters[:, 3]
@@ -139,25 +134,14 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
         """(workers), the weight of every worker's answers: by default, its precision.
 
-        Args:
-            counts: What the last sweep counted.
-            variance: (workers), the variance of every worker's errors.
-            typical: The mean variance of errors.
+        `variance` (workers) is that of every worker's errors, and `typical` their mean.
         """
         return np.asarray(1 / variance)
-
-    def first_variance(self, counts: NumericCounts) -> float:
-        """The mean variance of errors, from the first sweep."""
-        answers, items = counts.errors[:, 0].sum(), counts.totals[0]
-        return float(counts.errors[:, 2].sum() / max(answers - items, 1.0))
 
     def variances(self, counts: NumericCounts, squares: Array, typical: float) -> tuple[Array, float]:
         """(workers), the variance of every worker's errors, and the mean variance that it is drawn towards.
 
-        Args:
-            counts: What the last sweep counted.
-            squares: (workers), the expected sums of squared errors.
-            typical: The mean variance so far.
+        `squares` (workers) are the expected sums of squared errors, and `typical` the mean variance so far.
         """
         strength = self.prior_strength
         return (strength * typical + squares) / (strength + counts.errors[:, 0]), typical
@@ -206,11 +190,12 @@ class NumericMethod(OfNumbers, SweepingMethod[NumericWorkers, NumericCounts]):
     def _first(self, counts: NumericCounts) -> NumericWorkers:
         """What is known after the first sweep: all workers err alike."""
         n_workers = len(counts.errors)
-        typical = max(self.first_variance(counts), _least(counts, np.zeros(3)))
+        answers, items = counts.errors[:, 0].sum(), counts.totals[0]
+        typical = max(float(counts.errors[:, 2].sum() / max(answers - items, 1.0)), _least(counts, np.zeros(3)))
         variance = np.full(n_workers, typical)
         weights = self.weights(counts, variance, typical)
         parameters = np.column_stack([weights, np.zeros(n_workers), variance, np.ones(n_workers)])
-        mean = counts.totals[1] / counts.totals[0]
+        mean = counts.totals[1] / items
         around_zero = 10 / typical if self.learns_bias else None
         around_one = FIRST_SLOPE_PRECISION if self.slopes else None
         prior = np.array([mean, 0.0, 0.0])

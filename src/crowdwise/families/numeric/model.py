@@ -200,23 +200,12 @@ def _settle(
     """Compute the values of items and which of their answers are outliers, in turn, from first values on.
 
     An answer is an outlier with probability `outlier_share`; it then may be any number, with a density that is `height`
-    times the highest density of answers that are not.
+    times the highest density of answers that are not. `answers` are those minus the biases of their workers and the
+    mean of the prior, which is also taken off the values `away` (items). The columns of `doubts` are the variance of
+    the bias, the variance of the slope, and twice their covariance. `precision` is that of the values.
 
-    Args:
-        items: The item of every answer.
-        answers: The answers minus the biases of their workers and the mean of the prior.
-        slope: The slopes of their workers.
-        weight: The precisions of their workers.
-        doubts: (answers, 3), how uncertain the biases and the slopes are: the variance of the bias, the variance of the
-            slope, and twice their covariance.
-        precision: That of the values around the mean of the prior.
-        outlier_share: The share of outliers.
-        height: The density of outliers relative to the highest density of others.
-        away: (items), the first values, minus the mean of the prior.
-
-    Returns:
-        For every item, the value minus the mean of the prior, the information of its inliers about it, and the
-        logarithm of how probable that is; for every answer, the probability that it is no outlier.
+    Returns for every item the value minus the mean of the prior, the information of its inliers about it, and the
+    logarithm of how probable that is; for every answer, the probability that it is no outlier.
     """
     n, found = len(away), np.zeros_like(away)
     information, inlier, moving = np.bincount(items, weight * slope**2, n), np.ones_like(answers), np.ones(n, bool)

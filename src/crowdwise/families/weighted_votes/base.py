@@ -68,11 +68,8 @@ class VotingMethod(SweepingMethod[VoteWeights, VoteCounts]):
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
         """(workers), the weight of every worker's votes.
 
-        Args:
-            share: (workers), the share of the worker's votes that agree with the winners.
-            counts: The votes that this share was computed from.
-            previous: The weights of the iteration before; None after the first sweep.
-            n_classes: How many classes there are.
+        `share` (workers) is the share of its votes that agree with the winners, computed from `counts`. `previous` is
+        None after the first sweep.
         """
 
     def empty_counts(self, labels: Labels, workers: VoteWeights | None) -> VoteCounts:

@@ -31,15 +31,11 @@ class Engine(ABC):
     """Runs one method on one crowd.
 
     Attributes:
-        method: The method, a `SweepingMethod`.
-        crowd: The labels.
-        n_classes: The number of classes.
         known: What is known beforehand, such as what was counted in earlier labels, which is added to every sweep.
         sample_of: (workers), whose sample each worker is, by its number; None if no worker has several; see `Names`.
-        initial_workers: The workers' parameters that the method starts from; None if it starts from scores.
     """
 
-    initial_workers: Any
+    initial_workers: Any  # the workers' parameters that the method starts from; None if it starts from scores
 
     def __init__(self, method: Any, crowd: Any, known: Known, names: Names) -> None:
         self.method, self.crowd, self.known = method, crowd, known
@@ -79,13 +75,9 @@ class Engine(ABC):
         return
 
 
-# For every place where labels can be: the module and the class of its engine. A module is imported only when its engine
-# is used, because Spark is not always installed.
-_ENGINES: Final = {
-    "memory": ("memory", "MemoryEngine"),
-    "disk": ("disk", "DiskEngine"),
-    "spark": ("spark", "SparkEngine"),
-}
+# The engine of every place where labels can be. Its module has the name of the place, and is imported only when it is
+# used, because Spark is not always installed.
+_ENGINES: Final = {"memory": "MemoryEngine", "disk": "DiskEngine", "spark": "SparkEngine"}
 
 
 def open_engine(method: Any, crowd: Crowd) -> Engine:
@@ -100,15 +92,13 @@ def count_labels(crowd: Crowd, count: Callable[[Labels], tuple[Any, ...]], phase
 
 
 def _engine(crowd: Crowd) -> Any:
-    module, name = _ENGINES[crowd.place]
-    return getattr(import_module(f".{module}", __package__), name)
+    return getattr(import_module(f".{crowd.place}", __package__), _ENGINES[crowd.place])
 
 
 def sweep_items(method: "AnySweeping", labels: Labels, scores: Array, workers: Any) -> tuple[Any, Array]:
     """Sweep over the items of a part; those of known class are clamped to it, and count with the weight of gold.
 
-    Returns:
-        The counts, and for every class the largest change of a score.
+    Returns the counts, and for every class the largest change of a score.
     """
     counts = method.empty_counts(labels, workers)
     if labels.gold is None or not labels.by_knowledge.known:
@@ -149,11 +139,7 @@ def finish_items(method: "AnySweeping", labels: Labels, scores: Array, workers: 
 def counted_by(method: "AnySweeping", names: Names, known: Known, ending: Ending) -> Counted | None:
     """Return what a method counted, including what it began with; None if it counts nothing for later labels.
 
-    Args:
-        method: The method.
-        names: The names of workers, in the order of their numbers, and of classes.
-        known: What was known beforehand: workers of earlier labels who gave none of these are kept.
-        ending: How the iterations ended.
+    `names` are in the order of the workers' numbers. Workers of earlier labels who gave none of these are kept.
     """
     if ending.counts is None:
         return None

@@ -23,12 +23,7 @@ from .base import Engine, SweepTotal, counted_by, finish_items, sweep_items
 
 
 class DiskEngine(Engine):
-    """Runs one method on labels on disk; the scores are stored in files beside the labels.
-
-    Args:
-        method: The method.
-        labels: The labels, in parts on disk.
-    """
+    """Runs one method on labels on disk; the scores are stored in files beside the labels."""
 
     def __init__(self, method: AnySweeping, labels: LabelsOnDisk) -> None:
         super().__init__(method, labels, labels.parts.known, labels.names.numbered(labels.numbering))
@@ -72,10 +67,7 @@ class DiskEngine(Engine):
         return total.value
 
     def add(self, count: Callable[[Labels, Array], tuple[Any, ...]], phase: str) -> Any:
-        """Call `count` with the labels and the final scores of every part and return the sum of what it returns.
-
-        `phase` is the name of this work in the progress bar.
-        """
+        """Call `count` with the labels and the final scores of every part and return the sum of what it returns."""
 
         def count_finished(number: int, labels: Labels) -> tuple[Any, ...]:
             return count(labels, finish_items(self.method, labels, self.scores(number), self.last_workers).scores)

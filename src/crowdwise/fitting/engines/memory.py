@@ -21,10 +21,7 @@ from .base import Engine, SweepTotal, counted_by, finish_items, sweep_items
 class MemoryEngine(Engine):
     """Runs one method on labels in memory.
 
-    Args:
-        method: The method.
-        labels: All labels.
-        start: The first scores; the method's own if None. They are overwritten.
+    `start` are the first scores; the method's own if None. They are overwritten.
     """
 
     def __init__(self, method: AnySweeping, labels: Labels, start: Array | None = None) -> None:

@@ -99,12 +99,7 @@ def fit(
 
 
 class SparkEngine(Engine):
-    """Runs one method on labels in a cluster; every sweep is one Spark job.
-
-    Args:
-        method: The method.
-        labels: The labels in the cluster.
-    """
+    """Runs one method on labels in a cluster; every sweep is one Spark job."""
 
     def __init__(self, method: AnySweeping, labels: LabelsOnSpark) -> None:
         names = labels.names.numbered(labels.numbering)

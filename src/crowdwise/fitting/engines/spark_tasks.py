@@ -2,6 +2,7 @@
 
 A part is one Arrow row that holds the labels of many items in a compact form. A step is a function of the labels of a
 part. Its outcome is a pair: counts, which are added up over the parts, and the largest change of a score of each class.
+Steps, and `about`, what all parts have in common, such as the names of workers and classes, are broadcast variables.
 """
 
 import pickle
@@ -27,10 +28,7 @@ _OUTCOMES = pa.schema([("part", pa.int64()), ("outcome", pa.binary())])
 def count_kept_parts(batches: Iterator[pa.RecordBatch], about: Any, step: Any) -> Iterator[pa.RecordBatch]:
     """Run a step on every part of this partition whose files are on this executor, and yield the outcomes.
 
-    Args:
-        batches: The small columns of the parts of this partition.
-        about: A broadcast variable: what all parts have in common, such as the names of workers and classes.
-        step: A broadcast variable: the step.
+    `batches` are the small columns of the parts.
     """
     run = pickle.loads(step.value)
     for part, labels in kept_parts(batches, pickle.loads(about.value)):
@@ -40,10 +38,7 @@ def count_kept_parts(batches: Iterator[pa.RecordBatch], about: Any, step: Any) -
 def count_lost_parts(batches: Iterator[pa.RecordBatch], about: Any, step: Any) -> Iterator[pa.RecordBatch]:
     """Run a step on every part of this partition, yield the outcomes, and keep the parts in files.
 
-    Args:
-        batches: All columns of the parts of this partition.
-        about: A broadcast variable: what all parts have in common, such as the names of workers and classes.
-        step: A broadcast variable: the step.
+    `batches` are all columns of the parts.
     """
     run = pickle.loads(step.value)
     for part, labels in keep_parts(batches, pickle.loads(about.value)):
@@ -63,11 +58,8 @@ def merge(outcomes: list[tuple[int, tuple[Any, Array]]], groups: int) -> tuple[A
     """Return the sum of all counts, and for every class the largest of all changes.
 
     The outcomes of a group are added up first, in the order of their parts. A group is added up in the same way on an
-    executor, so that the rounding does not depend on where it is done.
-
-    Args:
-        outcomes: The number and the outcome of every part; or of every group, with the smallest of its numbers.
-        groups: The number of groups.
+    executor, so that the rounding does not depend on where it is done. `outcomes` has the number and the outcome of
+    every part; or of every group, with the smallest of its numbers.
     """
     totals: dict[int, SweepTotal] = {}
     for part, outcome in sorted(outcomes, key=lambda pair: pair[0]):
@@ -114,16 +106,7 @@ def item_rows(
     probabilities: bool,
     schema: pa.Schema,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of the result for the items of this partition.
-
-    Args:
-        batches: The parts of this partition.
-        about: A broadcast variable: what all parts have in common, such as the names of workers and classes.
-        fit: A broadcast variable: a `Fit`.
-        scores: Whether to add a column for the score of every class.
-        probabilities: Whether to add a column for the calibrated probability of every class.
-        schema: The columns of the rows.
-    """
+    """Yield the rows of the result for the items of this partition; `fit` is a broadcast `Fit`."""
     found: Fit = pickle.loads(fit.value)
     for row, labels in labelled_parts(batches, pickle.loads(about.value)):
         part = found.part(labels, item_names(row), *finished(labels, found.sweeping_method, found.workers))
