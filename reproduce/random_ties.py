@@ -71,7 +71,7 @@ class _RandomTies(VotingMethod):
         """Estimate the weights as the library does, and number them."""
         estimated = super().estimate(counts, previous, change)
         iteration = previous.iteration + 1 if isinstance(previous, _NumberedWeights) else 1
-        return _NumberedWeights(estimated.weight, estimated.objective, iteration)
+        return _NumberedWeights(estimated.weight, iteration)
 
 
 @dataclass(frozen=True)

@@ -109,24 +109,36 @@ class Fit:
             )
         check_finite(self.method, items, scores)
         variance, no_workers = self.sweeping_method.variance, np.zeros(0)
+        return self.result(
+            names,
+            scores,
+            votes_per_item(labels),
+            workers=self.workers,
+            worker_votes=no_workers,
+            agreement=no_workers,
+            measure_quality=None,
+            measure_variance=None if variance is None else partial(variance, labels, scores, self.workers),
+            difficulty=difficulty,
+            gold=labels.gold,
+        )
+
+    def result(self, names: Names, scores: Array, votes: Array, **others: Any) -> Result:
+        """Return the result of the items with these names, scores and numbers of votes, in memory.
+
+        `others` are the attributes of a `Result` that do not follow from these and from the fit.
+        """
         return Result(
             method=self.method,
             names=names,
             scores=scores,
             scale=self.sweeping_method.scale,
-            workers=self.workers,
             convergence=self.convergence,
             ranking=best_two(scores, TIE),
-            votes=votes_per_item(labels),
+            votes=votes,
             density=self.density,
-            worker_votes=no_workers,
-            agreement=no_workers,
-            measure_quality=None,
-            difficulty=difficulty,
-            measure_variance=None if variance is None else partial(variance, labels, scores, self.workers),
-            gold=labels.gold,
             gold_check=self.gold_check,
             known=Known(recalibration=self.recalibration),
+            **others,
         )
 
 
@@ -269,7 +281,7 @@ class ResultInParts(ResultTables):
         names = replace(self.names, items=rows["item"])
         difficulty = rows["difficulty"].to_numpy() if "difficulty" in rows.columns else None
         gold = np.where(rows["gold"], best_two(scores, TIE)[0], -1) if "gold" in rows.columns else None
-        return self._result(names, scores, rows["votes"], difficulty, gold)
+        return self._result(names, scores, rows["votes"], difficulty=difficulty, gold=gold)
 
     def confusion(self, worker: Any) -> pl.DataFrame:
         """Return the confusion matrix of one worker; see `Result.confusion`."""
@@ -341,32 +353,17 @@ class ResultInParts(ResultTables):
         no_scores = np.zeros((0, len(self.names.classes)))
         return self._result(self.names, no_scores, pl.Series([], dtype=pl.Int32))
 
-    def _result(
-        self,
-        names: Names,
-        scores: Array,
-        votes: pl.Series,
-        difficulty: Array | None = None,
-        gold: Array | None = None,
-    ) -> Result:
+    def _result(self, names: Names, scores: Array, votes: pl.Series, **about_items: Array | None) -> Result:
         """Return a result in memory of all workers and of the items with these names, scores and numbers of votes."""
-        return Result(
-            method=self.method,
-            names=names,
-            scores=scores,
-            scale=self.scale,
+        return self.fit.result(
+            names,
+            scores,
+            votes.to_numpy(),
             workers=self.workers,
-            convergence=self.convergence,
-            ranking=best_two(scores, TIE),
-            votes=votes.to_numpy(),
-            density=self.fit.density,
             worker_votes=self.answer_counts.votes[self._numbering.worker_places],
             agreement=self.agreement,
             measure_quality=lambda _: self.quality,
-            difficulty=difficulty,
-            gold=gold,
-            gold_check=self.gold_check,
-            known=Known(recalibration=self.recalibration),
+            **about_items,
         )
 
     def __repr__(self) -> str:

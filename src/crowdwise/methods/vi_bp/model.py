@@ -57,7 +57,7 @@ def judge_labels(worker_starts: Array, right: Array, said: Array, prior: Array, 
         chance = [np.where(real[side], right[np.where(real[side], places[side], 0)], 0.0) for side in (0, 1)]
         counts = sizes[workers, 0], sizes[workers, 1]
         if two_coins:
-            says = _two_coins(*chance, *counts, gammas, prior)
+            says = _two_coins(chance[0], chance[1], *counts, gammas, prior)
         else:
             says = [_one_coin(chance[0], counts[0], gammas, prior)]
         for side, message in enumerate(says):

@@ -6,10 +6,11 @@ from typing import Any
 import numpy as np
 
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
-from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import weight_sums, winners
+from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
 from crowdwise.compat.crowdkit.aggregation.utils import add_skills_to_data
 from crowdwise.compat.crowdkit.answers import Answers, complete_rows
 from crowdwise.data.votes import shares
+from crowdwise.families.weighted_votes.model import weight_sums
 from crowdwise.methods import mmsr
 
 
