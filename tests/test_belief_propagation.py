@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import betaln
 
-from crowdwise.methods.vi_bp.model import judge_labels
+from crowdwise.methods.vi_bp import judge_labels
 from crowdwise.numerics import Array
 
 PRIOR = np.array([2.0, 1.0])

@@ -56,7 +56,7 @@ class CATD(VotingMethod):
         return cls(smoothing=1e-9, tolerance=0.0)
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """The chi-squared quantile divided by the number of errors; the weights are scaled to add up to one."""
+        """M step: the chi-squared quantile divided by the number of errors; the weights are scaled to add up to one."""
         from scipy import special  # imported here because it is slow to import
 
         quantile = 2 * special.gammaincinv(counts.given / 2, (1 - self.level) / 2)

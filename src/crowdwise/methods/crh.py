@@ -57,7 +57,7 @@ class CRH(VotingMethod):
         return cls(per_label=False, tolerance=0.0, max_iterations=10)
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """The negative logarithm of the error rate relative to the highest.
+        """M step: the negative logarithm of the error rate relative to the highest.
 
         Small constants, as in the released code, keep the logarithm finite and the worst worker's weight above zero.
         """

@@ -5,7 +5,7 @@ $$ z_i \sim Cat(\pi), \; P(y_{ij} = k \mid z_i = k) = a_{jk} \sim Beta(A_k, B_k)
 Here z_i is the true class of item i, pi how common the classes are, y_ij the class that worker j said, and a_jk how
 often the worker is right when class k is true. The counts A_k and B_k of the prior, and what is said when a label is
 wrong, G_k, are the same for all workers and learned from the labels (empirical Bayes). So a worker has more numbers
-than a single accuracy, and fewer than a confusion matrix.
+than a single accuracy, and fewer than a confusion matrix. The E step is that of all methods with confusion matrices.
 """
 
 from dataclasses import dataclass, replace
@@ -115,10 +115,8 @@ class Hierarchical(ConfusionMethod):
 def learned_rows(rows: Array, prior: Array, steps: int = 3) -> Array:
     """The Dirichlet prior of the rows of each true class, after some of Minka's fixed-point steps.
 
-    Args:
-        rows: (workers, true class, cells), the counts of every worker.
-        prior: (true class, cells), the counts of the prior before these steps.
-        steps: How many steps to take.
+    `rows` (workers, true class, cells) are the counts of every worker, `prior` (true class, cells) those of the prior
+    before these steps.
     """
     from scipy import special  # imported here because it is slow to import
 

@@ -134,12 +134,7 @@ def _propagate(labels: Labels, prior: Array, class_prior: Array) -> Steps:
     """Pass messages between labels and matrices, and yield a step after each iteration, without end.
 
     The matrices and class probabilities that are returned as learned include all labels, while each item was scored
-    without its own.
-
-    Args:
-        labels: All labels; there is a message for each label and each class.
-        prior: (true class, said class), the counts of every worker before any label.
-        class_prior: (classes), the counts of the classes before any label.
+    without its own. `prior` (true class, said class) and `class_prior` (classes) are the counts before any label.
     """
     n_classes = labels.n_classes
     messages = np.zeros((labels.n_labels, n_classes))
@@ -186,17 +181,11 @@ def _sweep_messages(
 ) -> None:
     """Score each item with counts from which its own messages are taken away (E step), then update its messages.
 
-    Args:
-        labels: The labels of these items.
-        cells: (workers, said class, true class), the counts of what workers said, including the prior.
-        totals: (workers, true class), their sums over the said classes.
-        classes: (classes), the counts of the items' classes.
-        messages: (labels, true class), what each label has added to `cells`; overwritten.
-        item_messages: (items, classes), what each item has added to `classes`; overwritten.
-        scores: (items, classes), overwritten.
-        changes: (classes), raised to the largest change of a score.
-        new_cells: The new messages are added to it (M step); as `cells`.
-        new_classes: The new messages of items are added to it; as `classes`.
+    `cells` (workers, said class, true class) counts what workers said, including the prior; `totals` (workers, true
+    class) are the sums over the said classes; `classes` (classes) counts the items. Overwrites `messages` (labels, true
+    class), what each label has added to `cells`, and `item_messages` (items, classes), what each item has added to
+    `classes`. Overwrites `scores`, and raises `changes` (classes) to the largest change of a score. The new messages
+    are added to `new_cells` and `new_classes` (M step).
     """
     n_classes, items = labels.n_classes, labels.item_of
     said = labels.workers * np.int64(n_classes) + labels.labels

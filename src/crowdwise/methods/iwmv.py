@@ -49,5 +49,5 @@ class IterativeWeightedMajorityVote(VotingMethod):
     scale: ClassVar[Scale] = "margin"
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """Zero for agreement as by guessing, above zero for more, and below zero for less."""
+        """M step: zero for agreement as by guessing, above zero for more, and below zero for less."""
         return n_classes * share - 1

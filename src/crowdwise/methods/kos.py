@@ -110,10 +110,7 @@ class KOS(InMemoryMethod):
 def _margins(labels: Labels, from_workers: Array, worker_sums: Array) -> tuple[Array, Reliabilities]:
     """The scores that follow from the last messages, and how reliable the workers are.
 
-    Args:
-        labels: All labels.
-        from_workers: The message from worker to item along every label.
-        worker_sums: For every worker, the sum of the messages from its items.
+    `from_workers` (labels) are the messages from worker to item, `worker_sums` (workers) the sums of those to workers.
     """
     votes = 2.0 * labels.labels - 1
     items = labels.item_of

@@ -101,9 +101,7 @@ def competences(knowing: Array, spamming: Array) -> Competences:
 def known_and_spammed(cells: Array, workers: Competences) -> tuple[Array, Array]:
     """How many labels of every class each worker is expected to have known, and to have spammed.
 
-    Args:
-        cells: (workers, true class, said class), the counts of a sweep; see `by_true_class`.
-        workers: The competences of the sweep.
+    `cells` (workers, true class, said class) are the counts of a sweep with these competences; see `by_true_class`.
     """
     right = np.diagonal(cells, axis1=1, axis2=2)
     knew = right * workers.knowing[:, None] / (workers.knowing[:, None] + workers.spamming)

@@ -39,16 +39,10 @@ class Wawa(VotingMethod):
         "https://crowd-kit.readthedocs.io/en/latest/classification/",
     )
 
-    @property
-    def tolerance(self) -> float:  # type: ignore[override]  # in other methods it is a parameter
-        """Infinite: whatever the scores change by, the method ends after one weighted vote, and is converged."""
-        return float("inf")
-
-    @property
-    def max_iterations(self) -> int:  # type: ignore[override]  # in other methods it is a parameter
-        """One: there is one weighted vote."""
-        return 1
+    # There is one weighted vote, and whatever it changes, the method has converged then.
+    tolerance: ClassVar[float] = float("inf")  # type: ignore[misc]  # no parameter here
+    max_iterations: ClassVar[int] = 1  # type: ignore[misc]
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """The share of a worker's votes that agree with the majority."""
+        """M step: the share of a worker's votes that agree with the majority."""
         return share

@@ -51,6 +51,6 @@ class ZeroBasedSkill(VotingMethod):
     max_iterations: int = most_iterations(100)
 
     def weights(self, share: Array, counts: VoteCounts, previous: VoteWeights | None, n_classes: int) -> Array:
-        """Weights a step closer to the workers' agreement; they start at what guessing would give."""
+        """M step: weights a step closer to the workers' agreement; they start at what guessing would give."""
         before = np.full(len(share), 1 / n_classes) if previous is None else previous.weight
         return before + self.step * (share - before)

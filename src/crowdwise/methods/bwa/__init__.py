@@ -1,5 +1,3 @@
 """BWA: the truth is the weighted average of the votes, and good workers have more weight."""
 
-from .method import BWA
-
-__all__ = ["BWA"]
+from .method import BWA as BWA

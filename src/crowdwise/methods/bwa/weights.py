@@ -104,12 +104,7 @@ class Weights(Learned):
         return elementary.columns(self.weight, self.computed)
 
     def counted(self, counts: Errors) -> tuple[Array, Array, Array, Array]:
-        """What was counted for the classes that have not converged.
-
-        Returns:
-            The numbers of these classes; their errors (workers, these classes); the sum of the scores of each; and the
-            sum of the squares of its scores.
-        """
+        """The classes that have not converged, their errors (workers, these), and sums of their scores and squares."""
         classes = np.flatnonzero(self.running)
         these = slice(1 if self.mirrored else len(classes))  # without those that are repeated
         errors, (total, squares) = counts.errors[:, these], counts.sums[:, these]

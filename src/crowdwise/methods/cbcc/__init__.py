@@ -1,5 +1,3 @@
 """CBCC: workers belong to communities, whose members have similar confusion matrices."""
 
-from .method import CBCC
-
-__all__ = ["CBCC"]
+from .method import CBCC as CBCC

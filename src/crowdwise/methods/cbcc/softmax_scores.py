@@ -100,10 +100,7 @@ def expected_log(mean: Array, variance: Array) -> Array:
 def softmax_message(mean: Array, variance: Array, said: Array) -> tuple[Array, Array]:
     """What labels tell about the scores: a matrix of precisions for every row, and that matrix times the means.
 
-    Args:
-        mean: The means of the scores so far.
-        variance: The variances of the scores so far.
-        said: How often each class was said.
+    `mean` and `variance` are those of the scores so far, `said` is how often each class was said.
     """
     a = tilt(mean, variance)
     total = said.sum(axis=-1, keepdims=True)
@@ -119,13 +116,6 @@ def score_posterior(mean: Array, variance: Array, said: Array, centre: Array, pr
     Before any label, the scores are normally distributed around `centre` with this precision. `softmax_message` says
     what the labels add. For n labels, its matrix is a diagonal d minus n (b a' + a b') with b = a^2, so that only two
     unknowns are solved for and no matrix is inverted (the Woodbury identity).
-
-    Args:
-        mean: The means of the scores so far.
-        variance: The variances of the scores so far.
-        said: How often each class was said.
-        centre: The means of the scores before any label.
-        precision: The precision of each score before any label.
     """
     a = tilt(mean, variance)
     b = a**2
@@ -146,10 +136,8 @@ def score_posterior(mean: Array, variance: Array, said: Array, centre: Array, pr
 def score_prior(said: Array) -> tuple[Array, Array]:
     """The means and the precision matrix of the scores of one row before any label.
 
-    Args:
-        said: The prior knowledge, as counts of how often each class was said.
-
-    Before these counts, the scores are normal with an unknown mean, N(0, I), and an unknown precision, Wishart(1, I).
+    `said` is the prior knowledge, as counts of how often each class was said. Before these counts, the scores are
+    normal with an unknown mean, N(0, I), and an unknown precision, Wishart(1, I).
     """
     size = len(said)
     mean, centre = np.zeros(size), np.zeros(size)

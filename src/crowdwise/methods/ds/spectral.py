@@ -175,9 +175,7 @@ def _eigenvectors(tensor: Array) -> list[tuple[float, Array]]:
 def _aligned(columns: Array, classes: Array) -> _Group:
     """Return a group whose true classes are in the order of the said ones: workers are mostly right.
 
-    Args:
-        columns: (said class, true class), in any order of the true classes, not quite probabilities.
-        classes: (true class), how common each is.
+    The columns (said class, true class) are in any order of the true classes, and not quite probabilities.
     """
     from scipy.optimize import linear_sum_assignment  # imported here because it is slow to import
 

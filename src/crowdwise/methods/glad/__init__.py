@@ -1,5 +1,3 @@
 """GLAD: workers differ in ability, and items differ in difficulty."""
 
-from .method import GLAD
-
-__all__ = ["GLAD"]
+from .method import GLAD as GLAD

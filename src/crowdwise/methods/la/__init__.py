@@ -1,5 +1,3 @@
 """LA, lightweight aggregation: items are decided one by one, by how often workers were right so far."""
 
-from .method import LightweightAggregation
-
-__all__ = ["LightweightAggregation"]
+from .method import LightweightAggregation as LightweightAggregation

@@ -43,7 +43,7 @@ class NumericCATD(NumericMethod):
     max_iterations: int = most_iterations(500)
 
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
-        """The chi-squared quantile divided by the sum of squared errors, in units of the mean precision."""
+        """M step: the chi-squared quantile divided by the sum of squared errors, in units of the mean precision."""
         from scipy import special  # imported here because it is slow to import
 
         answers, squares = counts.errors[:, 0], counts.errors[:, 2]

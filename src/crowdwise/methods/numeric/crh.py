@@ -52,7 +52,7 @@ class NumericCRH(NumericMethod):
     max_iterations: int = most_iterations(100)
 
     def evaluate(self, labels: Labels, scores: Array, workers: NumericWorkers, counts: NumericCounts) -> None:
-        """Compute the weighted medians or means of these items, and the losses of the workers."""
+        """E step: compute the weighted medians or means of these items, and the losses of the workers."""
         arguments = sweep_arguments(scores, workers, counts)
         if self.loss == "absolute":
             sweep_medians(labels, counts.losses, True, *arguments)
@@ -60,7 +60,7 @@ class NumericCRH(NumericMethod):
             sweep_means(labels, counts.losses, *arguments)
 
     def weights(self, counts: NumericCounts, variance: Array, typical: float) -> Array:
-        """The negative logarithm of the loss relative to the highest.
+        """M step: the negative logarithm of the loss relative to the highest.
 
         Small constants keep it finite, and the worst worker's weight well above rounding errors.
         """

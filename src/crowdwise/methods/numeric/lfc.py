@@ -40,6 +40,6 @@ class NumericLFC(NumericMethod):
     max_iterations: int = most_iterations(500)
 
     def variances(self, counts: NumericCounts, squares: Array, typical: float) -> tuple[Array, float]:
-        """(workers), the mean squared error of every worker, at least a thousandth of the mean of all."""
+        """M step: (workers), the mean squared error of every worker, at least a thousandth of the mean of all."""
         answers = counts.errors[:, 0]
         return np.maximum(squares / np.maximum(answers, 1), 1e-3 * typical), typical

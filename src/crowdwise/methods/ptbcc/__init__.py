@@ -1,5 +1,3 @@
 """PTBCC: each label comes from one of two prototypes that all workers share, a good and a contrary one."""
 
-from .method import PTBCC
-
-__all__ = ["PTBCC"]
+from .method import PTBCC as PTBCC

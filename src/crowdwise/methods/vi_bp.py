@@ -1,4 +1,12 @@
-"""Belief propagation for two classes: what a worker says about each of its items, given what is believed of the others.
+r"""Belief propagation: for two classes; items and workers tell each other what they believe, each without the other.
+
+$$ x_{i \to j} = \sum_{j' \ne j} m_{j' \to i}, \quad
+   m_{j \to i} = \log \frac{E[P(y_{ij} \mid z_i = 1, q_j)]}{E[P(y_{ij} \mid z_i = 0, q_j)]} $$
+
+The model is that of `vi_mf`. The message x from an item to a worker is the logarithm of the odds of its classes by the
+labels of the other workers. The message m from a worker to an item is what the worker's label says, where how often the
+worker is right (q_j) is averaged over its prior and over the other items of the worker, whose classes are as probable
+as their messages say. KOS and majority vote are belief propagation with other priors.
 
 A worker's labels on n items have a probability that depends only on how many of them are right, because how often the
 worker is right is integrated out. So the message to an item is a sum over these numbers of right labels among the other
@@ -15,12 +23,27 @@ have a label that is certainly wrong, which changes no sum.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from ...numerics import Array
+from ..data.labels import Labels
+from ..families.confusion_matrices.base import right_and_wrong
+from ..fitting.in_memory import InMemoryMethod
+from ..fitting.iterations import Step, Steps
+from ..fitting.limits import Limits
+from ..fitting.method import Reference
+from ..fitting.parameters import most_iterations, parameter, settled_within
+from ..numerics import Array
+from ..results.learned import Learned, PerWorker, Trust, share_right
+from .vi_mf import COINS, PAPER, PRIOR_RIGHT, PRIOR_WRONG, rates
 
+# What a label says at first, as a logarithm of odds: its worker is right two times of three.
+_FIRST_MESSAGE: Final = float(np.log(2.0))
+# Beliefs beyond these odds, as logarithms, are certain.
+_CERTAIN: Final = 600.0
 # Numbers of right labels that are less probable than this are left out of sums. They are multiplied by no more than the
 # exponential of `_LARGEST_LOGARITHM`, so that less than 1e-16 of a sum is left out.
 _NEGLIGIBLE: Final = 1e-60
@@ -33,15 +56,108 @@ _SHORT: Final = 16
 _AT_ONCE: Final = 1 << 16
 
 
-def judge_labels(worker_starts: Array, right: Array, said: Array, prior: Array, two_coins: bool) -> Array:
-    """(labels), how much more probable each label is if it is right than if it is wrong, as a logarithm.
+@dataclass(frozen=True, eq=False)
+class Rates(Learned):
+    """How often the workers are right.
 
-    Args:
-        worker_starts: Where the labels of each worker begin; those of one worker that name class 0 come first.
-        right: (labels), how probable each is to be right, by the other labels of its item.
-        said: (labels), the class that each names.
-        prior: How many right and wrong labels the prior counts.
-        two_coins: Whether a worker has an ability for each class.
+    Attributes:
+        matrices: (workers, true class, said class), the probability of what a worker says.
+    """
+
+    matrices: PerWorker
+
+    @property
+    def confusion(self) -> Array:
+        """(workers, true class, said class), the probability of what a worker says."""
+        return self.matrices
+
+    def trust(self) -> Trust:
+        """A worker is trusted by how often it is right, as the mean over the true classes."""
+        return share_right(self.matrices)
+
+
+@dataclass(frozen=True)
+class BeliefPropagation(InMemoryMethod):
+    """For two classes: belief propagation between items and workers, with a Beta prior on how often workers are right.
+
+    Use it with two classes, where workers have few labels each on random items. It keeps a message for every label, so
+    it needs all labels in memory, and the time grows faster than the labels where one worker has many thousands. Where
+    one class is rare, a method that learns how common classes are, such as `ibcc` or `ds`, is better.
+
+    >>> import crowdwise as cw
+    >>> crowd = cw.simulate(200, 10, classes=2, seed=1)
+    >>> cw.accuracy(BeliefPropagation().fit(crowd.labels), crowd.truth) > 0.85
+    True
+    """
+
+    key: ClassVar[str] = "vi_bp"
+    summary: ClassVar[str] = (
+        "Belief propagation (VI-BP): for two classes; a label counts by what its worker's labels on other items say."
+    )
+    paper: ClassVar[Reference] = PAPER
+
+    coins: Literal["two", "one"] = parameter("two", COINS)
+    prior_right: float = parameter(2.0, PRIOR_RIGHT, above=0)
+    prior_wrong: float = parameter(1.0, PRIOR_WRONG, above=0)
+    tolerance: float = settled_within(1e-3)
+    max_iterations: int = most_iterations(100)
+
+    def limits(self) -> Limits:
+        """It is for two classes and takes no gold."""
+        return replace(
+            super().limits(),
+            most_classes=2,
+            no_gold="because its messages have no place for a class that is known",
+            unexplained="a worker's vote weighs differently on every item, and those messages are not kept",
+        )
+
+    def iterate(self, labels: Labels) -> Steps:
+        """In every iteration, messages from items to workers (E step), then from workers to items (M step)."""
+        items, given = labels.item_of, np.bincount(labels.workers, minlength=labels.n_workers)
+        order = np.lexsort((labels.labels, labels.workers))
+        worker_starts = np.concatenate([[0], np.cumsum(given)])
+        prior = np.array([self.prior_right, self.prior_wrong])
+        said = labels.labels[order]
+        sign = np.where(said == 1, 1.0, -1.0)
+        messages = np.where(labels.labels == 1, _FIRST_MESSAGE, -_FIRST_MESSAGE)
+        odds = _sums(labels, messages)
+        while True:
+            right = _chance(sign * (odds[items] - messages)[order])
+            messages[order] = sign * judge_labels(worker_starts, right, said, prior, self.coins == "two")
+            new_odds = _sums(labels, messages)
+            change = float(np.abs(_chance(new_odds) - _chance(odds)).max())
+            odds = new_odds
+            yield Step(change, partial(self._finish, labels, odds))
+
+    def _finish(self, labels: Labels, odds: Array) -> tuple[Array, Rates]:
+        """The probabilities of the classes, and how often workers are right by them."""
+        scores = np.stack([_chance(-odds), _chance(odds)], axis=1)[:, : labels.n_classes]
+        if labels.n_classes == 1:
+            scores = np.ones_like(scores)
+        counts = np.zeros((labels.n_workers, labels.n_classes, labels.n_classes))
+        cells = labels.workers * np.int64(labels.n_classes) + labels.labels
+        for k in range(labels.n_classes):
+            said = np.bincount(cells, scores[labels.item_of, k], labels.n_workers * labels.n_classes)
+            counts[:, k] = said.reshape(labels.n_workers, labels.n_classes)
+        right, wrong = right_and_wrong(counts, self.coins == "one")
+        return scores, Rates(rates(right + self.prior_right, wrong + self.prior_wrong))
+
+
+def _sums(labels: Labels, messages: Array) -> Array:
+    """(items), the sum of the messages to every item."""
+    return np.bincount(labels.item_of, messages, minlength=labels.n_items)
+
+
+def _chance(odds: Array) -> Array:
+    """The probabilities of these logarithms of odds."""
+    return np.asarray(1 / (1 + np.exp(-np.clip(odds, -_CERTAIN, _CERTAIN))))
+
+
+def judge_labels(worker_starts: Array, right: Array, said: Array, prior: Array, two_coins: bool) -> Array:
+    """M step: (labels), how much more probable each label is if it is right than if it is wrong, as a logarithm.
+
+    Labels are sorted by worker, and those of one worker by the class `said`. `right` (labels) is how probable each is
+    to be right, by the other labels of its item. `prior` is how many right and wrong labels the prior counts.
     """
     from scipy import special  # imported here because it is slow to import
 
@@ -100,14 +216,9 @@ def _one_coin(right: Array, n: Array, gammas: Array, prior: Array) -> Array:
 def _two_coins(first: Array, second: Array, a: Array, b: Array, gammas: Array, prior: Array) -> list[Array]:
     """The same for workers with two abilities: u where class 0 is true and v where class 1 is.
 
-    Args:
-        first: (workers, labels), how probable the labels that name class 0 are to be right.
-        second: (workers, labels), how probable those that name class 1 are to be right.
-        a: (workers), how many labels name class 0.
-        b: (workers), how many name class 1.
-        gammas: (3, n), the logarithms of the gamma function at the counts of the prior plus 0, 1, 2 and so on: of
-            right, of wrong, of all labels.
-        prior: How many right and wrong labels the prior counts.
+    `first` and `second` (workers, labels) are how probable the labels that name class 0 and class 1 are to be right;
+    `a` and `b` (workers) are how many there are. `gammas` (3, n) is the log gamma function at the counts of the prior
+    plus 0, 1, 2 and so on: of right, of wrong, of all labels.
     """
     u = v = np.full(len(a), 0.5)
     tilted = _tilted(first, u, 1 - v), _tilted(second, v, 1 - u)
@@ -167,9 +278,7 @@ def _count(right: Array) -> list[Array]:
 def _expect(values: Array, levels: list[Array]) -> Array:
     """(workers, labels, 2), what is expected over all other labels, if a label is wrong and if it is right.
 
-    Args:
-        values: (workers, labels + 1), the value of every number of right labels among all.
-        levels: The trees.
+    `values` (workers, labels + 1) is the value of every number of right labels among all.
     """
     up = values[:, None]
     for level in levels[-2::-1]:
