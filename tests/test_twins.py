@@ -257,22 +257,41 @@ def matrices(labels: cw.Labels, known: bool) -> adjudicator_model.Parameters:
     return pad(chance), np.expm1(STRENGTHS), prior, pad(ratio)
 
 
+def compare_sweeps(labels: cw.Labels, weights: Array, parameters: tuple[Array, ...]) -> None:
+    """Compare the E steps of the adjudicator for few classes, from scores that are all alike."""
+    n_workers, n_classes = labels.n_workers, labels.n_classes
+    scores, pulls = np.full((labels.n_items, n_classes), 1 / n_classes), np.zeros((3, n_classes, n_classes))
+    counts = np.zeros((n_workers, n_classes, n_classes)), pad(np.zeros((n_workers, *pulls.shape)))
+    given = weights, parameters, scores, np.zeros(n_classes), *counts, np.zeros(n_classes), pad(pulls), np.zeros(9)
+    both(adjudicator_model.sweep_pulls, few_classes_kernel.sweep_pulls, labels, *given)
+
+
 @pytest.mark.skipif(WITHOUT_JIT, reason="vector registers need compiled code")
 @pytest.mark.parametrize(("weighted", "known"), [(False, False), (True, False), (False, True)])
-@pytest.mark.parametrize("classes", [1, 2, 5])
+@pytest.mark.parametrize("classes", [1, 2, 5, 9])
 def test_adjudicator_e_step(classes: int, weighted: bool, known: bool) -> None:
     labels = varied_crowd(classes)
-    weights, parameters, n_workers = weights_of(labels, weighted), matrices(labels, known), labels.n_workers
-    scores, pulls = np.full((labels.n_items, classes), 1 / classes), np.zeros((3, classes, classes))
-    counts = np.zeros((n_workers, classes, classes)), pad(np.zeros((n_workers, *pulls.shape)))
-    sums = (*counts, np.zeros(classes), pad(pulls), np.zeros(9))
-    model, kernel = adjudicator_model, few_classes_kernel
-    both(model.sweep_pulls, kernel.sweep_pulls, labels, weights, parameters, scores, np.zeros(classes), *sums)
-    unknown = tuple(np.zeros((0, *one.shape[1:])) for one in parameters)
-    both(model.sweep_pulls, kernel.sweep_pulls, labels, weights, unknown, scores, np.zeros(classes), *sums)
+    weights, parameters = weights_of(labels, weighted), matrices(labels, known)
+    compare_sweeps(labels, weights, parameters)
+    compare_sweeps(labels, weights, tuple(np.zeros((0, *one.shape[1:])) for one in parameters))
     answer = np.random.default_rng(6).dirichlet(np.ones(classes), classes + parameters[3].size)
-    answers = answer[:classes], answer[classes:], np.zeros_like(scores), np.zeros(labels.n_items)
-    both(model.answer_items, kernel.answer_items, labels, weights, parameters, *answers)
+    answers = answer[:classes], answer[classes:], np.zeros((labels.n_items, classes)), np.zeros(labels.n_items)
+    both(adjudicator_model.answer_items, few_classes_kernel.answer_items, labels, weights, parameters, *answers)
+
+
+@pytest.mark.skipif(WITHOUT_JIT, reason="vector registers need compiled code")
+@pytest.mark.parametrize(("sure", "named"), [(13.8, (54, 60)), (34.0, (22, 24))])
+def test_adjudicator_e_step_where_products_are_below_the_smallest_number(sure: float, named: tuple[int, int]) -> None:
+    said = np.repeat([0, 1], named)
+    labels = cw.Labels.from_arrays(np.zeros_like(said), np.zeros_like(said), said, duplicates="all")
+    parameters = pad(softmax(sure * np.eye(2))[None]), *matrices(labels, False)[1:]
+    compare_sweeps(labels, np.zeros(0), parameters)
+
+
+@pytest.mark.skipif(WITHOUT_JIT, reason="vector registers need compiled code")
+def test_adjudicator_e_step_with_tables_that_are_fetched_ahead() -> None:
+    labels = cw.Labels.from_arrays(np.arange(30_000) // 5, np.arange(30_000), np.arange(30_000) % 7 % 3)
+    compare_sweeps(labels, weights_of(labels, True), matrices(labels, False))
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -15,15 +15,7 @@ import numpy as np
 from ...fitting.engines.base import Engine
 from ...numerics import Array
 from .outside import OutsideCounts, count_outside, explained_by_outsiders
-from .pairs import (
-    ERRORS_BELOW,
-    PairCounts,
-    above_diagonal,
-    common_truth,
-    correlations,
-    count_pairs,
-    residuals,
-)
+from .pairs import ERRORS_BELOW, PairCounts, above_diagonal, common_truth, correlations, count_pairs, residuals
 
 # The residual correlation of workers who have fewer items in common than this counts as 0.
 LEAST_COMPARED: Final = 10
@@ -72,9 +64,7 @@ class WorkerBlocks:
 def find_blocks(counts: PairCounts) -> WorkerBlocks:
     """Find the blocks of workers who agree with each other more often than one common truth explains.
 
-    Args:
-        counts: The comparisons on all items. Ties depend on the order of workers, so they should be in the order of
-            their numbers; see data/numbering.py.
+    Ties depend on the order of workers, so they should be in the order of their numbers; see data/numbering.py.
     """
     correlation, compared = correlations(counts)
     common = common_truth(correlation, compared)
@@ -87,12 +77,7 @@ def find_blocks(counts: PairCounts) -> WorkerBlocks:
 
 
 def confirm_blocks(blocks: WorkerBlocks, outside: OutsideCounts) -> WorkerBlocks:
-    """Return the blocks without those whose members may agree so often because of the items that they share.
-
-    Args:
-        blocks: The blocks.
-        outside: How workers outside of them agree on these items; see outside.py.
-    """
+    """Return the blocks without those whose members may agree so often because of the items that they share."""
     confirmed, weights = [], blocks.weights.copy()
     for members, explained_here in zip(blocks.members, explained_by_outsiders(outside), strict=True):
         pairs = np.ix_(members, members)

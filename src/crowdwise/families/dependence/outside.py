@@ -42,12 +42,7 @@ class OutsideCounts(NamedTuple):
 
 
 def count_outside(labels: Labels, blocks: Sequence[Array]) -> OutsideCounts:
-    """Compare members of blocks with workers outside on these items, which may be a part of a crowd.
-
-    Args:
-        labels: The labels of these items.
-        blocks: The blocks, each as the codes of its workers.
-    """
+    """Compare members of blocks with workers outside on these items, which may be a part of a crowd."""
     block_of = np.full(labels.n_workers, -1)
     for number, members in enumerate(blocks):
         block_of[members] = number

@@ -63,17 +63,11 @@ _ROWS: Final = 64
 
 
 class PairCounts(NamedTuple):
-    """What any two workers said about the same items; the counts of disjoint sets of items can be added.
+    """What any two workers said about the same items; the counts of disjoint sets of items can be added."""
 
-    Attributes:
-        shared: (workers, workers, classes), `shared[j, k, a]` is in how many comparisons of j and k worker j says a.
-        agreed: (workers, workers), in how many comparisons both say the same.
-        given: (workers, classes), how many votes of the worker name the class.
-    """
-
-    shared: Array
-    agreed: Array
-    given: Array
+    shared: Array  # (workers, workers, classes), `[j, k, a]` is in how many comparisons of j and k worker j says a
+    agreed: Array  # (workers, workers), in how many comparisons both say the same
+    given: Array  # (workers, classes), how many votes of the worker name the class
 
     @property
     def compared(self) -> Array:
@@ -126,15 +120,7 @@ def compare_workers(labels: Labels, n_workers: int, n_classes: int) -> tuple[Arr
 
 
 def cross_tabulate(labels: Labels, members: Array) -> Array:
-    """Count which two classes any two of some workers say about the same items.
-
-    Args:
-        labels: The labels.
-        members: The codes of these workers.
-
-    Returns:
-        (members, members, classes, classes), `[j, k, b, a]` is in how many comparisons j says b and k says a.
-    """
+    """(members, members, classes, classes), `[j, k, b, a]` is in how many comparisons j says b and k says a."""
     place_of = np.full(labels.n_workers, -1)
     place_of[members] = np.arange(len(members))
     place = place_of[labels.workers]
@@ -151,15 +137,10 @@ def cross_tabulate(labels: Labels, members: Array) -> Array:
 
 
 def pairs_of_votes(item_starts: Array, item: Array) -> Iterator[tuple[Array, Array]]:
-    """Pair votes with all votes on the same item, with themselves too. Many pairs come in several pieces.
+    """Pair votes, given the item of each, with all votes on the same item, with themselves too.
 
-    Args:
-        item_starts: Where the votes of every item begin, and where the last ones end.
-        item: (votes), the item of every vote to pair.
-
-    Yields:
-        Two arrays (pairs): the number of the one vote in `item`, and the position of the other among all votes. All
-        pairs of one vote are in the same piece.
+    Yields two arrays (pairs), in pieces: the number of the one vote in `item`, and the position of the other among all
+    votes. All pairs of one vote are in the same piece.
     """
     sizes = item_starts[item + 1] - item_starts[item]
     starts = np.concatenate([[0], np.cumsum(sizes)])  # of the pairs of every vote

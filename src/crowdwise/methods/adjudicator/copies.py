@@ -144,11 +144,7 @@ def count_exact_copies_once(
 ) -> Copies:
     """Count exact copies together as one. They are not looked for if that would take long.
 
-    Args:
-        engine: The engine, which has the labels.
-        given: (workers), how many labels each worker gave.
-        comparisons: How many pairs of labels there are on the same items.
-        counted: The comparisons, if they are counted already.
+    `given` (workers) is how many labels each gave; `comparisons` is how many pairs of labels are on the same items.
     """
     everybody, n_workers = Copies.none(len(given)), len(given)
     # Only workers with many labels can be found to be exact copies, and comparing these alone is quicker.

@@ -48,13 +48,7 @@ Block = frozenset[int]
 
 
 class Suspects(NamedTuple):
-    """Which pairs of workers agree suspiciously often.
-
-    Attributes:
-        pairs: (workers, workers), whether the pair is suspicious.
-        correlation: (workers, workers), c.
-        compared: (workers, workers), n.
-    """
+    """Three arrays (workers, workers): which pairs are suspicious, c and n."""
 
     pairs: Array
     correlation: Array
@@ -137,12 +131,9 @@ def _components(linked: Array) -> list[Array]:
 
 @dataclass(frozen=True, eq=False)
 class _Explanation:
-    """A reading of the votes that are left, with the probability of those that were left out.
+    """A reading of the votes that are left, and the log probability of all votes, also of those that are left out.
 
-    Attributes:
-        reading: The reading.
-        evidence: The logarithm of the probability of all votes.
-        nats: For every block of followers and their leader, how much higher the evidence is than with independent ones.
+    `nats` is for every leader with its followers how much higher the evidence is than with independent workers.
     """
 
     reading: Reading
@@ -156,16 +147,7 @@ class _Explanation:
 
 @dataclass(frozen=True, eq=False)
 class Search:
-    """The search for followers: what it needs to know, and its steps.
-
-    Attributes:
-        method: The adjudicator.
-        engine: The engine.
-        suspects: Which pairs agree suspiciously often.
-        joint: What any two suspects said about the same items.
-        progress: Called after each iteration.
-        most_blocks: How many blocks are tried in a round.
-    """
+    """The steps of the search for followers; `joint` is what any two suspects said about the same items."""
 
     method: Any
     engine: Engine

@@ -13,7 +13,7 @@ limits come last: no part of the pool counts as less than 1e-6, and no class has
 
 import math
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -26,32 +26,23 @@ from .structure import ItemTypes, StructuredWorkers
 # The points and weights of Gauss and Legendre for a mean from 0 to 1.
 _POWERS: Final = tuple(part / 2 for part in (np.polynomial.legendre.leggauss(20) + np.array([[1.0], [0.0]])))
 
-_Rescore = Callable[[Array], Array]
 
+def explain(method: Any, one: Labels, workers: StructuredWorkers, rescore: Callable[[Array], Array]) -> Contributions:
+    """Return what the labels of one item add to the logarithms of its latent classes, or of the pool.
 
-def explain_latent(
-    one: Labels, workers: StructuredWorkers, power: float, scores: Array, rescore: _Rescore
-) -> Contributions:
-    """Return what the labels of an item add to the logarithms of its latent classes, times the power.
-
-    Args:
-        one: The labels of the item.
-        workers: What was learned of the workers.
-        power: The power of the method.
-        scores: (classes), the scores of the item.
-        rescore: Returns the scores if the rows named other classes.
+    `rescore` returns the scores (classes) of the item if its rows named other classes.
     """
-    total, evidence = _of_latent(one, workers.types(one))
-    return _contributions(one, power * total, power * evidence, scores, rescore)
-
-
-def explain_pool(
-    one: Labels, workers: StructuredWorkers, power: float, scores: Array, rescore: _Rescore
-) -> Contributions:
-    """Return what the labels of an item add to the logarithms of the pool; the arguments are as above."""
-    if workers.lone:
+    if method.read_out == "latent":
+        total, evidence = _of_latent(one, workers.types(one))
+    elif workers.lone:
         total, evidence = _of_shares(one, workers, ALONE)
-        return _contributions(one, power * total, power * evidence, scores, rescore)
+    else:
+        total, evidence = _of_pool(one, workers)
+    return _contributions(one, method.power * total, method.power * evidence, rescore)
+
+
+def _of_pool(one: Labels, workers: StructuredWorkers) -> tuple[Array, Array]:
+    """Return (classes), the logarithms of the pool, and (rows, said class, class), what each row adds to them."""
     types, weights = workers.types(one), pool_weights("adjudicator")
     answers, by_answers = _of_answers(one, types)
     shares, by_shares = _of_shares(one, workers, 1.0)
@@ -61,20 +52,15 @@ def explain_pool(
     latent, by_latent = np.where(impossible, math.log(FLOOR), latent), np.where(impossible, 0.0, by_latent)
     gamma = weights.gamma / math.sqrt(workers.density)
     total = weights.alpha * (answers + shares) + gamma * latent
-    evidence = weights.alpha * (by_answers + by_shares) + gamma * by_latent
-    return _contributions(one, power * total, power * evidence, scores, rescore)
+    return total, weights.alpha * (by_answers + by_shares) + gamma * by_latent
 
 
-def _contributions(one: Labels, total: Array, evidence: Array, scores: Array, rescore: _Rescore) -> Contributions:
-    """Return contributions, given the logarithms that the votes lead to before any limit: (classes) `total`.
-
-    `evidence` (rows, said class, class) is what each row adds to these. The rest of them is the prior, and what `total`
-    and the logarithms of the scores differ by is the limits.
-    """
+def _contributions(one: Labels, total: Array, evidence: Array, rescore: Callable[[Array], Array]) -> Contributions:
+    """The prior is what rows do not add to `total`, and the limits are what this and log scores differ by."""
     total = total - np.logaddexp.reduce(total)
     prior = total - evidence[np.arange(len(one.labels)), one.labels].sum(axis=0)
     with np.errstate(divide="ignore"):
-        logarithms = np.log(scores)
+        logarithms = np.log(rescore(one.labels))
     # A score that is too small for a number says nothing of its logarithm; there is no limit then.
     known = np.isfinite(logarithms) & np.isfinite(total)
     limits = np.subtract(logarithms, total, out=np.zeros_like(total), where=known)
@@ -113,7 +99,7 @@ def _of_shares(one: Labels, workers: StructuredWorkers, imagined: float) -> tupl
 
 
 def _made(one: Labels, types: ItemTypes) -> Array:
-    """Return (types, 1), the logarithm of the probability of all labels of the item."""
+    """(types, 1), the logarithm of the probability of all labels of the item."""
     rows, said = np.arange(len(one.labels)), np.searchsorted(types.said_classes, one.labels)
     return np.asarray(types.log_said[:, rows, said].sum(axis=1)[:, None])
 

@@ -13,7 +13,7 @@ from ...numerics.twins import is_small
 from ...parallel import Sum, Threads, runs
 from ...results.learned import ClassAxes, PerWorker, Shared, Trust, share_right
 from . import model
-from .constants import CENTRE_PRECISION, FIRST_SHARES, FIRST_VARIANCE, SMALLEST_CHANCE, STRENGTHS
+from .constants import CENTRE_PRECISION, FIRST_SHARES, SMALLEST_CHANCE, STRENGTHS
 from .copies import Copies
 from .model import PartSums, Types, cut, next_classes, next_shares, next_variances, pad, padded, unpad
 from .structure import (
@@ -24,7 +24,7 @@ from .structure import (
     N_TOTALS,
     ItemTypes,
     StructuredWorkers,
-    density_of,
+    first_shared,
     only,
     spread,
     starting_spread,
@@ -191,36 +191,12 @@ def _sweep(labels: Labels, scores: Array, weights: Array, parameters: model.Para
 
 
 def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> FewClasses:
-    """Learn the workers from the first scores, with types as common as they are before any label.
-
-    Args:
-        counts: The counts of the first scores.
-        vote_classes: (classes), the sum of the vote shares over the items.
-        copies: Which workers count as less than one.
-    """
+    """Learn the workers from the first scores, with types as common as they are before any label."""
     n_workers, n_classes, _ = counts.confusion.shape
     right = float(np.trace(counts.confusion, axis1=1, axis2=2).sum())
-    density, lone = density_of(counts.totals)
     start = starting_spread(right, float(counts.confusion.sum()) - right, n_classes)
-    centre = start * np.eye(n_classes)
-    workers = FewClasses(
-        centre=centre,
-        variances=np.full(4, FIRST_VARIANCE),
-        class_shares=next_classes(counts.classes, vote_classes),
-        type_shares=FIRST_SHARES,
-        vote_classes=vote_classes,
-        exponents=copies.exponents,
-        block_of=copies.block_of,
-        follows=copies.follows,
-        followed=np.zeros((len(copies.follows), 2)),
-        copying=None,
-        kept=1.0,
-        objective=np.zeros(0),
-        density=density,
-        lone=lone,
-        logits=np.tile(centre, (n_workers, 1, 1)),
-        penalty=0.0,
-    )
+    shared = first_shared(counts, vote_classes, copies, start, n_parts=4)
+    workers = FewClasses(**shared, logits=np.tile(shared["centre"], (n_workers, 1, 1)), penalty=0.0)
     labels = counts.confusion.sum(axis=1)  # (workers, true classes)
     exposure = pull_shares(FIRST_SHARES, n_classes) * labels[:, None, :, None]
     counts = counts._replace(exposure=pad(exposure))
@@ -228,14 +204,7 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
 
 
 def _m_step(before: FewClasses, counts: PullCounts, start: float, steps: int) -> FewClasses:
-    """M step: move the logits by some Newton steps, and then the centre and the variances.
-
-    Args:
-        before: The workers so far.
-        counts: The counts of a sweep.
-        start: The multiple of the unit matrix that the centre is drawn to.
-        steps: The number of Newton steps.
-    """
+    """M step: move the logits by some Newton steps, then centre and variances; the centre is drawn to `start` I."""
     n_classes = len(before.centre)
     # The M step sees no labels. It counts them, over all parts, so that the crowd alone decides here, too.
     small = is_small(int(counts.totals[LABELS]), n_classes)

@@ -1,8 +1,4 @@
-"""Items that pull workers towards a class: score the items, and count what each worker said and felt.
-
-A pull has a strength, from a short list, and a class that it pulls towards. The type of an item is no pull, or one of
-these pulls. In arrays, (pairs) is one axis for the true class and the class that is pulled towards; see `pad` in
-model.py, which has the same in NumPy.
+"""The kernels of the E step and of answers; model.py has the formulas, and says what (pairs) is.
 
 A worker who says class a with probability p says it with (1 + gain) p / (1 + gain p) if the item pulls towards a, and
 any other class with its probability over 1 + gain p. So a label takes products, several of them in one register, and an

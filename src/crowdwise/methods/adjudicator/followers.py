@@ -51,14 +51,7 @@ def leave_out_followers(
 ) -> Reading:
     """Return a reading of the votes without those of workers who follow others; `plain` if nobody does.
 
-    Args:
-        method: The adjudicator.
-        engine: The engine.
-        plain: The reading of all votes.
-        counts: The comparisons of all workers.
-        progress: Called after each iteration.
-        rounds: The most rounds; followers are left out of the next round.
-        blocks: How many blocks are tried in a round, those who agree most first.
+    In a round, so many blocks are tried, those who agree most first; followers are left out of the next round.
     """
     suspects = find_suspects(counts)
     if not suspects.pairs.any():

@@ -19,15 +19,10 @@ _MOST_PAIRS: Final = 100
 
 
 class JointCounts(NamedTuple):
-    """What any two of some workers said about the same items.
+    """What any two of some workers said about the same items."""
 
-    Attributes:
-        members: The codes of these workers, in ascending order.
-        said: (members, members, classes, classes), as `cross_tabulate` counts them.
-    """
-
-    members: Array
-    said: Array
+    members: Array  # the codes of these workers, in ascending order
+    said: Array  # (members, members, classes, classes), as `cross_tabulate` counts them
 
     @classmethod
     def of(cls, engine: Engine, workers: Array) -> "JointCounts":

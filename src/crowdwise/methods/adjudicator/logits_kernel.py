@@ -1,12 +1,7 @@
-"""Workers whose confusion matrices are a shared centre plus ability, class-wise part, response style and the rest.
+"""The kernel of the M step; model.py has the formulas.
 
-The logits of worker j, x(k, a) for true class k and said class a, are
-
-    x(k, a) = centre(k, a) + [a = k] (ability + class_part(k)) + style(a) + rest(k, a)
-
-Each part has a Gaussian prior with mean zero and a variance of its own. One Newton step towards the most likely logits
-is exact linear algebra: given the parts that rows share, the rest of every row is solved for by itself, so that no
-matrix of a worker is larger than 2 K + 1, where K is the number of classes.
+Given the parts that rows share, the rest of every row is solved for by itself, so that no matrix of a worker is larger
+than 2 K + 1, where K is the number of classes.
 """
 
 import numpy as np
@@ -33,18 +28,7 @@ def step_logits(
     uncertain: Array,
     log_determinants: Array,
 ) -> None:
-    """Move the logits of the workers from `first` to `last` by one Newton step, and sum up what their parts say.
-
-    `confusion` (workers, said class, true class) and `exposure` (workers, strengths, pairs) are the counts of
-    `sweep_pulls`, `strengths` (strengths) is as there. `centre` is (true classes, said classes), `variances` (4) are
-    those of ability, class-wise part, style and rest.
-
-    Overwrites `logits` (workers, true class, said class). Adds to `rest_total` (true class, said class) the rests, to
-    the lower triangle of `information` (logits, logits) what their labels say about the centre, to `squares` (4) the
-    sums of squares of the parts, to `uncertain` (4) their posterior variances, and to `log_determinants` (1) how much
-    smaller their posterior is than their prior: log det(I + S H), where S is the prior covariance of the logits and H
-    the negative second derivatives of their log likelihood.
-    """
+    """M step of the workers from `first` to `last`: overwrite `logits`, and add to the last five arrays, `PartSums`."""
     n = centre.shape[0]
     n_parts = 2 * n + 1
     hessian, slope = np.empty((n, n, n)), np.empty((n, n))
@@ -144,11 +128,7 @@ def _row(
     hessian: Array,
     slope: Array,
 ) -> None:
-    """Write the slope and the negative second derivatives of the log likelihood of one row of a worker's logits.
-
-    With the probabilities p without a pull, a pull towards class l gives (p + d e_l) / z, where e_l is one for class l,
-    d = (e^strength - 1) p_l and z = 1 + d. So the sum over pulls is a diagonal matrix less a few products of vectors.
-    """
+    """Write g and H of one row of a worker's logits; see `derivatives` in model.py."""
     n = chance.size
     highest = logits[0]
     for a in range(1, n):

@@ -18,7 +18,7 @@ from ...numerics import Array
 from ...numerics.elementary import log_softmax, softmax
 from ...results.learned import PerWorker, Trust
 from . import many_model
-from .constants import CENTRE_PRECISION, FIRST_SHARES, FIRST_VARIANCE, LONGEST_MOVE, STRENGTHS
+from .constants import CENTRE_PRECISION, LONGEST_MOVE, STRENGTHS
 from .copies import Copies
 from .model import Types, cut, next_classes, next_shares, next_variances
 from .structure import (
@@ -30,7 +30,7 @@ from .structure import (
     SQUARED_LABELS,
     ItemTypes,
     StructuredWorkers,
-    density_of,
+    first_shared,
     only,
     spread,
     starting_spread,
@@ -65,38 +65,19 @@ class NamedCounts(NamedTuple):
     @classmethod
     def empty(cls, labels: Labels, first: bool) -> "NamedCounts":
         """Counts of no items; a first sweep counts only what the first workers need."""
-        per_worker = (0 if first else labels.n_workers, labels.n_classes)
-        pairs = (0 if first else labels.n_classes, labels.n_classes)
-        return cls(
-            right=np.zeros(per_worker),
-            curvature=np.zeros(per_worker),
-            mass=np.zeros(per_worker),
-            lifted=np.zeros(per_worker),
-            lifted_right=np.zeros(per_worker),
-            confusion=np.zeros(pairs),
-            lifted_confusion=np.zeros(pairs),
-            classes=np.zeros(labels.n_classes),
-            easy=np.zeros(len(STRENGTHS)),
-            traps=np.zeros(len(STRENGTHS)),
-            totals=np.zeros(N_TOTALS),
-            said=np.zeros((labels.n_workers, labels.n_classes)),
-            agreed=np.zeros(1),
-        )
+        n_workers, n_classes, strengths = labels.n_workers, labels.n_classes, len(STRENGTHS)
+        per_worker, pairs = (0 if first else n_workers, n_classes), (0 if first else n_classes, n_classes)
+        shapes = [*[per_worker] * 5, pairs, pairs, n_classes, strengths, strengths, N_TOTALS, (n_workers, n_classes), 1]
+        return cls(*(np.zeros(shape) for shape in shapes))
 
 
 @dataclass(frozen=True, eq=False)
 class ManyClasses(StructuredWorkers):
-    """Workers with an ability, and a class-wise part and a style for every class.
+    """Workers with an ability, and a class-wise part and a style for every class."""
 
-    Attributes:
-        ability: (workers).
-        class_part: (workers, classes).
-        style: (workers, classes).
-    """
-
-    ability: PerWorker
-    class_part: PerWorker
-    style: PerWorker
+    ability: PerWorker  # (workers)
+    class_part: PerWorker  # (workers, classes)
+    style: PerWorker  # (workers, classes)
 
     @cached_property
     def _skill(self) -> Array:
@@ -230,19 +211,11 @@ class ManyClasses(StructuredWorkers):
 def _moved_parts(
     workers: ManyClasses, right: Array, said: Array, curvature: Array, wrong: Array
 ) -> tuple[tuple[Array, Array, Array], Array, Array]:
-    """Move ability, class-wise parts and styles towards the most likely ones.
+    """M step: move ability, class-wise parts and styles; return them, their squares and posterior variances.
 
     The second derivatives are those of an arrow: the two parts of a class are tied to each other and to the ability.
-
-    Args:
-        workers: The workers so far.
-        right: (workers, classes), how many more right answers there are than were expected.
-        said: (workers, classes), how many more labels there are than were expected.
-        curvature: (workers, classes), the second derivatives for right answers.
-        wrong: (workers, classes), those for wrong answers.
-
-    Returns:
-        The three parts, the sums of their squares, and the sums of their posterior variances.
+    Arrays (workers, classes): how many more right answers and labels there are than were expected, and the second
+    derivatives for right and for wrong answers.
     """
     ability, class_part, style = workers.ability, workers.class_part, workers.style
     to_ability, to_class, to_style = 1 / workers.variances
@@ -259,11 +232,7 @@ def _moved_parts(
     steps = (step, alone_class - by_class * step[:, None], alone_style - by_style * step[:, None])
     longest = np.maximum(np.abs(steps[0]), np.maximum(np.abs(steps[1]).max(axis=1), np.abs(steps[2]).max(axis=1)))
     scale = _STEP * np.minimum(1.0, LONGEST_MOVE / np.maximum(longest, 1e-9))
-    moved = (
-        ability + scale * steps[0],
-        class_part + scale[:, None] * steps[1],
-        style + scale[:, None] * steps[2],
-    )
+    moved = (ability + scale * steps[0], class_part + scale[:, None] * steps[1], style + scale[:, None] * steps[2])
     uncertain = [
         (1 / weight).sum(),
         (second / determinant + by_class**2 / weight[:, None]).sum(),
@@ -291,23 +260,9 @@ def first_workers(counts: NamedCounts, vote_classes: Array, copies: Copies) -> M
     """Return workers who are all alike, and as good as the first scores say."""
     n_workers, n_classes = counts.said.shape
     right = float(counts.agreed[0])
-    density, lone = density_of(counts.totals)
     start = starting_spread(right, float(counts.said.sum()) - right, n_classes)
     return ManyClasses(
-        centre=start * np.eye(n_classes),
-        variances=np.full(3, FIRST_VARIANCE),
-        class_shares=next_classes(counts.classes, vote_classes),
-        type_shares=FIRST_SHARES,
-        vote_classes=vote_classes,
-        exponents=copies.exponents,
-        block_of=copies.block_of,
-        follows=copies.follows,
-        followed=np.zeros((len(copies.follows), 2)),
-        copying=None,
-        kept=1.0,
-        objective=np.zeros(0),
-        density=density,
-        lone=lone,
+        **first_shared(counts, vote_classes, copies, start, n_parts=3),
         ability=np.zeros(n_workers),
         class_part=np.zeros((n_workers, n_classes)),
         style=np.zeros((n_workers, n_classes)),

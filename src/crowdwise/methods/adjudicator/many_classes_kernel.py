@@ -1,13 +1,7 @@
 """Items that pull, where there are many classes: only the classes that somebody named on an item are looked at.
 
-See model.py for types of items, and many_model.py for the same in NumPy. With many classes, the true class of an item
-is among those that were named on it, and the class that it pulls towards among those that were named most often. A
-worker has a few numbers for each class instead of a matrix:
-
-    logit(true class k, said class a) = centre(k, a) + style(a) + [a = k] skill(k)
-
-In arrays of one item, classes have places: their numbers in the order in which they were first named. A target is a
-place that the item may pull towards.
+many_model.py has the same in NumPy, with the formulas. In arrays of one item, classes have places: their numbers in the
+order in which they were first named. A target is a place that the item may pull towards.
 """
 
 import numpy as np
@@ -54,7 +48,7 @@ def sweep_named_pulls(
     """
     n_strengths = easy.size
     place = np.full(scores.shape[1], -1)
-    most = _most_named(item_starts, labels, place)
+    most = _most_named(item_starts, place.size)
     named, votes, targets = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(MOST_TARGETS, np.int64)
     neutral, chance = np.empty(most), np.empty((most, MOST_TARGETS))
     pulled, folded = np.empty((n_strengths, most, MOST_TARGETS)), np.empty((n_strengths, most, MOST_TARGETS))
@@ -154,15 +148,10 @@ def _posterior(
 ) -> float:
     """Find the probability of every type and class of the item whose labels are those from `low` to `high`.
 
-    `parameters` is seven arrays: `base` (true classes, said classes), the exponentials of the centre; `liking`
-    (workers, classes), those of the style; `own` (workers, classes), those of the skill; `share` (workers, true
-    classes), one over the sums of the exponentials of the logits; `log_classes` (classes), the logarithms of how common
-    classes are; `log_types` (1 + 2 * strengths), those of the types, where a trap is one of those towards a single
-    class; and `strengths` (strengths). `weights` is as in `sweep_pulls`.
-
-    `spots` is the classes that were named, the place of every class (classes), and the places of the targets.
-    Overwrites `neutral` (places of true classes) and `pulled` (strengths, places of true classes, targets); `folded`
-    and `chance` are scratch. Returns the log likelihood of the labels.
+    `parameters` is as many_model.py has it, and `weights` as in `sweep_pulls`. `spots` is the classes that were named,
+    the place of every class (classes), and the places of the targets. Overwrites `neutral` (places of true classes) and
+    `pulled` (strengths, places of true classes, targets); `folded` and `chance` are scratch. Returns the log likelihood
+    of the labels.
     """
     base, liking, own, share, log_classes, log_types, strengths = parameters
     named, place, targets = spots
@@ -243,7 +232,7 @@ def answer_named_items(
     """
     strengths = parameters[6]
     place = np.full(answers.shape[1], -1)
-    most = _most_named(item_starts, labels, place)
+    most = _most_named(item_starts, place.size)
     named, votes, targets = np.empty(most, np.int64), np.empty(most, np.int64), np.empty(MOST_TARGETS, np.int64)
     neutral, chance = np.empty(most), np.empty((most, MOST_TARGETS))
     pulled = np.empty((strengths.size, most, MOST_TARGETS))
@@ -292,18 +281,11 @@ def _chances(
 
 
 @compiled
-def _most_named(item_starts: Array, labels: Array, place: Array) -> int:
-    """How many classes were named on the item with the most of them. `place` (classes) is -1 before and after."""
+def _most_named(item_starts: Array, n_classes: int) -> int:
+    """As many classes as can be named on an item: no more than it has labels."""
     most = 1
     for i in range(item_starts.size - 1):
-        n = 0
-        for e in range(item_starts[i], item_starts[i + 1]):
-            if place[labels[e]] < 0:
-                place[labels[e]] = n
-                n += 1
-        for e in range(item_starts[i], item_starts[i + 1]):
-            place[labels[e]] = -1
-        most = max(most, n)
+        most = max(most, min(item_starts[i + 1] - item_starts[i], n_classes))
     return most
 
 

@@ -26,25 +26,15 @@ _SMALLEST: Final = 1e-300
 
 
 class _Parameters(NamedTuple):
-    """What is known of workers, classes and types.
+    """What is known of workers, classes and types."""
 
-    Attributes:
-        base: (true classes, said classes), b.
-        liking: (workers, classes), c.
-        own: (workers, classes), d.
-        share: (workers, true classes), h.
-        log_classes: (classes), log pi.
-        log_kinds: (kinds of types), log rho, where a trap is one of those towards a single class.
-        strengths: (strengths), those of pulls.
-    """
-
-    base: Array
-    liking: Array
-    own: Array
-    share: Array
-    log_classes: Array
-    log_kinds: Array
-    strengths: Array
+    base: Array  # (true classes, said classes), b
+    liking: Array  # (workers, classes), c
+    own: Array  # (workers, classes), d
+    share: Array  # (workers, true classes), h
+    log_classes: Array  # (classes), log pi
+    log_kinds: Array  # (kinds of types), log rho, where a trap is one of those towards a single class
+    strengths: Array  # (strengths), those of pulls
 
     def chance(self, worker: Array, true: Array, said: Array) -> Array:
         """P_j(k, a), for any arrays of the three."""
@@ -53,25 +43,15 @@ class _Parameters(NamedTuple):
 
 
 class Named(NamedTuple):
-    """Items on which equally many classes were named, and what follows from their labels.
+    """Items on which equally many classes were named, and what follows from their labels."""
 
-    Attributes:
-        items: Their codes.
-        labels: Their labels.
-        classes: (items, places), the classes that were named, those that were named most first.
-        types: The types, by places of classes.
-        lift: (labels, types), u.
-        posterior: (items, types), r.
-        log_likelihood: (items).
-    """
-
-    items: Array
+    items: Array  # their codes
     labels: Labels
-    classes: Array
-    types: Types
-    lift: Array
-    posterior: Array
-    log_likelihood: Array
+    classes: Array  # (items, places), the classes that were named, those that were named most first
+    types: Types  # by places of classes
+    lift: Array  # (labels, types), u
+    posterior: Array  # (items, types), r
+    log_likelihood: Array  # (items)
 
 
 def named_classes(labels: Labels) -> Iterator[tuple[Array, Array, int]]:

@@ -1,16 +1,9 @@
-r"""The adjudicator: workers with structured confusion, items that pull, and the truth as an adjudicator's answer.
+"""The adjudicator: workers with structured confusion, items that pull, and the truth as an adjudicator's answer.
 
-$$ y_{ij} \mid k, (m, l) \sim softmax_a \big( x_j(k, a) + t_m [a = l] \big) $$
-
-$$ x_j(k, a) = \bar{x}(k, a) + [a = k] (\alpha_j + \gamma_{jk}) + \beta_{ja} + D_j(k, a) $$
-
-Here k is the class that made the votes on item i, and (m, l) a pull of the item towards class l with the strength t_m;
-many items have none. y_ij is the class that worker j said. The logits x_j of a worker are those of all workers
-together, plus the worker's ability, class-wise part, response style and the rest; each part is Gaussian with a variance
-that is learned. Workers make the same errors on the same items, because the items pull them. What is true is not the
-class that explains the votes best: it is what a competent member of the crowd would answer to the item, who also feels
-its pull. So twenty equal votes are worth no more than the reliability of this adjudicator. How sure the answer is
-follows from it, the votes and the class that made them together; see results/calibration.py.
+model.py has the formulas, and docs/adjudicator.md says why. Workers make the same errors on the same items, because the
+items pull them. What is true is not the class that explains the votes best: it is what a competent member of the crowd
+would answer to the item, who also feels its pull. So twenty equal votes are worth no more than the reliability of this
+adjudicator. How sure the answer is follows from it, the votes and the latent class; see results/calibration.py.
 """
 
 from collections.abc import Mapping
@@ -43,7 +36,7 @@ from ...results.recalibration import tempered
 from . import few_classes, many_classes, model
 from .about_followers import caution_about
 from .copies import Copies, count_blocks_once, count_exact_copies_once, count_samples
-from .explaining import explain_latent, explain_pool
+from .explaining import explain
 from .few_classes import FewClasses, PullCounts
 from .followers import can_follow, leave_out_followers
 from .joint_counts import still_following, with_agreements
@@ -259,13 +252,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         return plain if pairs is None else leave_out_followers(self, engine, plain, pairs, progress)
 
     def count_copies(self, engine: Engine, votes: Counts, pairs: PairCounts | None = None) -> Copies:
-        """Which workers count as less than one, before any reading.
-
-        Args:
-            engine: The engine.
-            votes: The counts of the shares of the votes.
-            pairs: The comparisons of all workers, if they are counted already.
-        """
+        """Which workers count as less than one, before any reading; `pairs` are their comparisons, if counted."""
         if self.copies == "once":
             return count_blocks_once(engine, len(votes.given))
         if engine.sample_of is not None:
@@ -301,11 +288,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
 
     def contributions(self, one: Labels, item: int, workers: StructuredWorkers) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of every class; see explaining.py."""
-        scores = self._scores_if(one, workers, one.labels)
-        rescore = partial(self._scores_if, one, workers)
-        if self.read_out == "latent":
-            return explain_latent(one, workers, self.power, scores, rescore)
-        return explain_pool(one, workers, self.power, scores, rescore)
+        return explain(self, one, workers, partial(self._scores_if, one, workers))
 
     def outlook(self, labels: Labels, workers: StructuredWorkers, asked: Array) -> Outlook | None:
         """What is expected of further labels: an item may pull, so that workers err together.

@@ -107,14 +107,8 @@ def e_step(
 ) -> tuple[Array, Array]:
     """E step: return (items, types) r, and (items) the log likelihood.
 
-    Args:
-        labels: The labels.
-        weights: (labels), w; empty if all are one.
-        types: The types.
-        log_prior: (types), or (items, types), log pi(k) rho(s).
-        log_said: (labels, classes), log P_j(k, y).
-        named: (labels, classes), [y = k].
-        damping: (labels, types), C_j(s).
+    Given are (labels) w, which is empty if all are one; (types) or (items, types) log pi(k) rho(s); (labels, classes)
+    log P_j(k, y) and [y = k]; and (labels, types) C_j(s).
     """
     of_labels = [log_said, named, damping]
     if weights.size:
@@ -213,14 +207,7 @@ def answer_items(
 ) -> None:
     """Overwrite (items, classes) what an adjudicator answers, and (items) the probabilities of traps.
 
-    Args:
-        labels: The labels.
-        weights: (labels), w; empty if all are one.
-        parameters: What is known of workers, classes and types.
-        answer_neutral: (latent classes, classes), p_*(a | s) of the types without a pull.
-        answer_pulled: (strengths * pairs, classes), that of the others.
-        answers: What is overwritten.
-        traps: What is overwritten.
+    p_*(a | s) is (latent classes, classes) without a pull, and (strengths * pairs, classes) with one.
     """
     n_classes = labels.n_classes
     types, r, _ = posterior(labels, weights, parameters)
@@ -230,21 +217,13 @@ def answer_items(
 
 
 class PartSums(NamedTuple):
-    """Sums over workers that the M step needs for what they share.
+    """Sums over workers that the M step needs for what they share."""
 
-    Attributes:
-        rest: (classes, classes), D.
-        information: (logits, logits), I_x; the lower triangle.
-        squares: (parts), the squares of ability, class-wise parts, styles and rests.
-        variances: (parts), their posterior variances.
-        log_determinant: (1), log det(I + S H), where S is the prior covariance of the logits.
-    """
-
-    rest: Array
-    information: Array
-    squares: Array
-    variances: Array
-    log_determinant: Array
+    rest: Array  # (classes, classes), D
+    information: Array  # (logits, logits), I_x; the lower triangle
+    squares: Array  # (parts), the squares of ability, class-wise parts, styles and rests
+    variances: Array  # (parts), their posterior variances
+    log_determinant: Array  # (1), log det(I + S H), where S is the prior covariance of the logits
 
 
 def derivatives(n: Array, exposure: Array, logits: Array) -> tuple[Array, Array]:
@@ -266,14 +245,9 @@ def derivatives(n: Array, exposure: Array, logits: Array) -> tuple[Array, Array]
 
 
 def m_step(confusion: Array, exposure: Array, centre: Array, variances: Array, logits: Array) -> tuple[Array, PartSums]:
-    """M step of some workers: return their next logits (workers, latent class, said class), and their sums.
+    """M step of some workers, one Newton step: return the next x (workers, latent class, said class), and their sums.
 
-    Args:
-        confusion: (workers, said class, latent class), n.
-        exposure: (workers, strengths, pairs), R.
-        centre: xbar.
-        variances: (4), those of ability, class-wise parts, styles and rests.
-        logits: (workers, latent class, said class), x.
+    n is (workers, said class, latent class), R (workers, strengths, pairs); the variances are those of V, and v_D.
     """
     n_workers, n_classes, _ = logits.shape
     unit, v_rest = np.eye(n_classes), variances[3]
@@ -316,11 +290,7 @@ def cut(move: Array) -> Array:
 def next_variances(variances: Array, squares: Array, uncertain: Array, sizes: Array) -> Array:
     """M step: (parts), the variances, as MacKay (1992, https://doi.org/10.1162/neco.1992.4.3.415) learns them.
 
-    Args:
-        variances: (parts), the variances so far.
-        squares: (parts), the sum of the squares of all numbers of each part.
-        uncertain: (parts), the sum of their posterior variances.
-        sizes: (parts), how many numbers there are in each part.
+    All are (parts): the variances so far, the sums of squares, those of posterior variances, and how many numbers.
     """
     determined = VARIANCE_WORTH + sizes - uncertain / variances
     found = (VARIANCE_WORTH * FIRST_VARIANCE + squares) / determined

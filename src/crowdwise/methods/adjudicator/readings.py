@@ -79,15 +79,10 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What the iterations ended with, for one start.
-
-    Attributes:
-        ending: How they ended.
-        plurality: The share of the votes that the most frequent answers keep, as the mean of the items.
-    """
+    """What the iterations ended with, for one start."""
 
     ending: Ending
-    plurality: float
+    plurality: float  # the share of the votes that the most frequent answers keep, as the mean of the items
 
     @property
     def workers(self) -> FewClasses:

@@ -16,7 +16,9 @@ from ...data.numbering import Numbering, inverse
 from ...families import MATRIX_CLASSES
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker
+from .constants import FIRST_SHARES, FIRST_VARIANCE
 from .copies import Copies
+from .model import next_classes
 
 # The logarithm of the probability of a class that nobody named, if an item is known to be of it.
 _LEAST_LOGARITHM: Final = -100.0
@@ -141,20 +143,15 @@ class StructuredWorkers(Learned):
 class Copying:
     """What is known about the workers who follow others.
 
-    Attributes:
-        agreed: (workers), in how many comparisons a follower says the same as its leader.
-        compared: (workers), the number of these comparisons.
-        nats: (workers), how much more probable all labels are if the block of the worker is a leader and followers than
-            if all are independent, as a natural logarithm.
-        changed: How many answers are different because of that.
-        instead: What is believed of the workers if nobody follows.
+    `nats` is how much more probable all labels are if the block of the worker is a leader and followers than if all are
+    independent, as a natural logarithm.
     """
 
-    agreed: Array
-    compared: Array
-    nats: Array
-    changed: int
-    instead: StructuredWorkers
+    agreed: Array  # (workers), in how many comparisons a follower says the same as its leader
+    compared: Array  # (workers), the number of these comparisons
+    nats: Array  # (workers)
+    changed: int  # how many answers are different because of that
+    instead: StructuredWorkers  # what is believed of the workers if nobody follows
 
     def reordered(self, numbering: Numbering) -> "Copying":
         """Return a copy with workers in the order of their first appearance."""
@@ -164,21 +161,13 @@ class Copying:
 
 
 class ItemTypes(NamedTuple):
-    """The types of one item with its latent class, of which there are so many as the first axis is long.
+    """What is known of the types of one item."""
 
-    Attributes:
-        true_class: (types), the latent class.
-        log_prior: (types), the logarithm of the probability before any label.
-        said_classes: (said classes), the classes that rows could have said as far as is looked at.
-        log_said: (types, rows, said classes), that of every such class that the worker of a row could say.
-        log_answer: (types, classes), that of the adjudicator's answers.
-    """
-
-    true_class: Array
-    log_prior: Array
-    said_classes: Array
-    log_said: Array
-    log_answer: Array
+    true_class: Array  # (types), the latent class
+    log_prior: Array  # (types), the logarithm of the probability before any label
+    said_classes: Array  # (said classes), the classes that rows could have said as far as is looked at
+    log_said: Array  # (types, rows, said classes), that of every such class that the worker of a row could say
+    log_answer: Array  # (types, classes), that of the adjudicator's answers
 
 
 def count_votes(labels: Labels, copies: Copies | None, totals: Array) -> None:
@@ -193,6 +182,25 @@ def density_of(totals: Array) -> tuple[float, bool]:
     """Return `density` and `lone` of a crowd, given the sums of a sweep."""
     labels, labelled = float(totals[LABELS]), float(totals[LABELLED])
     return max(labels / max(labelled, 1.0), 2.0), labels == labelled and totals[TAUGHT] == 0
+
+
+def first_shared(counts: Any, vote_classes: Array, copies: Copies, start: float, n_parts: int) -> dict[str, Any]:
+    """Return what all workers share before anything is learned, as arguments; the centre is `start` I."""
+    density, lone = density_of(counts.totals)
+    return {
+        "centre": start * np.eye(len(counts.classes)),
+        "variances": np.full(n_parts, FIRST_VARIANCE),
+        "class_shares": next_classes(counts.classes, vote_classes),
+        "type_shares": FIRST_SHARES,
+        "vote_classes": vote_classes,
+        **copies._asdict(),
+        "followed": np.zeros((len(copies.follows), 2)),
+        "copying": None,
+        "kept": 1.0,
+        "objective": np.zeros(0),
+        "density": density,
+        "lone": lone,
+    }
 
 
 def starting_spread(right: float, wrong: float, n_classes: int) -> float:
