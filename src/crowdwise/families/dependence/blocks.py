@@ -32,21 +32,13 @@ COPIES: Final = 0.97
 
 @dataclass(frozen=True, eq=False)
 class WorkerBlocks:
-    """The blocks of workers that were found.
+    """The blocks of workers that were found."""
 
-    Attributes:
-        members: The blocks, each as the codes of its workers in ascending order; the largest block is first.
-        weights: (workers), for how many independent workers a worker counts: 1 outside of blocks, less in a block.
-        correlation: (workers, workers), c in pairs.py.
-        compared: (workers, workers), from how many comparisons the correlation is.
-        common: (workers), a in pairs.py: the correlation of every worker with the truth.
-    """
-
-    members: list[Array]
-    weights: Array
-    correlation: Array
-    compared: Array
-    common: Array
+    members: list[Array]  # the codes of the workers of every block in ascending order; the largest block is first
+    weights: Array  # (workers), for how many independent workers a worker counts: 1 outside of blocks, less in a block
+    correlation: Array  # (workers, workers), c in pairs.py
+    compared: Array  # (workers, workers), n in pairs.py
+    common: Array  # (workers), a in pairs.py: the correlation of every worker with the truth
 
     @property
     def effective_of_blocks(self) -> Array:

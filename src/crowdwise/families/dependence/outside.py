@@ -28,17 +28,13 @@ class OutsideCounts(NamedTuple):
     """How workers outside of blocks agree with members and with each other; counts of disjoint sets of items add up.
 
     Only items that members share and that have two votes from outside count, each as often as members are compared.
-
-    Attributes:
-        counts: (blocks, 3), how many comparisons of members there are, and how many of as many comparisons agree if
-            members are compared with workers outside, and if workers outside are compared with each other.
-        inside: (blocks, classes), in how many of these comparisons the member says the class.
-        outside: (blocks, classes), in how many of them the worker outside says the class.
+    `counts` (blocks, 3) is how many comparisons of members there are, and how many of as many comparisons agree if
+    members are compared with workers outside, and if workers outside are compared with each other.
     """
 
     counts: Array
-    inside: Array
-    outside: Array
+    inside: Array  # (blocks, classes), in how many of these comparisons the member says the class
+    outside: Array  # (blocks, classes), in how many of them the worker outside says the class
 
 
 def count_outside(labels: Labels, blocks: Sequence[Array]) -> OutsideCounts:

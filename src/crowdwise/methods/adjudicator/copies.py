@@ -25,16 +25,12 @@ _MOST_COMPARISONS: Final = 2e7
 class Copies(NamedTuple):
     """Which workers count as less than one: members of blocks, who count together, and followers, who are left out.
 
-    Attributes:
-        exponents: (workers), how many workers each one counts as on items that all of its block labelled.
-        block_of: (workers), the number of the worker's block; -1 for none.
-        follows: (workers), the code of the worker whom it follows, -1 for none. Its votes are left out on items that
-            this worker labelled, too.
+    The votes of a follower are left out on items that its leader labelled, too.
     """
 
-    exponents: Array
-    block_of: Array
-    follows: Array
+    exponents: Array  # (workers), how many workers each one counts as on items that all of its block labelled
+    block_of: Array  # (workers), the number of the worker's block; -1 for none
+    follows: Array  # (workers), the code of the worker whom it follows; -1 for none
 
     @classmethod
     def none(cls, n_workers: int) -> "Copies":

@@ -1,9 +1,8 @@
 r"""`Search`: who copies whom among workers who agree suspiciously often, and how probable that is.
 
 Two explanations of the same votes are compared. M0: all workers are independent given the truth. M1: some of them
-follow a leader, so that their votes say nothing about the truth, only about the leader. With E1 the log
-evidence of the votes that are left plus the log probabilities of the followers' votes, and E0 that of all votes, M1 is
-accepted if
+follow a leader, so that their votes say nothing about the truth, only about the leader. With E1 the log evidence of the
+votes that are left plus the log probabilities of the followers' votes, and E0 that of all votes, M1 is accepted if
 
     E1 - E0 >= 7,  kept(M1) > kept(M0) - 0.05  and  kept(M1) >= (plurality + 1/K) / 2
 

@@ -38,13 +38,8 @@ _WORK: Final = 1 << 22
 class PullCounts(NamedTuple):
     """What a sweep counts; the counts of disjoint sets of items can be added.
 
-    Attributes:
-        confusion: (workers, said class, true class), the sum of the scores of the items that the worker labelled.
-        exposure: (workers, strengths, pairs), how often the worker met every pull; no workers in a first sweep. A pair
-            is the true class and the class that the pull is towards; see `pad`.
-        classes: (classes), the sum of the scores.
-        pulled: (strengths, pairs), the sum of the probabilities of every pull.
-        totals: The sums that structure.py names.
+    For each worker, n (workers, said class, true class) and R (workers, strengths, pairs), which has no workers in a
+    first sweep; the sums of q (classes) and of r (strengths, pairs); and the sums that structure.py names.
     """
 
     confusion: Annotated[PerWorker, ClassAxes((1, 2))]
@@ -74,15 +69,10 @@ class PullCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FewClasses(StructuredWorkers):
-    """Workers with a matrix of logits each.
+    """Workers with a matrix of logits each."""
 
-    Attributes:
-        logits: (workers, true class, said class), the logits of what a worker says of an item without a pull.
-        penalty: What the evidence of the model is less than the log likelihood, for the logits of the iteration before.
-    """
-
-    logits: PerWorker
-    penalty: float
+    logits: PerWorker  # (workers, true class, said class), x
+    penalty: float  # what the evidence is less than the log likelihood, for the logits of the iteration before
 
     @cached_property
     def _confusion(self) -> Array:

@@ -47,7 +47,7 @@ def sweep_pulls(
     pulled: Array,
     totals: Array,
 ) -> None:
-    """Score every item by the posterior probabilities of its classes, and count what its types say about the workers.
+    """E step: score every item by the posteriors of its classes, and count what its types say about the workers.
 
     `weights` (labels) is how much each label counts for the scores; it is empty if all count as one. A label that
     weighs nothing is as if it were not there. `parameters` is what `_find_types` needs to know; if its `chance` is
@@ -123,11 +123,7 @@ def _find_types(
 ) -> float:
     """Find the probability of every type and class of some items, at most `_BATCH`.
 
-    `parameters` is four arrays. `chance` (workers, pairs) is the probability of what a worker says of an item without a
-    pull; a pair is here the true class and the said one, and no probability is below `SMALLEST_CHANCE`. `gain`
-    (strengths) is such that a pull multiplies the odds of the class that it is towards by 1 + gain. `prior` (true
-    classes) is the probability of a class without a pull before any label, and `ratio` (strengths, pairs) how many
-    times as probable each pull is.
+    `parameters` is as model.py has it; no `chance` is below `SMALLEST_CHANCE`.
 
     Overwrites `found` (batch, classes) with the probabilities of the classes, `neutral` (batch, true classes) with
     those of no pull, and `pulls` (batch, strengths * pairs) with those of the pulls. `scratch` (4, strengths * pairs)

@@ -33,7 +33,7 @@ def sweep_named_pulls(
     traps: Array,
     totals: Array,
 ) -> None:
-    """Score every item by the posterior probabilities of its classes, and count what its types say about the workers.
+    """E step: score every item by the posteriors of its classes, and count what its types say about the workers.
 
     `weights` is as in `sweep_pulls`, and `parameters` is what `_posterior` needs to know.
 

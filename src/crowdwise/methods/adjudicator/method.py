@@ -60,6 +60,8 @@ _WITHOUT_END: Final = 1e9
 _OF_PULLS: Final = frozenset({"exposure", "pulled"})
 # What a sweep counts; it depends on the number of classes.
 Counts: TypeAlias = PullCounts | NamedCounts
+# What a sweep is given: workers, or where the iterations begin; None for the shares of the votes.
+Given: TypeAlias = StructuredWorkers | Start | None
 
 
 @dataclass(frozen=True)
@@ -142,13 +144,13 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         """Workers times classes, although the counts are larger: counting a label takes the longer, too."""
         return labels.n_workers * labels.n_classes
 
-    def empty_counts(self, labels: Labels, workers: StructuredWorkers | Start | None) -> Counts:
+    def empty_counts(self, labels: Labels, workers: Given) -> Counts:
         """Counts of no items."""
         kind = PullCounts if labels.n_classes <= MATRIX_CLASSES else NamedCounts
         return kind.empty(labels, not isinstance(workers, StructuredWorkers))
 
-    def sweep(self, labels: Labels, scores: Array, workers: StructuredWorkers | Start | None, counts: Counts) -> Array:
-        """Score the items by the probabilities of their latent classes, and count classes and pulls."""
+    def sweep(self, labels: Labels, scores: Array, workers: Given, counts: Counts) -> Array:
+        """E step: score the items by the probabilities of their latent classes, and count classes and pulls."""
         count_votes(labels, None if workers is None else workers.copies, counts.totals)
         if isinstance(workers, StructuredWorkers):
             return workers.sweep(labels, scores, counts)
@@ -156,9 +158,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
             scores[:] = workers.scores(labels)
         return _count_scores(labels, scores, workers, counts)
 
-    def sweep_known(
-        self, labels: Labels, scores: Array, known: int, workers: StructuredWorkers | Start | None, counts: Counts
-    ) -> None:
+    def sweep_known(self, labels: Labels, scores: Array, known: int, workers: Given, counts: Counts) -> None:
         """Count items whose latent class is known; all pulls are possible."""
         count_votes(labels, None if workers is None else workers.copies, counts.totals)
         counts.totals[TAUGHT] += labels.n_items
@@ -167,9 +167,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         else:
             _count_scores(labels, scores, workers, counts)
 
-    def add_earlier(
-        self, counts: Counts, earlier: Mapping[str, Array], workers: StructuredWorkers | Start | None
-    ) -> None:
+    def add_earlier(self, counts: Counts, earlier: Mapping[str, Array], workers: Given) -> None:
         """Add what was counted in earlier labels; only matrices of workers can be gone on from."""
         if isinstance(counts, NamedCounts):
             raise DataError(
@@ -190,8 +188,8 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
                 part[name] = unpad(part[name], len(ending.counts.classes))
         return kept
 
-    def estimate(self, counts: Counts, previous: StructuredWorkers | Start | None, change: Array) -> StructuredWorkers:
-        """Learn the workers' logits and what they share."""
+    def estimate(self, counts: Counts, previous: Given, change: Array) -> StructuredWorkers:
+        """M step: learn the workers' logits and what they share."""
         if isinstance(previous, StructuredWorkers):
             return previous.m_step(counts)
         votes = counts.classes if previous is None or previous.vote_classes is None else previous.vote_classes

@@ -43,9 +43,7 @@ class StructuredWorkers(Learned):
         class_shares: (classes), how common the classes are.
         type_shares: (1 + 2 * strengths), how common the types are, in the order of `FIRST_SHARES`.
         vote_classes: (classes), the sum of the vote shares over the items.
-        exponents: (workers), how many workers each one counts as where all of its block labelled an item; see `Copies`.
-        block_of: (workers), the number of the block of workers who say the same that the worker is in; -1 for none.
-        follows: (workers), the code of the worker whom it follows, whose votes count instead of its own; -1 for none.
+        exponents, block_of, follows: (workers), as in `Copies`.
         followed: (workers, 2), how often it says the same as its leader, or as the first of its block, and about how
             many items; zeros for those who follow nobody.
         copying: What is known about the workers who follow others; None if nobody does.
