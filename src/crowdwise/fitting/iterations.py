@@ -16,17 +16,13 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(frozen=True)
 class Step(Generic[Outcome]):
-    """What one iteration reports to the loop.
+    """What one iteration reports to the loop."""
 
-    Attributes:
-        change: The largest change in this iteration, which the loop compares with the method's tolerance.
-        finish: Returns what was learned. It is called after the last iteration only, before the generator goes on.
-        objective: The objective after this iteration; None if the method has none.
-    """
-
-    change: float
-    finish: Callable[[], Outcome]
-    objective: float | None = None
+    change: float  # the largest change in this iteration, which the loop compares with the method's tolerance
+    finish: Callable[
+        [], Outcome
+    ]  # what was learned; called after the last iteration only, before the generator goes on
+    objective: float | None = None  # after this iteration; None if the method has none
 
 
 # What a method in memory yields: `finish` returns the scores and what was learned.

@@ -34,17 +34,11 @@ class CoinCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Coins(Learned):
-    """How often every worker is right.
+    """How often every worker is right."""
 
-    Attributes:
-        accuracy: (workers), the probability that a label of the worker is right.
-        log_prior: (classes), the logarithms of the classes' probabilities before any label.
-        objective: The negative log likelihood of the labels under the parameters of the iteration before.
-    """
-
-    accuracy: PerWorker
-    log_prior: Array
-    objective: Array
+    accuracy: PerWorker  # (workers), the probability that a label of the worker is right
+    log_prior: Array  # (classes), the logarithms of the classes' probabilities before any label
+    objective: Array  # the negative log likelihood of the labels under the parameters of the iteration before
 
     @property
     def class_prior(self) -> Array:

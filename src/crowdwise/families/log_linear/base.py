@@ -33,19 +33,12 @@ _LABELS_PER_RUN: Final = 1 << 12
 
 @dataclass(frozen=True, eq=False)
 class Interactions(Learned):
-    """What log-linear methods learn.
+    """What log-linear methods learn."""
 
-    Attributes:
-        centre: (true class, said class), the matrix that the workers' matrices are drawn to.
-        log_prior: (classes), the logarithms of the classes' probabilities before any label, up to a constant.
-        worker_matrices: (workers, true class, said class), sigma in the formulas.
-        item_matrices: (items, true class, said class), tau in the formulas.
-    """
-
-    centre: Array
-    log_prior: Array
-    worker_matrices: PerWorker
-    item_matrices: PerItem
+    centre: Array  # (true class, said class), the matrix that the workers' matrices are drawn to
+    log_prior: Array  # (classes), the logarithms of the classes' probabilities before any label, up to a constant
+    worker_matrices: PerWorker  # (workers, true class, said class), sigma in the formulas
+    item_matrices: PerItem  # (items, true class, said class), tau in the formulas
 
     @property
     def class_prior(self) -> Array:

@@ -35,28 +35,16 @@ class NumericCounts(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NumericWorkers(Learned):
-    """What a numeric method knows of the workers, and of all items together.
+    """What a numeric method knows of the workers, and of all items together."""
 
-    Attributes:
-        parameters: (workers, 4), the weight of a worker's answers, its bias, the variance of its errors, and its slope.
-        doubts: (workers, 3), how uncertain biases and slopes are: the variance of the bias, the variance of the slope,
-            and twice their covariance.
-        prior: The mean of the values, their precision around it (0 if it is not used), and the variance of that mean.
-        bias_precision: The precision of the biases around 0; None if biases are not learned.
-        slope_precision: The precision of the slopes around 1; None if slopes are not learned.
-        typical: The mean variance of errors.
-        outlier_share: The share of outliers; 0 if none are looked for.
-        rescaled: By how much the mean variance of errors changed when this was learned, as a share of it.
-    """
-
-    parameters: PerWorker
-    doubts: PerWorker
-    prior: Array
-    bias_precision: float | None
-    slope_precision: float | None
-    typical: float
-    outlier_share: float = 0.0
-    rescaled: float = 0.0
+    parameters: PerWorker  # (workers, 4): the weight of a worker's answers, its bias, the variance of its errors, slope
+    doubts: PerWorker  # (workers, 3): the variances of bias and slope, and twice their covariance
+    prior: Array  # the mean of the values, their precision around it (0 if it is not used), the variance of that mean
+    bias_precision: float | None  # of the biases around 0; None if biases are not learned
+    slope_precision: float | None  # of the slopes around 1; None if slopes are not learned
+    typical: float  # the mean variance of errors
+    outlier_share: float = 0.0  # 0 if no outliers are looked for
+    rescaled: float = 0.0  # by how much `typical` changed when this was learned, as a share of it
 
     @property
     def weight(self) -> Array:
