@@ -25,10 +25,6 @@ class _Methods(Mapping[str, type[Kind]]):
     """The class of every method, by its key; a class is imported when it is first asked for.
 
     The key of a method is the name of its file or package, so that the keys are known without importing any.
-
-    Args:
-        package: The name of the package with the methods.
-        path: Where its files are.
     """
 
     def __init__(self, package: str, path: Iterable[str]) -> None:

@@ -145,7 +145,5 @@ def _spread(right_and_wrong: Array, profile: Array, combine: np.ufunc) -> Array:
     The number for right labels is on the diagonal. Elsewhere, `combine` adds or multiplies the number for wrong labels
     and the profile.
     """
-    matrices = combine(right_and_wrong[:, :, 1:], profile[None])
-    diagonal = np.arange(profile.shape[0])
-    matrices[:, diagonal, diagonal] = right_and_wrong[:, :, 0]
-    return np.asarray(matrices)
+    wrong = combine(right_and_wrong[:, :, 1:], profile)
+    return np.where(np.eye(len(profile), dtype=bool), right_and_wrong[:, :, :1], wrong)

@@ -81,10 +81,8 @@ class LightweightAggregation(InMemoryMethod):
     )
     seed: int = random_seed("order of the items")
 
-    @property
-    def tolerance(self) -> float:  # type: ignore[override]  # in other methods it is a parameter
-        """Zero: only the last pass reports no change, so the method ends there and counts as converged."""
-        return 0.0
+    # Only the last pass reports no change, so the method ends there and counts as converged.
+    tolerance: ClassVar[float] = 0.0  # type: ignore[misc]  # no parameter here
 
     @property
     def max_iterations(self) -> int:  # type: ignore[override]  # in other methods it is a parameter

@@ -1,4 +1,4 @@
-"""PTBCC: find which prototype each label comes from, and score the items by that."""
+"""PTBCC for large crowds: the sweep of model.py as a loop over the labels."""
 
 import numpy as np
 
@@ -24,20 +24,7 @@ def sweep_prototypes(
     raw_mixture: Array,
     raw_matrix: Array,
 ) -> None:
-    """Find which prototype each label comes from, given the old scores; make new scores from that; and count both.
-
-    `log_matrix` (prototypes, said class, true class) is the logarithms of the prototypes' confusion matrices.
-    `mixtures` is two arrays: the logarithms of the workers' mixtures (workers, prototypes), and those of the classes'
-    probabilities (classes). Which prototype a label comes from is a share for each prototype; it is not stored.
-
-    If `mixtures` is None, scores stay as they are, and `log_matrix` must hold probabilities instead of logarithms. The
-    shares of a label are then proportional to the probability of what was said; before they are scaled to add up to
-    one, they are added to `raw_mixture` and `raw_matrix`.
-
-    Overwrites `scores` (items, classes). Raises `changes` (classes) to the largest change of a score. Adds the shares
-    to `mixture` and `raw_mixture` (workers, prototypes), the shares times the scores to `matrix` and `raw_matrix`
-    (prototypes, said class, true class), and the scores to `classes` (classes).
-    """
+    """See model.py."""
     n_prototypes, n_classes = log_matrix.shape[0], scores.shape[1]
     most = 0
     for i in range(item_starts.size - 1):

@@ -31,7 +31,20 @@ def sweep_prototypes(
     raw_mixture: Array,
     raw_matrix: Array,
 ) -> None:
-    """The E step, and the sums of the M step; arguments are those of the kernel of the same name."""
+    """The E step, and the sums of the M step.
+
+    `log_matrix` (prototypes, said class, true class) is the logarithms of the prototypes' confusion matrices.
+    `mixtures` is two arrays: the logarithms of the workers' mixtures (workers, prototypes), and those of the classes'
+    probabilities (classes). Which prototype a label comes from is a share for each prototype; it is not stored.
+
+    If `mixtures` is None, scores stay as they are, and `log_matrix` must hold probabilities instead of logarithms. The
+    shares of a label are then proportional to the probability of what was said; before they are scaled to add up to
+    one, they are added to `raw_mixture` and `raw_matrix`.
+
+    Overwrites `scores` (items, classes). Raises `changes` (classes) to the largest change of a score. Adds the shares
+    to `mixture` and `raw_mixture` (workers, prototypes), the shares times the scores to `matrix` and `raw_matrix`
+    (prototypes, said class, true class), and the scores to `classes` (classes).
+    """
     items, n_workers = labels.item_of, labels.n_workers
     log_v = log_matrix.swapaxes(0, 1)[labels.labels]  # (labels, prototypes, true class)
     fit = np.einsum("esk,ek->es", log_v, scores[items])
