@@ -18,11 +18,30 @@ PACKAGE = Path(cw.__file__).parent
 ROOT = PACKAGE.parent.parent
 
 
-def test_a_listing_of_the_folder_is_a_dozen_packages_and_seven_modules() -> None:
-    packages = [path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()]
+PACKAGES = [
+    "analysis",
+    "cli",
+    "compat",
+    "data",
+    "datasets",
+    "families",
+    "fitting",
+    "methods",
+    "numerics",
+    "reporting",
+    "results",
+]
+FITTING_SIDE = ("methods/", "families/", "fitting/", "results/", "numerics/")
+
+
+def test_the_folder_has_the_packages_of_the_design() -> None:
+    packages = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file())
     modules = [path.name for path in PACKAGE.glob("*.py")]
-    assert len(packages) <= 13, packages
+    assert packages == PACKAGES
     assert len(modules) <= 7, modules
+    picture = (ROOT / "docs" / "design.md").read_text(encoding="utf-8").partition("## ")[0]
+    for name in packages:
+        assert re.search(rf"^    (.* )?{name}  ", picture, re.MULTILINE), name
 
 
 def test_imports_go_one_way_in_at_most_twelve_layers_without_exceptions() -> None:
@@ -57,35 +76,69 @@ def test_generated_files_are_current(path: Path) -> None:
 WALK = """
 import os, sys, threading
 from pathlib import Path
-import crowdwise
-from crowdwise import methods
-from crowdwise.cli import main, summary, terminal
-from crowdwise.data import reading  # what is imported later would be seen as running
-from crowdwise.data.importers import IMPORTERS, REFUSED
-package = str(Path(crowdwise.__file__).parent) + os.sep
+import crowdwise as cw
+package = str(Path(cw.__file__).parent) + os.sep
 seen = set()
 def note(frame, event, _):
     code = frame.f_code
     if event == "call" and code.co_filename.startswith(package) and not code.co_name.startswith("<"):
         seen.add(code.co_filename.removeprefix(package).replace(os.sep, "/"))
-sys.argv = ["crowdwise", "aggregate", "labels.csv", "-o", "out.csv", "--quiet"]
-threading.setprofile(note)
-sys.setprofile(note)
-try:
-    main()
-except SystemExit:
-    pass
-sys.setprofile(None)
-# Every platform is asked whether it wrote the file, which is said once, and not for each of them.
-seen -= {one.recognises.__code__.co_filename.removeprefix(package) for one in (*IMPORTERS, *REFUSED)}
-print(*sorted(name for name in seen if "simd" not in name))
+def walk(run):
+    threading.setprofile(note)
+    sys.setprofile(note)
+    try:
+        run()
+    except SystemExit:
+        pass
+    sys.setprofile(None)
+    print(*sorted(seen))
 """
+FIT = """
+crowd = cw.simulate(60, 8, classes=3, seed=2).labels
+{call}  # what is imported later would be seen as running
+walk(lambda: {call})
+"""
+ROW = """
+from crowdwise import methods
+from crowdwise.cli import main, summary, terminal
+from crowdwise.data import reading  # what is imported later would be seen as running
+from crowdwise.data.importers import IMPORTERS, REFUSED
+sys.argv = ["crowdwise", "aggregate", "labels.csv", "-o", "out.csv", "--quiet"]
+# Every platform is asked whether it wrote the file, which is said once, and not for each of them.
+asked = {one.recognises.__code__.co_filename.removeprefix(package) for one in (*IMPORTERS, *REFUSED)}
+note_all = note
+def note(frame, event, argument):
+    if frame.f_code.co_filename.removeprefix(package) not in asked:
+        note_all(frame, event, argument)
+walk(main)
+"""
+
+
+def walked(code: str, folder: Path) -> set[str]:
+    """The files that a program runs through, which is run in a folder in a process of its own."""
+    program = [sys.executable, "-W", "ignore", "-c", WALK + code]
+    done = subprocess.run(program, cwd=folder, capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def named(title: str) -> set[str]:
+    """The files that a section of the design names."""
+    section = (
+        (ROOT / "docs" / "design.md").read_text(encoding="utf-8").partition(f"## {title}")[2].partition("\n## ")[0]
+    )
+    return set(re.findall(r"`([a-z_/]+\.py)`", section.partition("Where labels are on disk")[0]))
+
+
+@pytest.mark.parametrize("call", ["cw.aggregate(crowd)", "cw.BWA().fit(crowd)"])
+def test_a_fit_passes_at_most_twenty_files(call: str, tmp_path: Path) -> None:
+    files = {name for name in walked(FIT.format(call=call), tmp_path) if name.startswith(FITTING_SIDE)}
+    assert len(files) <= 20, sorted(files)
+    if "aggregate" in call:
+        assert files == named("The walk of a fit")
 
 
 def test_the_walk_in_the_design_is_the_walk_of_a_row(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("item,worker,label\n1,a,x\n1,b,y\n1,c,x\n2,a,y\n2,b,y\n")
-    done = subprocess.run([sys.executable, "-c", WALK], cwd=tmp_path, capture_output=True, text=True, check=True)
+    files = {name for name in walked(ROW, tmp_path) if not name.startswith(FITTING_SIDE)}
     assert (tmp_path / "out.csv").is_file()
-    design = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-    walk = design.partition("## The walk of a row")[2].partition("On disk, step 3")[0]
-    assert set(re.findall(r"`([a-z_/]+\.py)`", walk)) == set(done.stdout.split())
+    assert files == named("The walk of a row")
