@@ -108,7 +108,7 @@ def test_compare_breaks_no_key_and_says_below_who_refused(tmp_path: Path) -> Non
     arguments = ("--truth", tmp_path / "truth.csv", "--methods", "kos,zero_based_skill")
     lines = run("compare", tmp_path / "labels.csv", *arguments).stdout.splitlines()
     assert [line.split()[0] for line in lines[2:4]] == ["kos", "zero_based_skill"]
-    assert "kos: KOS takes at most 2 classes, and here are 3: use bwa, ds or another method." in lines
+    assert "kos: KOS takes at most 2 classes, and here are 3: use adjudicator, bwa, ds or another method." in lines
 
 
 @pytest.mark.parametrize("arguments", [[], ["--json"], ["-m", "mv"]])
