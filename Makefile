@@ -32,12 +32,13 @@ generated: .venv/tested
 pages: .venv/tested
 	$(BIN)/python -m tools.executed_pages
 
-# The kernels with every index checked: machine code writes outside of an array in silence, and something else crashes later.
+# The kernels with every index checked, on crowds of any size: machine code writes outside of an array in silence, and something else crashes later.
 # They are kept apart from the others; so tests/test_kernel_cache.py, about where kernels are kept, is left out.
 test-bounds: .venv/tested
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/checked-kernels $(BIN)/pytest -n 2 \
 		$(addprefix tests/test_,contract.py kernels.py pulls.py belief_propagation.py adjudicator.py bwa.py degenerate.py \
-		glad.py numeric.py labels.py text_files.py json_forms.py blocks.py agreement.py ordinal.py spectral.py disk.py)
+		glad.py numeric.py labels.py text_files.py json_forms.py blocks.py ordinal.py spectral.py disk.py twins.py \
+		twins_around.py votes.py)
 
 test-longest: .venv/tested
 	$(BIN)/pytest -m longest

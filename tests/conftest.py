@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from crowdwise.numerics.twins import kernels_only
+
 from . import commands
 from .commands import Command
 from .engines import Engine, in_memory, on_disk_in, on_spark, start_spark
@@ -26,6 +28,16 @@ if hasattr(signal, "SIGHUP"):
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Run tests/test_spark*.py last: some of them stop the Spark session that all others share."""
     items.sort(key=lambda item: item.path.name.startswith("test_spark"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_if_checked() -> Iterator[None]:
+    """Run kernels on crowds of any size where their indices are checked: that is what `make test-bounds` is for."""
+    if os.environ.get("NUMBA_BOUNDSCHECK") == "1":
+        with kernels_only():
+            yield
+    else:
+        yield
 
 
 _IN_SPARK = pytest.param("spark", marks=[pytest.mark.spark, pytest.mark.filterwarnings("ignore")])
