@@ -36,7 +36,7 @@ pages: .venv/tested
 # They are kept apart from the others; so tests/test_kernel_cache.py, about where kernels are kept, is left out.
 test-bounds: .venv/tested
 	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(CURDIR)/build/checked-kernels $(BIN)/pytest -n 2 \
-		$(addprefix tests/test_,contract.py kernels.py pulls.py belief_propagation.py adjudicator.py bwa.py degenerate.py \
+		$(addprefix tests/test_,contract.py kernels.py belief_propagation.py adjudicator.py bwa.py degenerate.py \
 		glad.py numeric.py labels.py text_files.py json_forms.py blocks.py ordinal.py spectral.py disk.py twins.py \
 		twins_around.py votes.py)
 
