@@ -50,7 +50,7 @@ def with_classes(known: Known, classes: pl.Series) -> Known:
     others: History | None = known.other_workers
     if others is None or known.earlier is None:
         return known
-    return replace(known, earlier=others.spread(known.earlier, classes), other_workers=others.with_classes(classes))
+    return replace(known, earlier=others.widened(known.earlier, classes), other_workers=others.with_classes(classes))
 
 
 def _cautions(labels: Crowd, past: History) -> list[Caution]:

@@ -81,7 +81,7 @@ def twin(kernel: str) -> Callable[[Function], Function]:
         def chosen(labels: CrowdArrays, *arguments: Any) -> Any:
             if labels.is_small:
                 return model(labels, *arguments)
-            return getattr(import_module(kernel), model.__name__)(*labels.arrays, *arguments)
+            return _kernel(kernel, model.__name__)(*labels.arrays, *arguments)
 
         return cast(Function, chosen)
 
@@ -99,11 +99,16 @@ def exact_twin(kernel: str) -> Callable[[Function], Function]:
         def chosen(array: Array, *arguments: Any) -> Any:
             if is_few(array.size):
                 return model(array, *arguments)
-            return getattr(import_module(kernel), model.__name__)(array, *arguments)
+            return _kernel(kernel, model.__name__)(array, *arguments)
 
         return cast(Function, chosen)
 
     return decorate
+
+
+@cache
+def _kernel(module: str, name: str) -> Any:
+    return getattr(import_module(module), name)
 
 
 def loop(function: Function) -> Function:

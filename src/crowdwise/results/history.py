@@ -96,21 +96,21 @@ class History:
         """Return the same counts with these classes, which are all of its own and perhaps more, in any order."""
         if self.classes.to_list() == classes.to_list():
             return self
-        per_worker, shared = (self.spread(part, classes) for part in (self.per_worker, self.shared))
+        per_worker, shared = (self.widened(part, classes) for part in (self.per_worker, self.shared))
         return replace(self, classes=classes.alias("label"), per_worker=per_worker, shared=shared)
 
-    def spread(self, arrays: Mapping[str, Array], classes: pl.Series) -> dict[str, Array]:
+    def widened(self, arrays: Mapping[str, Array], classes: pl.Series) -> dict[str, Array]:
         """Return arrays of these names with other classes; those that are new have zeros. See `with_classes`."""
         places = codes_of(self.classes, classes)
-        spread = dict(arrays)
+        widened = dict(arrays)
         for name, values in arrays.items():
             for axis in self.class_axes.get(name, ()):
                 shape = list(values.shape)
                 shape[axis] = len(classes)
-                spread[name] = np.zeros(shape)
-                spread[name][(slice(None),) * axis + (places,)] = values
-                values = spread[name]
-        return spread
+                widened[name] = np.zeros(shape)
+                widened[name][(slice(None),) * axis + (places,)] = values
+                values = widened[name]
+        return widened
 
     def all_classes(self, named: pl.Series) -> pl.Series:
         """Return the classes of these counts if no others are named; else all, in the order of their values."""

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
-from ...numerics.simd import distance, exponential, fetch, larger, largest, load, spread, store, total, where_larger
+from ...numerics.simd import broadcast, distance, exponential, fetch, larger, largest, load, store, total, where_larger
 from ...numerics.softmax_kernel import normalise
 
 _U = np.uint64
@@ -70,12 +70,12 @@ def _sweep_few(
     can be said.
     """
     width, row_of_classes, row_of_changes = _U(n_said), classes.reshape(1, -1), changes.reshape(1, -1)
-    prior = spread(0.0, block)
+    prior = broadcast(0.0, block)
     if parameters is not None:
         rows, log_prior = parameters
         prior = load(log_prior.reshape(1, -1), _U(0), block)
     by_class, moved = load(row_of_classes, _U(0), block), load(row_of_changes, _U(0), block)
-    ones, nothing, threshold = spread(1.0, block), spread(0.0, block), spread(-negligible, block)
+    ones, nothing, threshold = broadcast(1.0, block), broadcast(0.0, block), broadcast(-negligible, block)
     log_total, product = 0.0, 1.0
     last = _U(max(workers.size, 1) - 1)
     for i in range(_U(item_starts.size - 1)):
@@ -92,7 +92,7 @@ def _sweep_few(
             highest = largest(support)
             weights = ones  # if all classes are impossible, all get the same probability
             if highest > -np.inf:
-                behind = support - spread(highest, block)
+                behind = support - broadcast(highest, block)
                 weights = where_larger(behind, threshold, exponential(behind, block), nothing)
                 log_total += highest
                 # Logarithms are slow: multiply many totals, and take one logarithm of the product before it overflows.
@@ -100,7 +100,7 @@ def _sweep_few(
                 if product > _LARGE:
                     log_total += np.log(product)
                     product = 1.0
-            new = weights * spread(1.0 / total(weights), block)
+            new = weights * broadcast(1.0 / total(weights), block)
             moved = larger(moved, distance(new, score))
             store(scores, i, new)
             score = new

@@ -79,17 +79,17 @@ def sweep_means(
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         # Sums of differences from one answer: large numbers that differ little would lose their digits.
         first = labels[low]
-        weight, weighted, spread = 0.0, 0.0, 0.0
+        weight, weighted, weighted_variance = 0.0, 0.0, 0.0
         for e in range(low, high):
             j = _U(workers[e])
             given = parameters[j, 0]
             weight += given
             weighted += given * (labels[e] - first - parameters[j, 1])
-            spread += given * given * parameters[j, 2]
+            weighted_variance += given * given * parameters[j, 2]
         total = prior[1] + weight
         value = first + (prior[1] * (prior[0] - first) + weighted) / total
         outside = prior[1] / total
-        variance = (spread + prior[1]) / (total * total) + outside * outside * prior[2]
+        variance = (weighted_variance + prior[1]) / (total * total) + outside * outside * prior[2]
         _write(scores, i, value, variance, scale, totals)
         _count_item(totals, value, variance, weight, prior)
         for e in range(low, high):
@@ -140,18 +140,18 @@ def sweep_medians(
         low, high = _U(item_starts[i]), _U(item_starts[i + 1])
         answers = labels[low:high]
         weights = np.empty(answers.size)
-        weight, spread = 0.0, 0.0
+        weight, weighted_variance = 0.0, 0.0
         for e in range(answers.size):
             j = _U(workers[low + _U(e)])
             weights[e] = parameters[j, 0]
             weight += weights[e]
-            spread += weights[e] * weights[e] * parameters[j, 2]
+            weighted_variance += weights[e] * weights[e] * parameters[j, 2]
         lower, upper = _middles(answers, weights)
         value = 0.5 * lower + 0.5 * upper
         # The variance of a median of normal answers is larger than that of their mean by this factor; nearly exact for
         # any number of them.
         larger = 0.5 * np.pi * answers.size / (answers.size + 0.5 * np.pi - 1.0)
-        variance = larger * spread / (weight * weight)
+        variance = larger * weighted_variance / (weight * weight)
         _write(scores, i, value, variance, scale, totals)
         _count_item(totals, value, variance, weight, prior)
         for e in range(answers.size):

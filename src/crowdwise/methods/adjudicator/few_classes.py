@@ -24,10 +24,10 @@ from .structure import (
     N_TOTALS,
     ItemTypes,
     StructuredWorkers,
+    diagonal_excess,
     first_shared,
     only,
-    spread,
-    starting_spread,
+    starting_excess,
 )
 
 _FIRST_NEWTON_STEPS: Final = 4
@@ -112,7 +112,7 @@ class FewClasses(StructuredWorkers):
             kept=float(counts.totals[KEPT] / counts.totals[ITEMS]),
             objective=-counts.totals[[LOG_LIKELIHOOD]],
         )
-        return _m_step(shared, counts, spread(self.centre), 1)
+        return _m_step(shared, counts, diagonal_excess(self.centre), 1)
 
     def answers(self, labels: Labels) -> tuple[Array, Array]:
         """Return (items, classes), the answers of an adjudicator, and (items), the probabilities of traps."""
@@ -184,7 +184,7 @@ def first_workers(counts: PullCounts, vote_classes: Array, copies: Copies) -> Fe
     """Learn the workers from the first scores, with types as common as they are before any label."""
     n_workers, n_classes, _ = counts.confusion.shape
     right = float(np.trace(counts.confusion, axis1=1, axis2=2).sum())
-    start = starting_spread(right, float(counts.confusion.sum()) - right, n_classes)
+    start = starting_excess(right, float(counts.confusion.sum()) - right, n_classes)
     shared = first_shared(counts, vote_classes, copies, start, n_parts=4)
     workers = FewClasses(**shared, logits=np.tile(shared["centre"], (n_workers, 1, 1)), penalty=0.0)
     labels = counts.confusion.sum(axis=1)  # (workers, true classes)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...numerics import Array
 from ...numerics.compilation import allocating, compiled
-from ...numerics.simd import fetch_number, load, spread, store, where_larger
+from ...numerics.simd import broadcast, fetch_number, load, store, where_larger
 from .constants import LANES
 
 _U = np.uint64  # an index of this type is not checked for being negative
@@ -133,7 +133,7 @@ def _find_types(
     raised, lifts, folded, logarithms = scratch[0], scratch[1], scratch[2], scratch[3]
     n_classes, pairs = _U(found.shape[1]), _U(chance.shape[1])
     registers = pairs // _LANES  # of one strength, or of one worker
-    one, is_far = spread(1.0, _BLOCK), chance.size > _FAR
+    one, is_far = broadcast(1.0, _BLOCK), chance.size > _FAR
     raised[:] = 0.0
     likelihood = 0.0
     for b in range(_U(item_starts.size - 1)):
@@ -167,7 +167,7 @@ def _find_types(
                     neutral[b, k] *= chance[worker, k * n_classes + said]
                 for m in range(_U(gain.size)):
                     lifts[m * n_classes + said] *= 1.0 + gain[m]
-                    gains = spread(gain[m], _BLOCK)
+                    gains = broadcast(gain[m], _BLOCK)
                     for v in range(registers):
                         factor = one + gains * load(chance, worker * registers + v, _BLOCK)
                         product = item + m * registers + v
@@ -268,7 +268,7 @@ def _normalise(n_items: int, found: Array, neutral: Array, pulls: Array, n_stren
     """
     n_classes, registers = _U(found.shape[1]), _U(pulls.shape[1]) // _LANES
     pairs = _U(pulls.shape[1]) // _U(n_strengths)
-    likelihood, nothing = 0.0, spread(0.0, _BLOCK)
+    likelihood, nothing = 0.0, broadcast(0.0, _BLOCK)
     for b in range(_U(n_items)):
         total = 0.0
         for k in range(n_classes):
@@ -283,7 +283,7 @@ def _normalise(n_items: int, found: Array, neutral: Array, pulls: Array, n_stren
             # What is not a number stays so, and is reported after the sweep.
             neutral[b, k] = 0.0 if neutral[b, k] <= threshold else neutral[b, k] * share
             found[b, k] = 0.0 if found[b, k] <= threshold else found[b, k] * share
-        thresholds, shares = spread(threshold, _BLOCK), spread(share, _BLOCK)
+        thresholds, shares = broadcast(threshold, _BLOCK), broadcast(share, _BLOCK)
         for v in range(b * registers, (b + _U(1)) * registers):
             pull = load(pulls, v, _BLOCK)
             store(pulls, v, where_larger(pull, thresholds, pull * shares, nothing))

@@ -30,10 +30,10 @@ from .structure import (
     SQUARED_LABELS,
     ItemTypes,
     StructuredWorkers,
+    diagonal_excess,
     first_shared,
     only,
-    spread,
-    starting_spread,
+    starting_excess,
 )
 
 # Steps are shorter than Newton's, because second derivatives between classes, which are left out, would shorten them.
@@ -166,7 +166,11 @@ class ManyClasses(StructuredWorkers):
             curvature=counts.curvature,
             wrong=np.maximum(expected_said - expected_right, 0),
         )
-        slope = counts.confusion - expected + CENTRE_PRECISION * (spread(self.centre) * np.eye(n_classes) - self.centre)
+        slope = (
+            counts.confusion
+            - expected
+            + CENTRE_PRECISION * (diagonal_excess(self.centre) * np.eye(n_classes) - self.centre)
+        )
         curvature = expected.copy()
         curvature[range(n_classes), range(n_classes)] = counts.curvature.sum(axis=0)
         sizes = n_workers * np.array([1, n_classes, n_classes])
@@ -260,7 +264,7 @@ def first_workers(counts: NamedCounts, vote_classes: Array, copies: Copies) -> M
     """Return workers who are all alike, and as good as the first scores say."""
     n_workers, n_classes = counts.said.shape
     right = float(counts.agreed[0])
-    start = starting_spread(right, float(counts.said.sum()) - right, n_classes)
+    start = starting_excess(right, float(counts.said.sum()) - right, n_classes)
     return ManyClasses(
         **first_shared(counts, vote_classes, copies, start, n_parts=3),
         ability=np.zeros(n_workers),

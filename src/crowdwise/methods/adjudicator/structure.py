@@ -201,13 +201,13 @@ def first_shared(counts: Any, vote_classes: Array, copies: Copies, start: float,
     }
 
 
-def starting_spread(right: float, wrong: float, n_classes: int) -> float:
+def starting_excess(right: float, wrong: float, n_classes: int) -> float:
     """By how much the logit of a right answer is larger than others at the start, given how many labels agree."""
     found = np.log((right + 1) / (wrong + 1) * max(n_classes - 1, 1))
     return float(np.clip(found, 0.5, 4.0 + _more_classes(n_classes)))
 
 
-def spread(centre: Array) -> float:
+def diagonal_excess(centre: Array) -> float:
     """By how much the diagonal of the centre is larger than the rest, in the mean and within limits."""
     n_classes = len(centre)
     right = np.trace(centre) / n_classes

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...numerics import Array, elementary
 from ...numerics.compilation import allocating
-from ...numerics.simd import any_larger, distance, fetch, gather, larger, load, scatter, spread, store
+from ...numerics.simd import any_larger, broadcast, distance, fetch, gather, larger, load, scatter, store
 from .weights import MOST_LANES
 
 _U = np.uint64
@@ -84,13 +84,13 @@ def sweep_block(
     Overwrites the columns of these classes in `changes` (1, classes). The rest is as in model.py.
     """
     one_hot = _one_hot(block, scores.shape[1])
-    nothing = spread(0.0, block)
-    prior_total = spread(lam, block)
+    nothing = broadcast(0.0, block)
+    prior_total = broadcast(lam, block)
     prior_favour = nothing
     if weights is not None:
         weight, prior_mean = weights
         prior_favour = prior_total * load(prior_mean, _U(0), block)
-    floors, change, mirrored_change = spread(floor, block), nothing, 0.0
+    floors, change, mirrored_change = broadcast(floor, block), nothing, 0.0
     total_score, total_square = load(sums, _U(0), block), load(sums, _U(1), block)
     is_far = errors.size > _FAR
     for i in range(item_starts.size - 1):

@@ -243,9 +243,9 @@ class BWA(SweepingMethod[Weights, Errors]):
         classes, new_errors, total, squares = previous.counted(counts)
         evidence = self.prior_strength + previous.votes
         smoothed = previous.prior_errors[classes] + new_errors
-        spread = squares - total**2 / previous.items
+        variation = squares - total**2 / previous.items
         objective = previous.objective.copy()
-        objective[classes] = self.mean_weight / 2 * spread + evidence @ np.log(smoothed) / 2
+        objective[classes] = self.mean_weight / 2 * variation + evidence @ np.log(smoothed) / 2
         moving = change[classes] > self.tolerance
         running = np.zeros_like(previous.running)
         running[classes[moving]] = True

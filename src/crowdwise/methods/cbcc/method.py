@@ -123,11 +123,11 @@ class CBCC(ConfusionMethod):
         swapped[:, 0] = np.arange(classes)
         np.fill_diagonal(swapped, 0)
         prior, precision = mean[swapped], RowPrecision.of_first(first_precision)
-        spread = np.diagonal(np.linalg.inv(first_precision))[swapped] + 1 / self.noise_precision
+        variance = np.diagonal(np.linalg.inv(first_precision))[swapped] + 1 / self.noise_precision
         random = np.random.default_rng(self.seed)
         drawn = by_name(labels.names.workers, random.integers(self.communities, size=labels.n_workers))
         every_worker = (labels.n_workers, classes, classes)
-        expected = np.broadcast_to(expected_log(prior, spread), every_worker)
+        expected = np.broadcast_to(expected_log(prior, variance), every_worker)
         return shares(labels), Communities(
             evidence=as_evidence(expected),
             log_prior=np.zeros(classes),
@@ -135,7 +135,7 @@ class CBCC(ConfusionMethod):
             objective=np.zeros(1),
             membership=np.equal.outer(drawn, np.arange(self.communities)).astype(float),
             mean=np.broadcast_to(prior, every_worker),
-            variance=np.broadcast_to(spread, every_worker),
+            variance=np.broadcast_to(variance, every_worker),
             centre=np.broadcast_to(prior, (self.communities, classes, classes)),
             centre_prior=prior,
             centre_precision=precision,

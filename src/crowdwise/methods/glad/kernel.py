@@ -23,7 +23,7 @@ def e_step(
 ) -> None:
     """See model.py."""
     n_classes = scores.shape[1]
-    spread = np.log(max(n_classes - 1, 1))
+    log_others = np.log(max(n_classes - 1, 1))
     support = np.empty(n_classes)
     for i in range(log_ease.size):
         ease = np.exp(log_ease[i])
@@ -31,7 +31,7 @@ def e_step(
             support[k] = 0.0 if gold[i] < 0 or gold[i] == k else -np.inf
         for e in range(_U(item_starts[i]), _U(item_starts[i + 1])):
             # The logarithm of the odds of a probability sigmoid(x) is x.
-            support[_U(labels[e])] += ability[_U(workers[e])] * ease + spread
+            support[_U(labels[e])] += ability[_U(workers[e])] * ease + log_others
         normalise(support, scores, i, changes)
 
 
@@ -47,7 +47,7 @@ def m_step_objective(
     by_item: Array,
 ) -> float:
     """See model.py."""
-    spread = np.log(max(scores.shape[1] - 1, 1))
+    log_others = np.log(max(scores.shape[1] - 1, 1))
     total, product = 0.0, 1.0
     for i in range(log_ease.size):
         ease = np.exp(log_ease[i])
@@ -63,7 +63,7 @@ def m_step_objective(
             if product > _LARGE:
                 total += np.log(product)
                 product = 1.0
-            total += (1.0 - right) * (x + spread) - min(x, 0.0)
+            total += (1.0 - right) * (x + log_others) - min(x, 0.0)
             slope = (right - (1.0 if x > 0 else t) / (1.0 + t)) * ease
             by_worker[j] -= slope
             gradient -= slope * ability[j]

@@ -52,8 +52,8 @@ def m_step_objective(
     right = scores[items, labels.labels]  # p in the formula
     t = np.exp(-np.abs(x))
     # log sigmoid(x) is min(x, 0) - log(1 + t), and log (1 - sigmoid(x)) is x less than that.
-    spread = np.log(max(scores.shape[1] - 1, 1))
-    total = (np.log1p(t) - np.minimum(x, 0) + (1 - right) * (x + spread)).sum()
+    log_others = np.log(max(scores.shape[1] - 1, 1))
+    total = (np.log1p(t) - np.minimum(x, 0) + (1 - right) * (x + log_others)).sum()
     slope = (np.where(x > 0, 1.0, t) / (1 + t) - right) * ease  # of Q by ability
     by_worker += np.bincount(workers, slope, labels.n_workers)
     by_item[:] = np.bincount(items, slope * ability[workers], labels.n_items)

@@ -3,6 +3,7 @@
 from .exponential import exponential
 from .lanes import (
     any_larger,
+    broadcast,
     distance,
     fetch,
     fetch_number,
@@ -11,7 +12,6 @@ from .lanes import (
     largest,
     load,
     scatter,
-    spread,
     store,
     total,
     where_larger,
@@ -19,6 +19,7 @@ from .lanes import (
 
 __all__ = [
     "any_larger",
+    "broadcast",
     "distance",
     "exponential",
     "fetch",
@@ -28,7 +29,6 @@ __all__ = [
     "largest",
     "load",
     "scatter",
-    "spread",
     "store",
     "total",
     "where_larger",

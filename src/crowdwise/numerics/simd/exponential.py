@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from ..compilation import compiled
-from .lanes import larger, spread, times_power_of_two
+from .lanes import broadcast, larger, times_power_of_two
 
 _PER_LOG_2: Final = 1 / np.log(2)
 # log 2 as a sum of two numbers; the first has so few bits that its product with any n is exact.
@@ -28,10 +28,10 @@ _TERMS: Final = tuple(1 / factorial(power) for power in range(14))
 @compiled
 def exponential(x: Any, block: tuple[int, ...]) -> Any:
     """The exponential of every lane of x; that of -inf is zero. x has as many lanes as `block` has elements."""
-    x = larger(x, spread(_LEAST, block))
-    rounded = x * spread(_PER_LOG_2, block) + spread(_ROUND, block)
-    n = rounded - spread(_ROUND, block)
-    r = (x - n * spread(_LOG_2, block)) - n * spread(_REST, block)
+    x = larger(x, broadcast(_LEAST, block))
+    rounded = x * broadcast(_PER_LOG_2, block) + broadcast(_ROUND, block)
+    n = rounded - broadcast(_ROUND, block)
+    r = (x - n * broadcast(_LOG_2, block)) - n * broadcast(_REST, block)
     # The terms are added in pairs, and pairs of pairs: these do not wait for each other, so the processor can compute
     # them at the same time.
     r2 = r * r
@@ -46,4 +46,4 @@ def exponential(x: Any, block: tuple[int, ...]) -> Any:
 @compiled
 def _pair(power: int, r: Any, block: tuple[int, ...]) -> Any:
     """The terms of this power and of the next one, divided by r to this power."""
-    return spread(_TERMS[power], block) + r * spread(_TERMS[power + 1], block)
+    return broadcast(_TERMS[power], block) + r * broadcast(_TERMS[power + 1], block)

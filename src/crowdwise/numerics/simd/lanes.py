@@ -42,7 +42,7 @@ class _LanesModel(models.PrimitiveModel):
 
 
 @_intrinsic
-def spread(_context: Any, number: Any, block: Any) -> Any:
+def broadcast(_context: Any, number: Any, block: Any) -> Any:
     """The same number in every lane; there are as many lanes as `block` has elements."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
