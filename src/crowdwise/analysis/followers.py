@@ -10,9 +10,18 @@ from ..caution import Caution
 from ..data.crowd import Crowd
 from ..data.labels import Labels
 from ..data.reading_report import several
+from ..families.dependence.blocks import suspicious_pairs
 from ..families.dependence.pairs import PairCounts, is_quick_to_compare
 from ..fitting.engines.base import open_engine
-from ..methods.adjudicator import Adjudicator, can_follow, has_readings, in_words, look_for_followers
+from ..methods.adjudicator import (
+    FEWEST_WORKERS,
+    Adjudicator,
+    Suspects,
+    can_follow,
+    has_readings,
+    in_words,
+    look_for_followers,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +80,13 @@ def find_followers(labels: Crowd, counts: PairCounts) -> Followers | None:
     """
     if not has_readings(labels) or not is_quick_to_compare(labels):
         return None
+    suspects = Suspects(*suspicious_pairs(counts))
+    if labels.n_workers < FEWEST_WORKERS or not suspects.pairs.any():
+        return None
     numbered = labels.numbered if isinstance(labels, Labels) else labels
     method = Adjudicator()
     with open_engine(method, numbered) as engine:
-        found: Any = look_for_followers(method, engine, counts)
+        found: Any = look_for_followers(method, engine, suspects)
     if found is None:
         return None
     names, copying = labels.names.numbered(labels.numbering).workers, found.copying

@@ -1,8 +1,15 @@
-"""`find_blocks`: workers who agree with each other more often than one common truth explains.
+r"""`find_blocks` and `suspicious_pairs`: workers who agree more often than one common truth explains.
 
 Workers whose residual correlations (pairs.py) are high, even at their lower bounds, are a block. They may be
 copies, prompts of one model, or colluders; or experts, who know what the others do not know. The labels alone cannot
 tell which.
+
+A pair is suspicious of copying if it has n >= 20 comparisons, a correlation c >= 0.85 and a residual correlation of at
+least 0.05 at its lower bound. This bound is the larger of two: that of pairs.py, which can follow a pair itself where
+there are few workers, and one for which the others show the truth. With w = n / (n + 10), S_jk the mean of c_jl over l
+other than k, and T that of c_lm over l and m other than j and k, both weighted by w:
+
+$$ a_j = S_{jk} / \sqrt{T}, \quad \rho_{jk} = \frac{c_{jk} - a_j a_k}{\sqrt{(1 - a_j^2)(1 - a_k^2)}} $$
 """
 
 from dataclasses import dataclass, replace
@@ -28,6 +35,12 @@ _LEAST_RESIDUAL: Final = 0.3
 _LEAST_LEFT: Final = 0.5
 # The members of a block are copies of each other if they correlate by this much in the mean.
 COPIES: Final = 0.97
+# The least n, c and lower bound of a suspicious pair. With a lower c, workers who know are taken for copies.
+_LEAST_SUSPICIOUS: Final = (20, 0.85, 0.05)
+# A correlation counts in full only if it is from many more items than this.
+_FEW_ITEMS: Final = 10.0
+# The least T, the largest a, and the least (1 - a_j^2)(1 - a_k^2).
+_LEAST_COMMON, _MOST_COMMON, _LEAST_UNEXPLAINED = 0.02, 0.95, 0.01
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,3 +130,32 @@ def _linked(low: Array) -> list[Array]:
     order = np.argsort(group, kind="stable")
     groups = np.split(order, np.flatnonzero(np.diff(group[order])) + 1)
     return sorted((block for block in groups if len(block) > 1), key=lambda block: (-len(block), int(block[0])))
+
+
+def suspicious_pairs(counts: PairCounts) -> tuple[Array, Array, Array]:
+    """Return three arrays (workers, workers): which pairs are suspicious of copying, c and n."""
+    c, n = correlations(counts)
+    residual, error = residuals(c, n, common_truth(c, n))
+    low = np.maximum(residual - ERRORS_BELOW * error, _beyond_the_others(c, n))
+    least_n, least_c, least_low = _LEAST_SUSPICIOUS
+    pairs = (n >= least_n) & (c >= least_c) & (low >= least_low)
+    np.fill_diagonal(pairs, False)
+    return pairs, c, n
+
+
+def _beyond_the_others(c: Array, n: Array) -> Array:
+    """(workers, workers), lower bounds of the residual correlations, given the truth as all others show it."""
+    w = n / (n + _FEW_ITEMS)
+    wc = w * c
+    tops, bottoms = wc.sum(axis=1), w.sum(axis=1)
+    s = _mean(tops[:, None] - wc, bottoms[:, None] - w)
+    t = _mean(tops.sum() - 2 * (tops[:, None] + tops - wc), bottoms.sum() - 2 * (bottoms[:, None] + bottoms - w))
+    a = np.clip(s / np.sqrt(np.maximum(t, _LEAST_COMMON)), -_MOST_COMMON, _MOST_COMMON)
+    scale = np.sqrt(np.maximum((1 - a**2) * (1 - a.T**2), _LEAST_UNEXPLAINED))
+    error = 1.0 / (np.sqrt(np.maximum(n, 1)) * scale)
+    return np.asarray((c - a * a.T) / scale - ERRORS_BELOW * error)
+
+
+def _mean(total: Array, weight: Array) -> Array:
+    """A weighted mean; 0 where nothing has a weight, up to rounding: one comparison weighs far more."""
+    return np.divide(total, weight, out=np.zeros_like(total), where=weight > 1e-6)

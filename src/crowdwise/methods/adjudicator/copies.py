@@ -20,6 +20,14 @@ _LEAST_LABELS: Final = 65
 # these, so that it takes a small part of the time of the whole fit.
 _MOST_BYTES: Final = 2**26
 _MOST_COMPARISONS: Final = 2e7
+# Followers are looked for among so many workers: it was confirmed on such panels. With more, one copy costs little, and
+# experts are taken for copies.
+FEWEST_WORKERS, _MOST_WORKERS = 4, 30
+
+
+def can_follow(n_workers: int, n_classes: int) -> bool:
+    """Whether followers are looked for among so many workers."""
+    return FEWEST_WORKERS <= n_workers <= _MOST_WORKERS and n_classes > 1
 
 
 class Copies(NamedTuple):

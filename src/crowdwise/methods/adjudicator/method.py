@@ -19,6 +19,7 @@ from ...data.labels import Labels
 from ...data.votes import shares, votes_by_class
 from ...errors import DataError, require_room
 from ...families import MATRIX_CLASSES
+from ...families.dependence.blocks import suspicious_pairs
 from ...families.dependence.pairs import PairCounts, count_pairs, is_quick_to_compare
 from ...fitting.engines.base import Engine, open_engine
 from ...fitting.iterations import Progress
@@ -35,10 +36,11 @@ from ...results.quality import count_right_by
 from ...results.recalibration import tempered
 from . import few_classes, many_classes, model
 from .about_followers import caution_about
-from .copies import Copies, count_blocks_once, count_exact_copies_once, count_samples
+from .copies import Copies, can_follow, count_blocks_once, count_exact_copies_once, count_samples
+from .copying import Suspects
 from .explaining import explain
 from .few_classes import FewClasses, PullCounts
-from .followers import can_follow, leave_out_followers
+from .followers import leave_out_followers
 from .joint_counts import still_following, with_agreements
 from .many_classes import NamedCounts
 from .model import pad, unpad
@@ -247,7 +249,10 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         if plain.can_be_compared and is_doubtful(plain):
             plain = best_reading(plain, list(other_readings(self, engine, plain, progress)))
             engine.sweep(plain.workers)  # the engine has the scores of the reading that was tried last
-        return plain if pairs is None else leave_out_followers(self, engine, plain, pairs, progress)
+        suspects = None if pairs is None else Suspects(*suspicious_pairs(pairs))
+        if suspects is None or not suspects.pairs.any():
+            return plain
+        return leave_out_followers(self, engine, plain, suspects, progress)
 
     def count_copies(self, engine: Engine, votes: Counts, pairs: PairCounts | None = None) -> Copies:
         """Which workers count as less than one, before any reading; `pairs` are their comparisons, if counted."""
