@@ -41,8 +41,8 @@ def e_step(votes: Votes, n_items: int, v: Array, mu: Array, lam: float) -> Array
     `v` is (workers, classes), `mu` is (classes).
     """
     of_votes = v[votes.workers]
-    in_favour = sums(votes.items, of_votes * votes.y, n_items)
-    return np.asarray((lam * mu + in_favour) / (lam + sums(votes.items, of_votes, n_items)))
+    named = sums(votes.items, of_votes * votes.y, n_items)
+    return np.asarray((lam * mu + named) / (lam + sums(votes.items, of_votes, n_items)))
 
 
 def squared_errors(votes: Votes, n_workers: int, z: Array) -> Array:
