@@ -10,14 +10,13 @@ from typing import Any, Final
 import polars as pl
 
 import crowdwise as cw
+from crowdwise.analysis.comparison import warm_up
 from crowdwise.data.encoding import Duplicates
 from crowdwise.fitting.method import Method
 
 from .contestants import CONTESTANTS
 from .results import Results
 
-# Every method first runs on this many items, so that the measured time does not include the compilation of its kernels.
-_WARM_UP_ITEMS: Final = 50
 # How many times a fit is timed if it takes less than this many seconds: {seconds: times}. The shortest time counts,
 # because other work on the machine can only make it longer. With several seeds, the fit of each seed is timed once.
 _REPEATS: Final = {0.5: 3, 5.0: 2}
@@ -99,7 +98,7 @@ def load(dataset: str, duplicates: Duplicates, data: Path | None) -> tuple[cw.La
 
 def _fit(method: Method, labels: cw.Labels, truth: pl.DataFrame, repeat: bool) -> tuple[dict[str, Any], float | None]:
     with suppress(cw.DataError):  # a few items can be too few for a method that takes all of them
-        method.fit(labels.slice(0, min(labels.n_items, _WARM_UP_ITEMS)))
+        warm_up(method, labels)
     try:
         taken, result = _timed(method, labels)
         times = next((count for bound, count in _REPEATS.items() if taken < bound), 1) if repeat else 1

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import Any, Final
@@ -18,6 +18,7 @@ from ..fitting.gold import GOLD_WEIGHT, check_gold
 from ..fitting.method import Method
 from ..fitting.parameters import check_weight
 from ..methods import METHODS, as_method
+from ..numerics.twins import kernels_only
 from ..results.ending import RAN_OUT
 from ..results.intervals import wilson
 from ..results.result import Result
@@ -27,13 +28,19 @@ from .ordinal import Ordinal
 from .ordinal_errors import errors_of
 
 # Every method first runs on this many items, so that the measured time does not include the compilation of its kernels.
-WARM_UP_ITEMS = 50
+_WARM_UP_ITEMS: Final = 50
 # The columns that need a truth.
 _AGAINST_TRUTH: Final = ("accuracy", "low", "high", "log_loss", "brier", "overconfidence")
 # Those that need ordered classes too.
 _OF_ORDERED: Final = ("mae", "quadratic_kappa")
 # polars would leave out methods in the middle of a long table, and what was measured last.
 _ALL_SHOWN: Final[dict[str, Any]] = {"tbl_rows": -1, "tbl_cols": -1, "tbl_width_chars": 160}
+
+
+def warm_up(method: Method, labels: Labels) -> None:
+    """Fit a method to a few items, with the kernels that all labels will need."""
+    with nullcontext() if labels.is_small else kernels_only():
+        method.fit(labels.slice(0, min(labels.n_items, _WARM_UP_ITEMS)), warn=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -167,7 +174,7 @@ def _measure(
     row |= {} if gold is None else {"gold_accuracy": None}
     row |= {"seconds": None, "iterations": None, "ties": None, "ending": None}
     with suppress(CallError, DataError):  # a few items can be too few for a method that takes all of them
-        method.fit(labels.slice(0, min(labels.n_items, WARM_UP_ITEMS)), warn=False)
+        warm_up(method, labels)
     try:
         started = time.perf_counter()
         result = method.fit(labels, gold=gold, gold_weight=gold_weight, warn=False)

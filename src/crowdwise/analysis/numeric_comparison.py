@@ -8,7 +8,7 @@ from ..data.numbers import Numbers
 from ..errors import CallError, DataError
 from ..fitting.method import Method
 from ..results.ending import RAN_OUT
-from .comparison import WARM_UP_ITEMS
+from .comparison import warm_up
 from .numeric_evaluation import numeric_errors
 
 # The columns that need a truth.
@@ -47,7 +47,7 @@ def _measure(numbers: Numbers, method: Method, truth: Any) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(_AGAINST_TRUTH) if truth is not None else {}
     row |= {"seconds": None, "iterations": None, "ending": None}
     try:
-        method.fit(numbers.slice(0, min(numbers.n_items, WARM_UP_ITEMS)), warn=False)
+        warm_up(method, numbers)
         started = time.perf_counter()
         result: Any = method.fit(numbers, warn=False)
         row["seconds"] = time.perf_counter() - started
