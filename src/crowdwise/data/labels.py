@@ -323,7 +323,11 @@ class Labels:
     @property
     def is_small(self) -> bool:
         """Whether the whole crowd is so small that nothing is compiled for it; see numerics/twins.py."""
-        return is_small(self.n_labels if self.crowd_labels is None else self.crowd_labels, self.n_classes)
+        return is_small(self._crowd_size, self.n_classes)
+
+    @property
+    def _crowd_size(self) -> int:
+        return self.n_labels if self.crowd_labels is None else self.crowd_labels
 
     @property
     def arrays(self) -> tuple[Array, Array, Array]:
@@ -369,7 +373,7 @@ class Labels:
             continued=None if self.continued is None else self.continued[low:high],
             names=replace(self.names, items=self.names.items.slice(first, last - first)),
             gold=None if self.gold is None else self.gold[first:last],
-            crowd_labels=self.n_labels if self.crowd_labels is None else self.crowd_labels,
+            crowd_labels=self._crowd_size,
         )
 
     def select(self, items: Array) -> Self:
@@ -390,7 +394,7 @@ class Labels:
             # In a part on disk or in a cluster, the names of items are elsewhere.
             names=replace(self.names, items=self.names.items.gather(items)) if len(self.names.items) else self.names,
             gold=None if self.gold is None else self.gold[items],
-            crowd_labels=self.n_labels if self.crowd_labels is None else self.crowd_labels,
+            crowd_labels=self._crowd_size,
         )
 
     def with_classes(self, classes: pl.Series) -> "Labels":

@@ -19,9 +19,8 @@ class Step(Generic[Outcome]):
     """What one iteration reports to the loop."""
 
     change: float  # the largest change in this iteration, which the loop compares with the method's tolerance
-    finish: Callable[
-        [], Outcome
-    ]  # what was learned; called after the last iteration only, before the generator goes on
+    # Returns what was learned; it is called after the last iteration only, before the generator goes on.
+    finish: Callable[[], Outcome]
     objective: float | None = None  # after this iteration; None if the method has none
 
 

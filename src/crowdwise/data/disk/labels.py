@@ -84,7 +84,7 @@ class LabelsOnDisk:
         self.report = report
         self.phases = phases
         self.n_items = sum(part.items for part in parts.parts)
-        self.n_labels = sum(part.labels for part in parts.parts)
+        self.n_labels = parts.n_labels
         self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
         self.set_valued = any(part.continued for part in parts.parts)
         self.numeric = parts.dtype == np.float64

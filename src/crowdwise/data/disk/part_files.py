@@ -101,14 +101,17 @@ class Parts:
     # For every part that was loaded: where its items of known class are, and these classes.
     _known_items: dict[int, tuple[Array, Array]] = field(default_factory=dict)
 
+    @cached_property
+    def n_labels(self) -> int:
+        """The number of labels of all parts."""
+        return sum(part.labels for part in self.parts)
+
     def load(self, number: int) -> Labels:
         """Return the labels of one part, without the names of its items."""
         if number in self._mapped:
             return self._mapped[number]
         labels = self.parts[number].load(self._numbered_names, self.dtype)
-        labels = complete(
-            labels, self.recoded, self._gold_of(number), self.known, sum(part.labels for part in self.parts)
-        )
+        labels = complete(labels, self.recoded, self._gold_of(number), self.known, self.n_labels)
         if self.stay_mapped:
             self._mapped[number] = labels
         return labels
