@@ -18,8 +18,8 @@ import polars as pl
 
 import crowdwise as cw
 from calibrate.crowds import crowds, family
-from crowdwise.data.ids import codes_of
-from crowdwise.data.truths import read_truth
+from crowdwise.crowd.ids import codes_of
+from crowdwise.reading.read_truth import read_truth
 
 _WEIGHTS: Final = (1, 5, 10)
 _GOLD: Final = (20, 50, 100)

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.data.names import Names
-from crowdwise.data.reading_report import ReadingReport
+from crowdwise.crowd.names import Names
+from crowdwise.crowd.reading_report import ReadingReport
 
 from .timing import seconds, show
 

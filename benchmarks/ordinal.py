@@ -16,10 +16,10 @@ import numpy as np
 
 import crowdwise as cw
 from crowdwise.analysis.ordinal_errors import Errors, errors
-from crowdwise.data.ids import codes_of
-from crowdwise.data.truths import read_truth
+from crowdwise.crowd.ids import codes_of
 from crowdwise.methods.adjudicator import few_classes
 from crowdwise.numerics import Array
+from crowdwise.reading.read_truth import read_truth
 
 CROWDS: Final = (
     *(

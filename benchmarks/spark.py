@@ -18,8 +18,8 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 import crowdwise as cw
-from crowdwise.data.cleaning import Rules
-from crowdwise.data.spark.labels import LabelsOnSpark
+from crowdwise.crowd.cleaning import Rules
+from crowdwise.partitions.spark.labels import LabelsOnSpark
 
 from . import large_crowd
 from .timing import show

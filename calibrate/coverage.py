@@ -16,7 +16,7 @@ from rich.console import Console
 
 import crowdwise as cw
 from crowdwise.analysis.evaluation import match
-from crowdwise.data.simulation import SimulatedCrowd
+from crowdwise.crowd.simulation import SimulatedCrowd
 from crowdwise.fitting.method import Method
 from crowdwise.numerics import Array
 from crowdwise.results.intervals import wilson

@@ -11,7 +11,7 @@ import polars as pl
 
 import crowdwise as cw
 from crowdwise.analysis.comparison import warm_up
-from crowdwise.data.encoding import Duplicates
+from crowdwise.crowd.encoding import Duplicates
 from crowdwise.fitting.method import Method
 
 from .contestants import CONTESTANTS

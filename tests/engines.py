@@ -10,8 +10,8 @@ from typing import Any
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.data.crowd import Crowd, Place
-from crowdwise.data.disk.labels import LabelsOnDisk
+from crowdwise.crowd.protocol import Crowd, Place
+from crowdwise.partitions.disk.labels import LabelsOnDisk
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ def on_disk_in(folder: Path) -> Engine:
 
 def on_spark(session: Any) -> Engine:
     """Return the Spark engine, with labels in a few parts."""
-    from crowdwise.data.cleaning import Rules
-    from crowdwise.data.spark.labels import LabelsOnSpark
+    from crowdwise.crowd.cleaning import Rules
+    from crowdwise.partitions.spark.labels import LabelsOnSpark
 
     def read(rows: pl.DataFrame, partitions: int = 3, **rules: Any) -> Crowd:
         votes = session.createDataFrame(rows.to_arrow()).coalesce(1)

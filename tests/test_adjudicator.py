@@ -14,7 +14,7 @@ import crowdwise as cw
 from crowdwise.analysis.cautions import cautions
 from crowdwise.analysis.evaluation import hits, match
 from crowdwise.analysis.rivals import rivals
-from crowdwise.data.labels import Labels
+from crowdwise.crowd.labels import Labels
 from crowdwise.fitting.parameters import parse
 from crowdwise.methods.adjudicator.copies import Copies
 from crowdwise.methods.adjudicator.few_classes import FewClasses

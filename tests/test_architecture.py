@@ -101,8 +101,8 @@ walk(lambda: {call})
 ROW = """
 from crowdwise import methods
 from crowdwise.cli import main, summary, terminal
-from crowdwise.data import reading  # what is imported later would be seen as running
-from crowdwise.data.importers import IMPORTERS, REFUSED
+from crowdwise.reading import read_labels  # what is imported later would be seen as running
+from crowdwise.platforms import IMPORTERS, REFUSED
 sys.argv = ["crowdwise", "aggregate", "labels.csv", "-o", "out.csv", "--quiet"]
 # Every platform is asked whether it wrote the file, which is said once, and not for each of them.
 asked = {one.recognises.__code__.co_filename.removeprefix(package) for one in (*IMPORTERS, *REFUSED)}

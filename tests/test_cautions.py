@@ -16,7 +16,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis import aggregation
 from crowdwise.caution import in_order, raise_once
-from crowdwise.data.importers.importer import ImportOptions
+from crowdwise.platforms.importer import ImportOptions
 
 from .commands import run
 from .test_deciders import panel

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 import crowdwise as cw
 from crowdwise.cli.app import app
-from crowdwise.data.addresses import shown_address, without_password
-from crowdwise.data.queries import checked
+from crowdwise.sources.addresses import shown_address, without_password
+from crowdwise.sources.queries import checked
 
 ROWS = [("007", "a", 1), ("007", "b", 2), ("8", "a", 1), ("8", "b", None)]
 WORKER = UUID("6f1c0fb2-6b6f-4c7e-9f27-0c7a3f5d2b11")
@@ -271,7 +271,7 @@ def test_a_sqlite_file_with_a_write_ahead_log_is_read_and_nothing_is_left_beside
 def test_columns_of_sqlite_that_are_computed_are_bounded(
     label: str, rows: int, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crowdwise.data.sqlite_files.available_memory", lambda: 2**26)
+    monkeypatch.setattr("crowdwise.sources.sqlite_files.available_memory", lambda: 2**26)
     path = tmp_path / "crowd.sqlite"
     with sqlite3.connect(path) as connection:
         connection.execute(f"create table votes (item int, worker, label as ({label}))")

@@ -366,7 +366,7 @@ def test_an_address_that_is_none_is_a_wrong_call(server: Server, address: str, m
 def test_what_a_killed_download_left_is_removed_by_the_next(server: Server) -> None:
     (cache_folder() / "paper").mkdir(parents=True)
     killed = (
-        "import os, signal, sys; from crowdwise.data.disk.workspace import Workspace; place = Workspace(sys.argv[1]); "
+        "import os, signal, sys; from crowdwise.partitions.workspace import Workspace; place = Workspace(sys.argv[1]); "
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", killed, cache_folder() / "paper"], check=False)

@@ -7,7 +7,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis import cautions
 from crowdwise.analysis.deciders import deciders
-from crowdwise.data.outvoted import count_outvoted
+from crowdwise.crowd.outvoted import count_outvoted
 from crowdwise.numerics import Array
 
 from .engines import Engine

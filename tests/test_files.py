@@ -20,8 +20,8 @@ import pyarrow as pa
 import pytest
 
 import crowdwise as cw
-from crowdwise.data import formats
-from crowdwise.data.sources import scan
+from crowdwise.sources import formats
+from crowdwise.sources.scans import scan
 
 from .commands import run
 
@@ -329,7 +329,7 @@ def test_pipes_and_names_that_are_not_utf8_are_read_as_standard_input_is(engine:
 
 
 def test_a_stream_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdwise.data.paths.available_memory", lambda: 1 << 22)
+    monkeypatch.setattr("crowdwise.sources.paths.available_memory", lambda: 1 << 22)
     with Path("/dev/zero").open("rb") as zeros, pytest.raises(cw.DataError, match="The input is a device"):
         cw.read_labels(zeros)
     with pytest.raises(cw.DataError, match=r"The input has more than 2\.1 MB, half of the free memory"):

@@ -10,7 +10,7 @@ import pytest
 
 import crowdwise as cw
 from benchmarks.panels import panel
-from crowdwise.data.truths import read_truth
+from crowdwise.reading.read_truth import read_truth
 from crowdwise.results.recalibration import Recalibration
 from crowdwise.testing import require_same_bits
 

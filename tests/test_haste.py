@@ -13,7 +13,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis.haste import hasty
 from crowdwise.analysis.unusual_workers import unusual_workers
-from crowdwise.data.pace import pace_of, seconds_column
+from crowdwise.crowd.pace import pace_of, seconds_column
 from crowdwise.numerics import Array
 
 

@@ -14,8 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import crowdwise as cw
-from crowdwise.data.item_sketch import count, share_in_common, sketch, union
-from crowdwise.data.truths import read_truth
+from crowdwise.crowd.item_sketch import count, share_in_common, sketch, union
+from crowdwise.reading.read_truth import read_truth
 from crowdwise.results import history_file
 from crowdwise.results.history import CONFIDENCE, History, described, merge
 from crowdwise.results.history_file import packed

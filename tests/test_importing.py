@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.data.exports import read_answers
+from crowdwise.reading.read_answers import read_answers
 
 from .exports import (
     EXAMPLES,
@@ -487,7 +487,7 @@ def test_a_zip_that_is_no_export_is_refused_by_its_beginning(
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, b" " * 2**20)
     whole: list[str] = []
-    monkeypatch.setattr("crowdwise.data.importers.zips._unpacked_file", lambda *given: whole.append(given[-1]))
+    monkeypatch.setattr("crowdwise.sources.zips._unpacked_file", lambda *given: whole.append(given[-1]))
     with pytest.raises(cw.DataError, match="a zip of files that no known platform writes"):
         cw.read_labels(path)
     assert not whole

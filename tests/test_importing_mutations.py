@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
-from crowdwise.data.importers.answers import CHOICE
-from crowdwise.data.importers.export import Export
-from crowdwise.data.importers.importer import import_options
-from crowdwise.data.importers.recognition import read_export, recognise
-from crowdwise.data.importers.votes import long_table, questions_frame, votes_of
-from crowdwise.data.paths import expand
+from crowdwise.platforms.answers import CHOICE
+from crowdwise.platforms.importer import import_options
+from crowdwise.platforms.questions import long_table, questions_frame, votes_of
+from crowdwise.reading.registry import read_export, recognise
+from crowdwise.sources.input import Export
+from crowdwise.sources.paths import expand
 
 from .cases import examples
 from .exports import EXAMPLES, Example

@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 import crowdwise as cw
 from crowdwise.analysis import cautions, compare
 from crowdwise.analysis.blocks import blocks
-from crowdwise.data.exports import gathered_in, read_answers
-from crowdwise.data.importers.json_numbers import OnlyNumbers, only_numbers
+from crowdwise.reading.read_answers import gathered_in, read_answers
+from crowdwise.sources.json_numbers import OnlyNumbers, only_numbers
 from tests import judge_logs
 from tests.cases import examples
 from tests.commands import run

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
-from crowdwise.data import encoding
-from crowdwise.data.encoding import Duplicates
+from crowdwise.crowd import encoding
+from crowdwise.crowd.encoding import Duplicates
 from crowdwise.parallel import runs
 
 from .cases import examples

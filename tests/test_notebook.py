@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import crowdwise as cw
 from crowdwise.analysis.evaluation import Accuracy
-from crowdwise.data.simulation import SimulatedCrowd
+from crowdwise.crowd.simulation import SimulatedCrowd
 
 HOSTILE = '"><img src=x onerror=alert(1)><b>'
 

@@ -9,7 +9,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.analysis import figures
-from crowdwise.data.simulation import SimulatedCrowd
+from crowdwise.crowd.simulation import SimulatedCrowd
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.data.votes import votes_by_class
+from crowdwise.crowd.votes import votes_by_class
 from crowdwise.results.calibration import EPSILON, MOST_CLASSES, pool_weights, pooled, votes_alone
 from tests.structured import simulate
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import crowdwise as cw
-from crowdwise.data.addresses import shown_words
 from crowdwise.errors import is_address, without_secrets
+from crowdwise.sources.addresses import shown_words
 
 from .commands import Command
 

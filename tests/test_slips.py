@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.data.slips import class_slips
+from crowdwise.crowd.slips import class_slips
 
 from .commands import run
 from .engines import Engine

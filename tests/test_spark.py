@@ -28,8 +28,8 @@ import pyarrow as pa
 from pyspark import cloudpickle
 from pyspark.sql import SparkSession
 
-from crowdwise.data.spark import writing
 from crowdwise.fitting.engines import spark
+from crowdwise.output import spark_folders as writing
 
 pytestmark = [pytest.mark.spark, pytest.mark.filterwarnings("ignore")]
 

@@ -131,7 +131,7 @@ def test_bombs_and_damaged_workbooks_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_part_that_lies_about_its_size_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdwise.data.spreadsheets._MOST_UNPACKED", 1 << 20)
+    monkeypatch.setattr("crowdwise.sources.spreadsheets._MOST_UNPACKED", 1 << 20)
     path = tmp_path / "bomb.xlsx"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as changed:
         changed.writestr("xl/workbook.xml", b" " * (4 << 20))
@@ -194,7 +194,7 @@ def test_cells_without_names_are_beside_each_other(tmp_path: Path) -> None:
 
 
 def test_a_panic_of_the_library_that_reads_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crowdwise.data.spreadsheets._check_room", lambda _: 0)  # which refuses all panics we know
+    monkeypatch.setattr("crowdwise.sources.spreadsheets._check_room", lambda _: 0)  # which refuses all panics we know
     path = tmp_path / "bomb.xlsx"
     far = b'r="ZZZZZZZ4294967295"'
     changed(path, lambda name, content: (name, content.replace(b'r="B2"', far) if "sheet1" in name else content))

@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 import crowdwise as cw
 from crowdwise.cli.app import app
-from crowdwise.data import unpacking
-from crowdwise.data.sources import scan
+from crowdwise.sources import unpacking
+from crowdwise.sources.scans import scan
 
 from .cases import examples
 

@@ -9,16 +9,17 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.data import delimited, encoding, hashing, json_arrays, json_lines, numbering
-from crowdwise.data.grouping import group_by_item, resolve_repeats
-from crowdwise.data.labels import Labels
-from crowdwise.data.outvoted import said_by_others
-from crowdwise.data.unpacking import UnsoundError, whole_lines
-from crowdwise.data.votes import agreements, disagreement, votes_per_item, votes_per_worker
+from crowdwise.crowd import encoding, hashing, numbering
+from crowdwise.crowd.grouping import group_by_item, resolve_repeats
+from crowdwise.crowd.labels import Labels
+from crowdwise.crowd.outvoted import said_by_others
+from crowdwise.crowd.votes import agreements, disagreement, votes_per_item, votes_per_worker
 from crowdwise.numerics import Array
 from crowdwise.numerics.twins import kernels_only
 from crowdwise.results.quality import expected_right
 from crowdwise.results.scores import best_two
+from crowdwise.sources import delimited, json_arrays, json_lines
+from crowdwise.sources.unpacking import UnsoundError, whole_lines
 
 
 def by_both(function: Callable[..., Any], *arguments: Any) -> tuple[Any, Any]:

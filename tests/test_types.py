@@ -10,10 +10,10 @@ SCRIPT = """
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.data.disk.labels import LabelsOnDisk
+from crowdwise.partitions.disk.labels import LabelsOnDisk
 
 labels = cw.read_labels("labels.csv")
-reveal_type(labels)  # crowdwise.data.labels.Labels
+reveal_type(labels)  # crowdwise.crowd.labels.Labels
 reveal_type(cw.METHODS["bwa"])  # type[crowdwise.fitting.method.Method]
 result = cw.METHODS["bwa"](prior_strength=30).fit(labels)
 reveal_type(result)  # crowdwise.results.result.Result
@@ -38,7 +38,7 @@ reveal_type(cw.compare(labels, ["mv", cw.BWA()], "truth.csv")[0])  # Any
 cw.report(result, labels, truth="truth.csv", path="report.html")
 cw.plot(result, "confusion", labels, worker="w1")
 numbers = cw.Numbers.from_arrays([1], ["a"], [2.0])
-reveal_type(numbers)  # crowdwise.data.numbers.Numbers
+reveal_type(numbers)  # crowdwise.crowd.numbers.Numbers
 values = cw.NUMERIC_METHODS["mean"]().fit(numbers)
 reveal_type(values)  # crowdwise.results.numeric_result.NumericResult
 reveal_type(cw.NumericMean().fit(pl.DataFrame()))  # crowdwise.results.numeric_result.NumericResult

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.data.times import moments
+from crowdwise.crowd.times import moments
 
 from .commands import Command
 from .engines import Engine

@@ -19,8 +19,8 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.data.disk import workspace
-from crowdwise.data.disk.workspace import Workspace
+from crowdwise import system
+from crowdwise.partitions.workspace import Workspace
 
 from .commands import run
 from .engines import on_disk
@@ -143,7 +143,7 @@ def test_a_limit_on_the_size_of_files_is_one_sentence(tmp_path: Path, workdir: P
 
 def test_what_a_killed_run_left_behind_is_said(tmp_path: Path, workdir: Path) -> None:
     cw.simulate(50, 5, 2, seed=1).rows.write_csv(tmp_path / "votes.csv")
-    killed = "import os, signal; from crowdwise.data.disk.workspace import Workspace; place = Workspace(None); "
+    killed = "import os, signal; from crowdwise.partitions.workspace import Workspace; place = Workspace(None); "
     subprocess.run([sys.executable, "-c", killed + "os.kill(os.getpid(), signal.SIGKILL)"], check=False)
     (left,) = workdir.iterdir()
     (workdir / "crowdwise-notes").mkdir()  # a folder of the user
@@ -218,7 +218,7 @@ def test_without_locks_labels_are_still_read_to_disk_and_no_folder_is_named(tmp_
 
 def test_locks_of_windows_do_as_those_of_unix(workdir: Path) -> None:
     # Imported before msvcrt is replaced, because modules of Python also try to import msvcrt.
-    imports = "from crowdwise.data.disk.workspace import Workspace"
+    imports = "from crowdwise.partitions.workspace import Workspace"
     begin = "\n".join([imports, LOCKS_OF_WINDOWS, NO_LOCKS, "place = Workspace(None)"])
     run_code(begin, "assert '.crowdwise-workspace' in os.listdir(place.path)", "place.close()")
     assert not list(workdir.iterdir())
@@ -268,26 +268,26 @@ def test_available_memory_is_asked_of_whatever_the_system_has(monkeypatch: pytes
         "/proc/meminfo": "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n",
         "/proc/self/cgroup": "4:cpu,memory:/\n1:name=systemd:/\n0::/\n",
     }
-    monkeypatch.setattr(workspace, "_text_of", lambda path: files.get(str(path), ""))
-    assert workspace.available_memory() == 5_120_000
+    monkeypatch.setattr(system, "_text_of", lambda path: files.get(str(path), ""))
+    assert system.available_memory() == 5_120_000
     for folder, limit, used in (("", "max", "current"), ("memory/", "limit_in_bytes", "usage_in_bytes")):
         container = {f"/sys/fs/cgroup/{folder}memory.{limit}": "3000\n", f"/sys/fs/cgroup/{folder}memory.{used}": "1\n"}
         files.update(container)
-        assert workspace.available_memory() == 2999
+        assert system.available_memory() == 2999
         files.update(dict.fromkeys(container, "max\n"))
-        assert workspace.available_memory() == 5_120_000
+        assert system.available_memory() == 5_120_000
     # A service of systemd is no container: its group has a path, and the groups above it have limits too.
     files["/proc/self/cgroup"] = "0::/system.slice/crowd:1.service\n"
     slice_ = "/sys/fs/cgroup/system.slice"
     files.update({f"{slice_}/memory.max": "9000\n", f"{slice_}/memory.current": "2000\n"})
-    assert workspace.available_memory() == 7000
+    assert system.available_memory() == 7000
     files.update({f"{slice_}/crowd:1.service/memory.max": "400\n", f"{slice_}/crowd:1.service/memory.current": "1\n"})
-    assert workspace.available_memory() == 399
+    assert system.available_memory() == 399
     files.clear()
     monkeypatch.setattr("os.sysconf", {"SC_PAGE_SIZE": 4096, "SC_PHYS_PAGES": 100}.__getitem__)
-    assert workspace.available_memory() == 409_600
+    assert system.available_memory() == 409_600
     monkeypatch.delattr("os.sysconf")
-    assert workspace.available_memory() == 1 << 30
+    assert system.available_memory() == 1 << 30
 
     def answer(asked: Any) -> int:
         assert struct.unpack_from("=L", asked.raw) == (64,) == (len(asked),)
@@ -296,9 +296,9 @@ def test_available_memory_is_asked_of_whatever_the_system_has(monkeypatch: pytes
 
     windows = SimpleNamespace(kernel32=SimpleNamespace(GlobalMemoryStatusEx=answer))
     monkeypatch.setattr(ctypes, "windll", windows, raising=False)
-    assert workspace.available_memory() == 6000
+    assert system.available_memory() == 6000
     windows.kernel32.GlobalMemoryStatusEx = lambda _: 0
-    assert workspace.available_memory() == 1 << 30
+    assert system.available_memory() == 1 << 30
 
 
 def test_an_empty_folder_with_a_name_like_ours_is_said_and_no_other(workdir: Path) -> None:

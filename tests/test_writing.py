@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 
 import crowdwise as cw
 from crowdwise.cli.app import app
-from crowdwise.data.replacing import temporary_files
-from crowdwise.data.targets import check_targets
+from crowdwise.output.replacing import temporary_files
+from crowdwise.output.targets import check_targets
 
 from .test_files import ROWS
 
@@ -270,7 +270,7 @@ def test_a_file_that_is_standard_input_is_not_overwritten(tmp_path: Path) -> Non
 def test_what_killed_runs_left_is_removed_and_what_others_write_is_not(tmp_path: Path) -> None:
     target = tmp_path / "truth.csv"
     killed = (
-        "import os, sys, signal; from crowdwise.data.replacing import temporary_files\n"
+        "import os, sys, signal; from crowdwise.output.replacing import temporary_files\n"
         "with temporary_files([sys.argv[1]]): os.kill(os.getpid(), signal.SIGKILL)"
     )
     subprocess.run([sys.executable, "-c", killed, target], check=False)

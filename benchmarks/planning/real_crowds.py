@@ -9,7 +9,7 @@ import polars as pl
 
 import crowdwise as cw
 from calibrate.crowds import family
-from crowdwise.data.ids import codes_of
+from crowdwise.crowd.ids import codes_of
 from crowdwise.numerics import Array
 
 # Only items with so many labels are replayed, because the first two are given from the start.

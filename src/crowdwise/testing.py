@@ -22,17 +22,17 @@ import numpy as np
 import polars as pl
 
 from .analysis import accuracy
-from .data.crowd import Crowd
-from .data.labels import Labels
-from .data.numbers import Numbers
-from .data.numeric_simulation import simulate_numbers
-from .data.reading import read_labels
-from .data.reading_numbers import read_numbers
-from .data.simulation import simulate
+from .crowd.labels import Labels
+from .crowd.numbers import Numbers
+from .crowd.numeric_simulation import simulate_numbers
+from .crowd.protocol import Crowd
+from .crowd.simulation import simulate
 from .errors import CallError, DataError
 from .fitting.method import Method, Reference
 from .fitting.parameters import parameters_of
 from .numerics import Array
+from .reading.read_labels import read_labels
+from .reading.read_numbers import read_numbers
 from .results.in_parts import Inferred
 from .results.result import Result
 

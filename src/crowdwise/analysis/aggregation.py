@@ -6,13 +6,10 @@ from functools import partial
 from typing import Any, Literal, TypedDict, Unpack, get_type_hints, overload
 
 from ..caution import Caution, raise_once
-from ..data.crowd import Crowd, is_crowd
-from ..data.disk.partitioning import Phases
-from ..data.encoding import Duplicates
-from ..data.importers.importer import Multi
-from ..data.labels import Labels
-from ..data.numbers import Numbers
-from ..data.reading import read_labels
+from ..crowd.encoding import Duplicates
+from ..crowd.labels import Labels
+from ..crowd.numbers import Numbers
+from ..crowd.protocol import Crowd, is_crowd
 from ..errors import CallError, did_you_mean
 from ..fitting.gold import GOLD_WEIGHT
 from ..fitting.iterations import Progress
@@ -20,6 +17,9 @@ from ..fitting.method import Method
 from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
+from ..partitions.disk.partitioning import Phases
+from ..platforms.importer import Multi
+from ..reading.read_labels import read_labels
 from ..results.in_parts import Inferred
 from ..results.numeric_result import NumericResult
 from ..results.result import Result

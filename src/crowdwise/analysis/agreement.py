@@ -18,12 +18,12 @@ from typing import Any, Final, Literal, get_args
 
 import numpy as np
 
-from ..data.crowd import require_crowd
-from ..data.frames import Tabular
-from ..data.labels import Labels
-from ..data.reading import as_crowd
+from ..crowd.labels import Labels
+from ..crowd.protocol import require_crowd
 from ..errors import CallError, shown
 from ..numerics import Array
+from ..reading.read_labels import as_crowd
+from ..sources.frames import Tabular
 from .ordinal import ordinal
 
 Level = Literal["nominal", "ordinal", "interval"]

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from ..caution import listed
-from ..data.crowd import Crowd, require_crowd, require_single_votes
-from ..data.labels import Labels
-from ..data.names import Names
-from ..data.reading_report import several
+from ..crowd.labels import Labels
+from ..crowd.names import Names
+from ..crowd.protocol import Crowd, require_crowd, require_single_votes
+from ..crowd.reading_report import several
 from ..errors import DataError
 from ..families.dependence.blocks import LEAST_COMPARED, WorkerBlocks, confirmed_blocks
 from ..families.dependence.pairs import PairCounts, expected_agreement, pairs_refusal

@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ..data.reading_report import several
-from ..data.truths import read_truth
+from ..crowd.reading_report import several
 from ..numerics import Array
+from ..reading.read_truth import read_truth
 from ..results.in_parts import Inferred
 from ..results.result import Result
 from .evaluation import Matched, hits, match

@@ -3,9 +3,9 @@
 from typing import Final
 
 from ..caution import Caution, in_order, listed
-from ..data.crowd import Crowd, require_crowd
-from ..data.labels import Labels
-from ..data.reading_report import several
+from ..crowd.labels import Labels
+from ..crowd.protocol import Crowd, require_crowd
+from ..crowd.reading_report import several
 from ..families.dependence.pairs import pairs_refusal
 from ..methods.adjudicator import AS_THEY_ARE
 from ..results.calibration import is_calibrated

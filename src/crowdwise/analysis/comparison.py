@@ -10,15 +10,15 @@ from typing import Any, Final
 import polars as pl
 
 from ..caution import Caution, in_order, raise_once
-from ..data.crowd import require_crowd
-from ..data.labels import Labels
-from ..data.truths import read_truth
+from ..crowd.labels import Labels
+from ..crowd.protocol import require_crowd
 from ..errors import CallError, DataError
 from ..fitting.gold import GOLD_WEIGHT, check_gold
 from ..fitting.method import Method
 from ..fitting.parameters import check_weight
 from ..methods import METHODS, as_method
 from ..numerics.twins import kernels_only
+from ..reading.read_truth import read_truth
 from ..results.ending import RAN_OUT
 from ..results.intervals import wilson
 from ..results.result import Result

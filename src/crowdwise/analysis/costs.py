@@ -11,14 +11,14 @@ from typing import Any, Final, NamedTuple, NoReturn
 import numpy as np
 import polars as pl
 
-from ..data.frames import as_series, pick
-from ..data.ids import codes_of
-from ..data.inputs import inputs_of, scan_input
-from ..data.opening import Opening
-from ..data.paths import name_of
-from ..data.sources import same_types
+from ..crowd.ids import as_series, codes_of
+from ..crowd.opening import Opening
 from ..errors import CallError, DataError, did_you_mean, shown
 from ..numerics import Array
+from ..sources.frames import pick
+from ..sources.inputs import inputs_of, scan_input
+from ..sources.paths import name_of
+from ..sources.scans import same_types
 
 # The name of the decision to give no label, in costs and in results.
 ABSTAIN: Final = "abstain"

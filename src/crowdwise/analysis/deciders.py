@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from ..caution import Caution, listed
-from ..data.labels import Labels
-from ..data.outvoted import MOST_TO_COMPARE, count_outvoted, is_deciding
-from ..data.reading_report import several
-from ..data.votes import shares
+from ..crowd.labels import Labels
+from ..crowd.outvoted import MOST_TO_COMPARE, count_outvoted, is_deciding
+from ..crowd.reading_report import several
+from ..crowd.votes import shares
 from ..methods.mv import MajorityVote
 from ..numerics import Array
 from ..results.scores import TIE, best_two

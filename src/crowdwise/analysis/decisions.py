@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from ..caution import Caution
-from ..data.ids import codes_of
+from ..crowd.ids import codes_of
 from ..errors import CallError, DataError
 from ..numerics import Array
 from ..results.in_parts import Inferred

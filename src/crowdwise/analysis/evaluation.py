@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from ..data.ids import codes_of
-from ..data.reading_report import several
-from ..data.truths import read_truth
+from ..crowd.ids import codes_of
+from ..crowd.reading_report import several
 from ..errors import DataError, quoted
 from ..numerics import Array
+from ..reading.read_truth import read_truth
 from ..results.gold import Share
 from ..results.in_parts import Inferred
 from ..results.result import Result

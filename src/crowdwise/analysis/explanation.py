@@ -7,9 +7,9 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ..data.ids import comparable
-from ..data.labels import Labels
-from ..data.reading_report import several
+from ..crowd.ids import comparable
+from ..crowd.labels import Labels
+from ..crowd.reading_report import several
 from ..errors import CallError, quoted, require_extra, shortened, shown
 from ..numerics import Array
 from ..results.contributions import Contributions

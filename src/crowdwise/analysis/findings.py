@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from ..caution import Caution
-from ..data.crowd import Crowd
-from ..data.labels import Labels
+from ..crowd.labels import Labels
+from ..crowd.protocol import Crowd
 from ..families.dependence.pairs import is_quick_to_compare, pairs_refusal
 from ..results.in_parts import Inferred
 from .blocks import Block, Dependence, blocks

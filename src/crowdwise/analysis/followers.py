@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 
 from ..caution import Caution
-from ..data.crowd import Crowd
-from ..data.labels import Labels
-from ..data.reading_report import several
+from ..crowd.labels import Labels
+from ..crowd.protocol import Crowd
+from ..crowd.reading_report import several
 from ..families.dependence.blocks import suspicious_pairs
 from ..families.dependence.pairs import PairCounts, is_quick_to_compare
 from ..fitting.engines.base import open_engine

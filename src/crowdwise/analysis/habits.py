@@ -5,8 +5,8 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ..data.labels import Labels
-from ..data.outvoted import said_by_others
+from ..crowd.labels import Labels
+from ..crowd.outvoted import said_by_others
 from ..numerics import Array
 from ..results.intervals import wilson
 from ..results.result import Result

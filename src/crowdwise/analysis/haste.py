@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ..data.labels import Labels
+from ..crowd.labels import Labels
 from ..numerics import Array
 
 # A worker with fewer labels whose seconds are known cannot be judged, nor can anybody among fewer workers.

@@ -9,7 +9,7 @@ interval data; see `analysis/agreement.py` for the sources.
 
 import numpy as np
 
-from ..data.labels import Labels
+from ..crowd.labels import Labels
 from ..numerics import Array
 from .agreement import Agreement, drawn_groups
 

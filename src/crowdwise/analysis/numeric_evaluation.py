@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..data.ids import comparable
-from ..data.numbers import NumberReader
-from ..data.truths import read_truth
+from ..crowd.ids import comparable
+from ..crowd.numbers import NumberReader
 from ..errors import DataError
+from ..reading.read_truth import read_truth
 from ..results.in_parts import ResultInParts
 from ..results.numeric_result import NumericResult
 from .pairing import require_numbers

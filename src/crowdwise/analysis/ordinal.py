@@ -11,8 +11,7 @@ from typing import Any, Final, Literal, get_args
 import numpy as np
 import polars as pl
 
-from ..data.frames import as_series
-from ..data.ids import as_number, codes_of
+from ..crowd.ids import as_number, as_series, codes_of
 from ..errors import CallError, DataError, did_you_mean, require_room, shown
 from ..numerics import Array
 from .costs import Costs

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..data.ids import codes_of
-from ..data.truths import read_truth
+from ..crowd.ids import codes_of
 from ..numerics import Array
+from ..reading.read_truth import read_truth
 from ..results.in_parts import Inferred
 from ..results.result import Result
 from .costs import Costs

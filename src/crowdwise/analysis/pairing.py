@@ -5,8 +5,8 @@ The result is always the first argument, the labels the second.
 
 from typing import Any
 
-from ..data.crowd import is_crowd, require_crowd
-from ..data.labels import Labels
+from ..crowd.labels import Labels
+from ..crowd.protocol import is_crowd, require_crowd
 from ..errors import CallError, require_kind
 from ..results.result import Result
 from ..results.tables import ResultTables

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 import numpy as np
 import polars as pl
 
-from ..data.labels import Labels
-from ..data.truths import read_truth
+from ..crowd.labels import Labels
 from ..errors import CallError, DataError, did_you_mean, require_extra, shown
 from ..numerics import Array
+from ..reading.read_truth import read_truth
 from ..results.in_parts import Inferred
 from ..results.numeric_result import NumericResult
 from .condensing import bins, evenly, most_common, names_as_text

@@ -6,8 +6,8 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from ..data.labels import Labels
-from ..data.reading_report import several
+from ..crowd.labels import Labels
+from ..crowd.reading_report import several
 from ..results.expected_accuracy import ExpectedAccuracy
 from ..results.result import Result
 from .review import SHARE

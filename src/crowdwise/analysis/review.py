@@ -7,8 +7,8 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ..data.labels import Labels
-from ..data.reading_report import several
+from ..crowd.labels import Labels
+from ..crowd.reading_report import several
 from ..errors import CallError, shown
 from ..methods.mv import MajorityVote
 from ..results.result import Result

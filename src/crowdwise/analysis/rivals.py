@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 
 from ..caution import Caution, listed
-from ..data.crowd import require_crowd
-from ..data.labels import Labels
-from ..data.reading_report import several
+from ..crowd.labels import Labels
+from ..crowd.protocol import require_crowd
+from ..crowd.reading_report import several
 from ..errors import shortened
 from ..fitting.engines.memory import MemoryEngine
 from ..methods.adjudicator import Adjudicator, has_readings, plausible_readings

@@ -3,8 +3,8 @@
 import numpy as np
 
 from ..caution import Caution
-from ..data.labels import Labels
-from ..data.reading_report import several
+from ..crowd.labels import Labels
+from ..crowd.reading_report import several
 from ..numerics import Array
 from ..results.result import Result
 

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from ..caution import listed
-from ..data.crowd import Crowd
-from ..data.labels import Labels
+from ..crowd.labels import Labels
+from ..crowd.protocol import Crowd
 from ..families.dependence.pairs import pairs_refusal
 from ..numerics import Array
 from ..results.result import Result

@@ -81,11 +81,11 @@ def aggregate(
     from ..analysis.planning.needs import require_in_memory
     from ..analysis.review import check_review, expected_errors
     from ..analysis.review import review as items_to_review
-    from ..data.labels import Labels
-    from ..data.targets import check_state, check_targets
-    from ..data.writing import has_sheets
+    from ..crowd.labels import Labels
     from ..errors import CallError
     from ..methods import METHODS
+    from ..output.targets import check_state, check_targets
+    from ..output.writing import has_sheets
     from ..results.history_file import file_of
     from . import numbers, predictions, session, summary
     from .terminal import Terminal

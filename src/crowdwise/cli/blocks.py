@@ -23,8 +23,8 @@ def blocks(
 ) -> None:
     """Find workers who agree too often to be independent, such as copies; no truth is needed."""
     from ..analysis.blocks import blocks as find_blocks
-    from ..data.targets import check_targets
-    from ..data.writing import write
+    from ..output.targets import check_targets
+    from ..output.writing import write
     from . import session
     from .terminal import Terminal
 

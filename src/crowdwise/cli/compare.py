@@ -32,8 +32,8 @@ def compare(
     With --numeric: mean absolute error, root mean squared error, correlation, and coverage of the intervals.
     """
     from ..analysis import compare as compare_methods
-    from ..data.targets import check_targets
     from ..methods import METHODS, choose
+    from ..output.targets import check_targets
     from ..reporting import comparison_page
     from . import numbers, session
     from .terminal import Terminal

@@ -14,11 +14,11 @@ def convert(
     quiet: options.Quiet = False,
 ) -> None:
     """Write every answer to every question of an export as a table, with a row for each."""
-    from ..data.exports import gathered_in
-    from ..data.importers.votes import long_table
-    from ..data.reading_report import several
-    from ..data.targets import check_targets
-    from ..data.writing import write
+    from ..crowd.reading_report import several
+    from ..output.targets import check_targets
+    from ..output.writing import write
+    from ..platforms.questions import long_table
+    from ..reading.read_answers import gathered_in
     from .terminal import Terminal
 
     check_targets([output], reading.files, bom=bom)

@@ -42,8 +42,8 @@ def next_(
 ) -> None:
     """Find the items that most need another label, or an expert, and say why."""
     from ..analysis.planning.asking import check_request, next_labels
-    from ..data.targets import check_targets
-    from ..data.writing import write
+    from ..output.targets import check_targets
+    from ..output.writing import write
     from . import session
     from .terminal import Terminal
 

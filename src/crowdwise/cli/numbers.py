@@ -13,7 +13,7 @@ from .options import DEFAULT_METHOD, Reading
 from .streams import say
 
 if TYPE_CHECKING:
-    from ..data.crowd import Crowd
+    from ..crowd.protocol import Crowd
     from ..fitting.method import Method
     from .terminal import Terminal
 
@@ -65,8 +65,8 @@ def aggregate(
         bom: Whether CSV begins with the mark of UTF-8.
     """
     from ..analysis.numeric_evaluation import numeric_errors
-    from ..data.targets import check_targets
     from ..methods import NUMERIC_METHODS
+    from ..output.targets import check_targets
     from .terminal import Terminal
 
     output, workers, truth = paths
@@ -160,9 +160,9 @@ def compare(
 ) -> None:
     """Run numeric methods side by side: errors against the truth, seconds; all of them if `methods` is None."""
     from ..analysis import compare_numbers
-    from ..data.targets import check_targets
     from ..methods import NUMERIC_METHODS
     from ..methods import choose as choose_method
+    from ..output.targets import check_targets
     from ..reporting import comparison_page
     from .terminal import Terminal
 
@@ -192,7 +192,7 @@ def report(reading: Reading, chosen: tuple[str, "Method"], truth: str | None, ou
     """Write a page about a crowd with numeric labels."""
     from pathlib import Path
 
-    from ..data.targets import check_targets
+    from ..output.targets import check_targets
     from ..reporting import report as write_report
     from .terminal import Terminal
 

@@ -11,7 +11,7 @@ from ..errors import CallError, without_secrets
 from .groups import FOR_CLASSES, Needs, Only
 
 if TYPE_CHECKING:
-    from ..data.opening import Opening
+    from ..crowd.opening import Opening
 
 
 def in_utf8(value: Any) -> Any:
@@ -337,7 +337,7 @@ class Reading(NamedTuple):
 
     def exports(self) -> "tuple[dict[str, Any], Opening]":
         """Return what is asked of an export all of whose answers are wanted, and how its files are opened."""
-        from ..data.opening import Opening
+        from ..crowd.opening import Opening
 
         how = Opening(encoding=self.encoding, storage=self.storage_options())
         return {"item": self.item, "worker": self.worker, "question": self.question, **self.imports()}, how

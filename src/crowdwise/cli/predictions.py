@@ -9,8 +9,8 @@ from .options import Reading
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..data.crowd import Crowd
-    from ..data.importers.label_studio_predictions import Written
+    from ..crowd.protocol import Crowd
+    from ..output.label_studio_predictions import Written
 
 _FORMAT = "label-studio"
 
@@ -47,7 +47,7 @@ def file_of(found: Any, labels: "Crowd", method: str, reading: Reading) -> "Call
         method: The key of the method.
         reading: Where the labels are from.
     """
-    from ..data.importers.label_studio_predictions import predictions_file
+    from ..output.label_studio_predictions import predictions_file
 
     _, how = reading.exports()
     question = labels.report.columns["label"]

@@ -8,8 +8,8 @@ def questions(reading: options.ExportReading, as_json: options.Json = False) -> 
     """List the questions in an export: their types, and how many items, workers and answers they have."""
     import json
 
-    from ..data.exports import gathered_in
-    from ..data.importers.votes import questions_frame
+    from ..platforms.questions import questions_frame
+    from ..reading.read_answers import gathered_in
     from .terminal import Terminal
 
     gathered = gathered_in(reading.files, reading.format, *reading.exports())

@@ -27,7 +27,7 @@ def report(
     quiet: options.Quiet = False,
 ) -> None:
     """Write a page about the crowd, the answers and the workers: one file that opens in any browser."""
-    from ..data.targets import check_targets
+    from ..output.targets import check_targets
     from ..reporting import report as write_report
     from . import numbers, session
     from .terminal import Terminal

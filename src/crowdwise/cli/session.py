@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..analysis.costs import CostTable
     from ..analysis.ordinal import Ordinal
-    from ..data.crowd import Crowd
+    from ..crowd.protocol import Crowd
     from ..fitting.method import Method
     from ..results.history import History
     from ..results.in_parts import Inferred
@@ -47,7 +47,7 @@ class EngineOptions(NamedTuple):
 
     def check(self) -> None:
         """Raise `CallError` if there is no such engine, or if an option has no effect with it."""
-        from ..data.crowd import check_engine
+        from ..crowd.protocol import check_engine
         from ..errors import CallError
 
         check_engine(self.name)
@@ -83,7 +83,7 @@ def _load_compiler(files: Sequence[str]) -> None:
     def load() -> None:
         import numpy as np
 
-        from ..data.encoding_kernel import fnv
+        from ..crowd.encoding_kernel import fnv
 
         arrays = np.zeros(0, np.uint8), np.zeros(0, np.int64)
         for array in arrays:
@@ -103,9 +103,9 @@ def read_known(truth: str | None, reading: Reading) -> "pl.DataFrame | None":
 
 def _read_truth(path: str, reading: Reading) -> "pl.DataFrame":
     """Read known truths; from an export they are read as the labels are."""
-    from ..data.exports import is_export
-    from ..data.opening import Opening
-    from ..data.truths import read_truth
+    from ..crowd.opening import Opening
+    from ..reading.read_answers import is_export
+    from ..reading.read_truth import read_truth
 
     named = reading.format if path in reading.files else "auto"
     if named == "table" or (named == "auto" and not is_export(path, Opening(storage=reading.storage_options()))):
@@ -119,8 +119,8 @@ def read_given_costs(costs: str | None, reading: Reading, engine: str = "memory"
     if costs is None:
         return None
     from ..analysis.costs import read_costs
-    from ..data.targets import check_other_file
     from ..errors import CallError
+    from ..output.targets import check_other_file
 
     if engine == "spark":
         raise CallError(
@@ -170,7 +170,7 @@ def read(
         ordered: Whether the user said that classes have an order.
         cautions: Whether to tell the user what was repaired and what looks like a slip; otherwise the caller does.
     """
-    from ..data.reading import read_labels
+    from ..reading.read_labels import read_labels
 
     _load_compiler(reading.files)
     name, memory, workdir, master = engine or EngineOptions()
@@ -239,7 +239,7 @@ class Given(NamedTuple):
 
     def held_out(self, terminal: "Terminal", known: "pl.DataFrame | None") -> "pl.DataFrame | None":
         """Return the truths of items that are not gold; the user is told how many are left out."""
-        from ..data.ids import codes_of
+        from ..crowd.ids import codes_of
         from ..errors import DataError
 
         if known is None or self.gold is None:
@@ -257,9 +257,9 @@ def read_gold(gold: str | None, gold_weight: float, reading: Reading) -> Given:
 
     Raises `CallError` if it is a table that is also read as labels; an export may have both in it.
     """
-    from ..data.exports import is_export
-    from ..data.opening import Opening
-    from ..data.targets import check_other_file
+    from ..crowd.opening import Opening
+    from ..output.targets import check_other_file
+    from ..reading.read_answers import is_export
 
     if gold is None:
         return Given(None, gold_weight)
@@ -342,6 +342,6 @@ def command_line() -> str:
 
     The passwords of addresses and the values of --storage, which may be keys, are left out.
     """
-    from ..data.addresses import shown_words
+    from ..sources.addresses import shown_words
 
     return shlex.join(["crowdwise", *shown_words(sys.argv[1:])])

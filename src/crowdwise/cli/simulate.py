@@ -34,12 +34,12 @@ def simulate(
     quiet: options.Quiet = False,
 ) -> None:
     """Simulate a crowd: labels, truth and workers."""
-    from ..data.numeric_simulation import SimulatedNumbers, simulate_numbers
-    from ..data.replacing import made_folder
-    from ..data.simulation import SimulatedCrowd
-    from ..data.simulation import simulate as simulate_crowd
-    from ..data.writing import check_outputs, write
+    from ..crowd.numeric_simulation import SimulatedNumbers, simulate_numbers
+    from ..crowd.simulation import SimulatedCrowd
+    from ..crowd.simulation import simulate as simulate_crowd
     from ..errors import CallError
+    from ..output.replacing import made_folder
+    from ..output.writing import check_outputs, write
     from .terminal import Terminal
 
     paths = [output / f"{name}.{extension}" for name in ("labels", "truth", "workers")]

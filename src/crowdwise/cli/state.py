@@ -22,7 +22,7 @@ def merge(
     quiet: options.Quiet = False,
 ) -> None:
     """Add states up, as if all labels had been aggregated one batch after the other."""
-    from ..data.targets import check_state
+    from ..output.targets import check_state
     from ..results.history import History, shared_items
     from ..results.history import merge as merge_all
     from .terminal import Terminal
@@ -62,7 +62,7 @@ def show(file: Annotated[str, typer.Argument(help="A state.")]) -> None:
 
 def _items(state: "History") -> str:
     """Return how many items a state was counted from, as far as its sketch of them says."""
-    from ..data.item_sketch import count
+    from ..crowd.item_sketch import count
 
     if len(state.items) == 0:
         return "not known: an older crowdwise wrote this state"

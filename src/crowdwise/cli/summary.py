@@ -11,7 +11,7 @@ from ..analysis.decisions import Decisions
 from ..analysis.findings import Findings
 from ..analysis.ordinal_errors import OrdinalErrors
 from ..caution import Caution
-from ..data.crowd import Crowd
+from ..crowd.protocol import Crowd
 from ..results.gold import Share
 from ..results.in_parts import Inferred
 from .terminal import Terminal

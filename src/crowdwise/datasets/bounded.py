@@ -7,7 +7,7 @@ from http.client import HTTPResponse
 from typing import Any
 from urllib.request import HTTPHandler, HTTPSHandler, Request, build_opener
 
-from ..data.disk.workspace import show_size
+from ..system import show_size
 
 
 class LimitError(Exception):

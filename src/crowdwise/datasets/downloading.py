@@ -13,9 +13,9 @@ from typing import Final, TypeAlias
 from urllib.error import HTTPError, URLError
 from urllib.request import Request
 
-from ..data.disk.workspace import Workspace
-from ..data.frames import first_line
 from ..errors import CallError, DataError
+from ..partitions.workspace import Workspace
+from ..system import first_line
 from .bounded import LimitError, Limits, open_bounded
 from .cache import address, cache_folder, complete_folder, how_to_provide
 from .catalog import find

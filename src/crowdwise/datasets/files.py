@@ -5,11 +5,11 @@ from typing import Any
 
 import polars as pl
 
-from ..data.encoding import Duplicates
-from ..data.frames import first_line
-from ..data.reading import read_labels
-from ..data.truths import read_truth
+from ..crowd.encoding import Duplicates
 from ..errors import DataError
+from ..reading.read_labels import read_labels
+from ..reading.read_truth import read_truth
+from ..system import first_line
 from .catalog import Dataset
 
 

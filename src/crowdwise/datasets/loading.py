@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ..data.encoding import Duplicates
+from ..crowd.encoding import Duplicates
 from .catalog import find
 from .downloading import DownloadProgress, fetch
 from .files import read

@@ -11,10 +11,10 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ..data.crowd import Crowd
-from ..data.knowledge import NOTHING_KNOWN
-from ..data.labels import Labels
-from ..data.votes import shares
+from ..crowd.knowledge import NOTHING_KNOWN
+from ..crowd.labels import Labels
+from ..crowd.protocol import Crowd
+from ..crowd.votes import shares
 from ..numerics import Array
 from .engines.base import count_labels
 

@@ -19,16 +19,16 @@ import numpy as np
 import polars as pl
 
 from ..caution import Caution
-from ..data.crowd import Crowd
-from ..data.ids import codes_of
-from ..data.knowledge import NOTHING_KNOWN, Known
-from ..data.labels import Labels
-from ..data.numbering import inverse, numbers
-from ..data.reading_report import several
-from ..data.truths import RANDOM, read_truth
-from ..data.votes import shares
+from ..crowd.ids import codes_of
+from ..crowd.knowledge import NOTHING_KNOWN, Known
+from ..crowd.labels import Labels
+from ..crowd.numbering import inverse, numbers
+from ..crowd.protocol import Crowd
+from ..crowd.reading_report import several
+from ..crowd.votes import shares
 from ..errors import DataError, quoted, shortened
 from ..numerics import Array
+from ..reading.read_truth import RANDOM, read_truth
 from ..results.gold import GoldCheck, Share, clearly_better
 from ..results.in_parts import Inferred
 from ..results.quality import accuracies_by, quality_by

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from ..caution import Caution, listed
-from ..data.crowd import Crowd
-from ..data.ids import codes_of
-from ..data.item_sketch import share_in_common
-from ..data.knowledge import Known
+from ..crowd.ids import codes_of
+from ..crowd.item_sketch import share_in_common
+from ..crowd.knowledge import Known
+from ..crowd.protocol import Crowd
 from ..errors import require_kind, shortened
 from ..results.history import CONFIDENCE, LABEL_COUNTS, History, described, share_in_words
 from ..results.recalibration import Recalibration

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import ClassVar
 
-from ..data.labels import Labels
+from ..crowd.labels import Labels
 from ..results.quality import accuracies, measure_quality
 from ..results.result import Result, Scale
 from .iterations import Progress, Steps

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ..data.crowd import Place
+from ..crowd.protocol import Place
 
 
 @dataclass(frozen=True)

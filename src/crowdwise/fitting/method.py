@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypedDict, Unpack,
 import numpy as np
 
 from ..caution import Caution, in_order, raise_once
-from ..data.crowd import Crowd, Place, require_crowd, require_single_votes
-from ..data.frames import Tabular
-from ..data.knowledge import Known
-from ..data.labels import Labels
-from ..data.numbers import Numbers
-from ..data.reading import as_crowd
+from ..crowd.knowledge import Known
+from ..crowd.labels import Labels
+from ..crowd.numbers import Numbers
+from ..crowd.protocol import Crowd, Place, require_crowd, require_single_votes
 from ..errors import CallError, DataError
 from ..parallel import require_threads
+from ..reading.read_labels import as_crowd
 from ..results.any_method import AnyMethod
 from ..results.ending import Convergence
 from ..results.in_parts import Inferred, ResultInParts
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
 from ..results.scores import out_of_range
+from ..sources.frames import Tabular
 from . import parameters
 from .gold import GOLD_WEIGHT, fit_with_gold
 from .history import add_history
@@ -218,7 +218,7 @@ class Method(AnyMethod):
         """Infer the true class of every item.
 
         `fit` has checked the labels already and, if the method adds fractions, numbered items and workers by their
-        names; see data/numbering.py.
+        names; see crowd/numbering.py.
         """
 
     def run_steps(

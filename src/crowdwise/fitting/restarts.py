@@ -9,7 +9,7 @@ from threading import Lock
 import numpy as np
 import polars as pl
 
-from ..data.labels import Labels
+from ..crowd.labels import Labels
 from ..numerics import Array
 from ..parallel import thread_count
 from ..results.ending import Ending

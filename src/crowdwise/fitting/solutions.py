@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from ..data.crowd import Crowd
-from ..data.labels import Labels
+from ..crowd.labels import Labels
+from ..crowd.protocol import Crowd
 from ..numerics import Array
 from .engines.base import count_labels
 

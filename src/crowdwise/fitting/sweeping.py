@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeAlias, TypeVar, get_t
 
 import numpy as np
 
-from ..data.crowd import Crowd
-from ..data.labels import Labels
-from ..data.votes import shares
+from ..crowd.labels import Labels
+from ..crowd.protocol import Crowd
+from ..crowd.votes import shares
 from ..numerics import Array
 from ..results.ending import Ending
 from ..results.history import require_shape

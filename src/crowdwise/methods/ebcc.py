@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from ..data.labels import Labels
-from ..data.votes import shares
+from ..crowd.labels import Labels
+from ..crowd.votes import shares
 from ..errors import require_room
 from ..families.confusion_matrices.base import ConfusionCounts, Confusions
 from ..families.confusion_matrices.model import sweep_confusions

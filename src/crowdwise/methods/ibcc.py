@@ -23,7 +23,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ..data.labels import Labels
+from ..crowd.labels import Labels
 from ..families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ..fitting.in_memory import result_of_steps
 from ..fitting.iterations import Progress, Step, Steps

@@ -13,7 +13,7 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from ..data.labels import Labels
+from ..crowd.labels import Labels
 from ..fitting.in_memory import InMemoryMethod
 from ..fitting.iterations import Step, Steps
 from ..fitting.limits import Limits

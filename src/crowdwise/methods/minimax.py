@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data.labels import Labels
+from ..crowd.labels import Labels
 from ..families.log_linear.base import LogLinearMethod
 from ..fitting.method import Reference
 from ..fitting.parameters import most_iterations, parameter, settled_within

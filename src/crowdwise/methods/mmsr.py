@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data.crowd import Crowd
-from ..data.labels import Labels
+from ..crowd.labels import Labels
+from ..crowd.protocol import Crowd
 from ..errors import require_room
 from ..families.weighted_votes.model import weight_sums
 from ..fitting.in_memory import InMemoryMethod

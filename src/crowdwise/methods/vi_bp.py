@@ -29,7 +29,7 @@ from typing import ClassVar, Final, Literal
 
 import numpy as np
 
-from ..data.labels import Labels
+from ..crowd.labels import Labels
 from ..families.confusion_matrices.base import right_and_wrong
 from ..fitting.in_memory import InMemoryMethod
 from ..fitting.iterations import Step, Steps

@@ -7,9 +7,9 @@ from typing import Any, Final
 import polars as pl
 
 from .. import __version__
-from ..data.labels import Labels
-from ..data.writing import check_page, write_text
+from ..crowd.labels import Labels
 from ..errors import require_extra
+from ..output.writing import check_page, write_text
 from .blocks import Code, Figure, Paragraph, Section, SideBySide, Table
 from .cells import number, text
 from .rendering import render

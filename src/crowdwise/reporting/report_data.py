@@ -12,8 +12,8 @@ from ..analysis.evaluation import Matched, match
 from ..analysis.findings import Findings
 from ..analysis.ordinal import Ordinal
 from ..caution import Caution
-from ..data.labels import Labels
-from ..data.votes import shares
+from ..crowd.labels import Labels
+from ..crowd.votes import shares
 from ..fitting.method import Method
 from ..methods.mv import MajorityVote
 from ..results.ending import Convergence

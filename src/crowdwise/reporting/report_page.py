@@ -8,11 +8,11 @@ from ..analysis.decisions import decide, one_of
 from ..analysis.ordinal import Ordinal
 from ..analysis.ordinal import ordinal as ordinal_of
 from ..analysis.pairing import require_order, same_labels
-from ..data.crowd import require_crowd
-from ..data.labels import Labels
-from ..data.truths import read_truth
-from ..data.writing import check_page, write_text
+from ..crowd.labels import Labels
+from ..crowd.protocol import require_crowd
 from ..errors import CallError, require_extra
+from ..output.writing import check_page, write_text
+from ..reading.read_truth import read_truth
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
 from .blocks import Section

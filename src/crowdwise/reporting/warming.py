@@ -7,14 +7,14 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from ..analysis import cautions, compare, compare_numbers
-from ..data.numeric_simulation import simulate_numbers
-from ..data.reading import read_labels
-from ..data.simulation import simulate
-from ..data.writing import write
+from ..crowd.numeric_simulation import simulate_numbers
+from ..crowd.simulation import simulate
 from ..errors import CallError, DataError
 from ..methods import METHODS, NUMERIC_METHODS, choose
 from ..numerics.compilation import machine_code_folder
 from ..numerics.twins import kernels_only
+from ..output.writing import write
+from ..reading.read_labels import read_labels
 from .report_page import report
 
 # Some kernels are compiled for each small number of classes, others for few and for many.

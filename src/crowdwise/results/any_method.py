@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..data.labels import Labels
+from ..crowd.labels import Labels
 from ..numerics import Array
 from .contributions import Contributions
 

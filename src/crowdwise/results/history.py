@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ..data.ids import codes_of, comparable
-from ..data.item_sketch import share_in_common, union
-from ..data.writing import write
+from ..crowd.ids import codes_of, comparable
+from ..crowd.item_sketch import share_in_common, union
 from ..errors import CallError, DataError
 from ..numerics import Array
+from ..output.writing import write
 
 # What files call the array of how right every worker was; see `Quality.label_counts`.
 LABEL_COUNTS: Final = "evidence"
@@ -47,7 +47,7 @@ class History:
         per_worker: Arrays whose first axis is the workers, by name.
         shared: Arrays about all workers together, by name.
         class_axes: For every array that has any, which of its axes are the classes.
-        items: A sketch of the ids of the items; see data/item_sketch.py. Empty if it is not known.
+        items: A sketch of the ids of the items; see crowd/item_sketch.py. Empty if it is not known.
         copies: Who copied whom: the columns follower, leader, agreed (how often they said the same) and shared (about
             how many items).
     """

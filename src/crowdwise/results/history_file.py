@@ -22,12 +22,12 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ..data.addresses import CLOUD, require_no_address, scheme_of
-from ..data.cloud import fetched_bytes, unwrapped
-from ..data.frames import first_line
-from ..data.ids import codes_of
+from ..crowd.ids import codes_of
 from ..errors import DataError
 from ..numerics import Array
+from ..sources.addresses import CLOUD, require_no_address, scheme_of
+from ..sources.cloud import fetched_bytes, unwrapped
+from ..system import first_line
 from .history import CONFIDENCE, LABEL_COUNTS, History, no_copies, no_items
 from .history_versions import array_now, method_now
 

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 import polars as pl
 
-from ..data.crowd import Crowd
-from ..data.knowledge import Known
-from ..data.labels import Labels
-from ..data.names import Names
-from ..data.votes import agreements, votes_per_item, votes_per_worker
+from ..crowd.knowledge import Known
+from ..crowd.labels import Labels
+from ..crowd.names import Names
+from ..crowd.protocol import Crowd
+from ..crowd.votes import agreements, votes_per_item, votes_per_worker
 from ..numerics import Array
 from . import calibration
 from .calibration import Scale

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_type_h
 import numpy as np
 
 from ..caution import Caution, listed
-from ..data.names import Names
-from ..data.numbering import Numbering
+from ..crowd.names import Names
+from ..crowd.numbering import Numbering
 from ..numerics import Array
 
 # An array that has a row for every item, or one for every worker. A subclass of `Learned` declares its arrays as such,
-# because items and workers have other numbers while a method works than in its result; see data/numbering.py.
+# because items and workers have other numbers while a method works than in its result; see crowd/numbering.py.
 PerItem: TypeAlias = Annotated[Array, "item_places"]
 PerWorker: TypeAlias = Annotated[Array, "worker_places"]
 # Among what a method counts: an array about all workers together that is worth keeping for later labels.

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..data.labels import Labels
-from ..data.names import Names
-from ..data.numbering import Numbering
+from ..crowd.labels import Labels
+from ..crowd.names import Names
+from ..crowd.numbering import Numbering
 from ..errors import CallError
 from ..numerics import Array
 from .any_method import AnyMethod

@@ -37,9 +37,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ..data.labels import Labels
-from ..data.outvoted import count_outvoted, is_deciding
-from ..data.votes import agreements
+from ..crowd.labels import Labels
+from ..crowd.outvoted import count_outvoted, is_deciding
+from ..crowd.votes import agreements
 from ..numerics import Array
 from ..numerics.twins import twin
 from . import calibration

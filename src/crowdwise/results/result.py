@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ..data import votes
-from ..data.item_sketch import sketch
-from ..data.knowledge import NOTHING_KNOWN, Known
-from ..data.labels import Labels
-from ..data.names import Names
-from ..data.numbering import Numbering, inverse
+from ..crowd import votes
+from ..crowd.item_sketch import sketch
+from ..crowd.knowledge import NOTHING_KNOWN, Known
+from ..crowd.labels import Labels
+from ..crowd.names import Names
+from ..crowd.numbering import Numbering, inverse
 from ..errors import CallError
 from ..numerics import Array
 from . import calibration

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import polars as pl
 
 from ..caution import Caution
-from ..data.replacing import check_distinct
-from ..data.spreadsheets import MOST_ROWS
-from ..data.writing import Content, has_sheets, write
 from ..errors import CallError, did_you_mean, shown
+from ..output.replacing import check_distinct
+from ..output.writing import Content, has_sheets, write
+from ..sources.spreadsheets import MOST_ROWS
 
 if TYPE_CHECKING:
     import pandas as pd

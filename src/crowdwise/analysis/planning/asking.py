@@ -6,13 +6,13 @@ from typing import Any, Final, Literal
 import numpy as np
 import polars as pl
 
-from ...data.labels import Labels
-from ...data.numbering import inverse
-from ...data.reading_report import several
-from ...data.truths import CHOSEN, RANDOM
+from ...crowd.labels import Labels
+from ...crowd.numbering import inverse
+from ...crowd.reading_report import several
 from ...errors import CallError, DataError, shown
 from ...methods.adjudicator import Adjudicator
 from ...numerics import Array
+from ...reading.read_truth import CHOSEN, RANDOM
 from ...results.result import Result
 from ..decisions import Decisions, decide
 from ..explanation import find_name

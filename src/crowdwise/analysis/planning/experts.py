@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from ...data.numbering import inverse
+from ...crowd.numbering import inverse
 from ...numerics import Array
 from ..rivals import rivals
 from .reasons import reasons

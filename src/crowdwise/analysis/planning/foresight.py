@@ -11,8 +11,8 @@ from typing import Final
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...data.numbering import Numbering, inverse
+from ...crowd.labels import Labels
+from ...crowd.numbering import Numbering, inverse
 from ...errors import DataError
 from ...numerics import Array
 from ...results import calibration

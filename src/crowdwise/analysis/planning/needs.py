@@ -2,8 +2,8 @@
 
 from numbers import Integral
 
-from ...data.crowd import require_crowd, require_single_votes
-from ...data.labels import Labels
+from ...crowd.labels import Labels
+from ...crowd.protocol import require_crowd, require_single_votes
 from ...errors import CallError, DataError, shown
 
 

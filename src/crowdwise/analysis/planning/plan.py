@@ -8,9 +8,9 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ...data.labels import Labels
-from ...data.numbering import inverse
-from ...data.reading_report import several
+from ...crowd.labels import Labels
+from ...crowd.numbering import inverse
+from ...crowd.reading_report import several
 from ...errors import CallError, DataError, shown
 from ...methods.adjudicator import Adjudicator
 from ...methods.mv import MajorityVote

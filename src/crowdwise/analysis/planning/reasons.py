@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...errors import shortened
 from ...numerics import Array
 from ...results.result import Result

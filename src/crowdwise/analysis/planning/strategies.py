@@ -4,7 +4,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...errors import CallError, did_you_mean, shown
 from ...numerics import Array
 from ...results.result import Result

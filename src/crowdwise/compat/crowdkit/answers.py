@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from crowdwise.data.labels import Labels
-from crowdwise.data.names import Names
-from crowdwise.data.reading_report import ReadingReport
+from crowdwise.crowd.labels import Labels
+from crowdwise.crowd.names import Names
+from crowdwise.crowd.reading_report import ReadingReport
 from crowdwise.errors import DataError, require_kind
 from crowdwise.numerics import Array
 

@@ -12,8 +12,8 @@ from zipfile import BadZipFile, ZipFile
 
 import pandas as pd
 
-from crowdwise.data.frames import first_line
 from crowdwise.errors import CallError, DataError, did_you_mean
+from crowdwise.system import first_line
 
 __all__ = ["get_datasets_list", "load_dataset"]
 

@@ -9,7 +9,7 @@ from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
 from ...numerics.elementary import softmax

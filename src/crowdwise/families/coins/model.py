@@ -12,7 +12,7 @@ $$ p_j = \frac{1}{n_j} \sum_i P(z_i = y_{ij}), \quad \pi_k = \frac{1}{N} \sum_i 
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...numerics.elementary import normalise
 from ...numerics.twins import twin

@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.labels import Labels
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd
 from ...errors import require_room
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array

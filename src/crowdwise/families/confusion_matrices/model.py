@@ -18,7 +18,7 @@ own (`DawidSkene.estimate`; others have priors). Instead of log pi, evidence may
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...numerics.elementary import normalise, sums
 from ...numerics.twins import twin

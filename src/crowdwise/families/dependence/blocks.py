@@ -69,7 +69,7 @@ class WorkerBlocks:
 def find_blocks(counts: PairCounts) -> WorkerBlocks:
     """Find the blocks of workers who agree with each other more often than one common truth explains.
 
-    Ties depend on the order of workers, so they should be in the order of their numbers; see data/numbering.py.
+    Ties depend on the order of workers, so they should be in the order of their numbers; see crowd/numbering.py.
     """
     correlation, compared = correlations(counts)
     common = common_truth(correlation, compared)

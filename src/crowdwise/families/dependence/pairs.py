@@ -27,9 +27,9 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...data.votes import given_by_class
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd
+from ...crowd.votes import given_by_class
 from ...numerics import Array
 from ...numerics.twins import twin
 from ...parallel import runs

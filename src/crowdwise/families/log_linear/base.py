@@ -10,9 +10,9 @@ from typing import ClassVar, Final
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...data.votes import shares
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd
+from ...crowd.votes import shares
 from ...errors import require_room
 from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps, ready

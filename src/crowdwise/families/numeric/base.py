@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...fitting.method import OfNumbers
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array

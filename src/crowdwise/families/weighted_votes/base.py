@@ -9,7 +9,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...fitting.sweeping import Finished, SweepingMethod
 from ...numerics import Array
 from ...results.contributions import Contributions

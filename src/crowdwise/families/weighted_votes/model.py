@@ -9,7 +9,7 @@ M step: each method's `weights` says how w_j follows from how often worker j nam
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...numerics.twins import twin
 

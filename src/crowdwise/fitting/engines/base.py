@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final, Self, get_type_hints
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.knowledge import Known
-from ...data.labels import Labels
-from ...data.names import Names
+from ...crowd.knowledge import Known
+from ...crowd.labels import Labels
+from ...crowd.names import Names
+from ...crowd.protocol import Crowd
 from ...numerics import Array
 from ...parallel import Sum
 from ...results.ending import Ending

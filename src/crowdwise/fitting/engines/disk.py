@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from ...data.disk.labels import LabelsOnDisk
-from ...data.disk.part_files import load, save
-from ...data.ids import text
-from ...data.labels import Labels
+from ...crowd.ids import text
+from ...crowd.labels import Labels
 from ...numerics import Array
+from ...partitions.disk.labels import LabelsOnDisk
+from ...partitions.disk.part_files import load, save
 from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
 from ...results.numeric_result import NumericResult

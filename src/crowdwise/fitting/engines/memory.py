@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...parallel import Threads
 from ...results.ending import Ending

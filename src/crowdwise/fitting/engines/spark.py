@@ -21,13 +21,14 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from ...data.cleaning import Rules
-from ...data.encoding import Duplicates
-from ...data.labels import Labels
-from ...data.reading_report import ReadingReport
-from ...data.spark import LabelsOnSpark, send, write_folders
+from ...crowd.cleaning import Rules
+from ...crowd.encoding import Duplicates
+from ...crowd.labels import Labels
+from ...crowd.reading_report import ReadingReport
 from ...errors import DataError
 from ...numerics import Array
+from ...output.spark_folders import write_folders
+from ...partitions.spark import LabelsOnSpark, send
 from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
 from ..sweeping import AnySweeping

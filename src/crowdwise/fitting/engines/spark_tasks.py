@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from ...data.labels import Labels
-from ...data.spark import item_names, keep_parts, kept_parts, labelled_parts
+from ...crowd.labels import Labels
 from ...numerics import Array
+from ...partitions.spark import item_names, keep_parts, kept_parts, labelled_parts
 from ...results.in_parts import Fit
 from ..sweeping import AnySweeping, Finished
 from .base import SweepTotal, finish_items, sweep_items

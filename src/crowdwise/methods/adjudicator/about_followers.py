@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 
 from ...caution import Caution
-from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...data.reading_report import several
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd
+from ...crowd.reading_report import several
 from ...errors import shortened
 from ...numerics import Array
 from .readings import read_items

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...errors import DataError
 from ...families.dependence.blocks import COPIES, confirm_blocks, confirmed_blocks, find_blocks
 from ...families.dependence.outside import count_outside

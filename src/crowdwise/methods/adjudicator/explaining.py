@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...results.calibration import ALONE, FLOOR, pool_weights
 from ...results.contributions import Contributions

@@ -6,7 +6,7 @@ from typing import Annotated, Final, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array, elementary
 from ...numerics.elementary import softmax
 from ...numerics.twins import is_small

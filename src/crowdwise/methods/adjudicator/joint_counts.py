@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...families.dependence.pairs import cross_tabulate
 from ...fitting.engines.base import Engine
 from ...numerics import Array

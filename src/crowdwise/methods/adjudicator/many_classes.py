@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...data.votes import given_by_class
+from ...crowd.labels import Labels
+from ...crowd.votes import given_by_class
 from ...errors import require_room
 from ...numerics import Array
 from ...numerics.elementary import log_softmax, softmax

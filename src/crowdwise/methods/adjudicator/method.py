@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias
 import numpy as np
 
 from ...caution import Caution
-from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...data.votes import shares, votes_by_class
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd
+from ...crowd.votes import shares, votes_by_class
 from ...errors import DataError, require_room
 from ...families import MATRIX_CLASSES
 from ...families.dependence.blocks import suspicious_pairs

@@ -29,7 +29,7 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array, elementary
 from ...numerics.elementary import log_softmax, log_sum_exp, softmax, sums
 from ...numerics.twins import twin

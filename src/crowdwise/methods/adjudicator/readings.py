@@ -11,9 +11,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...data.votes import shares
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd
+from ...crowd.votes import shares
 from ...families import MATRIX_CLASSES
 from ...families.dependence.pairs import PairCounts, correlations, count_pairs, pairs_refusal
 from ...fitting.engines.base import Engine

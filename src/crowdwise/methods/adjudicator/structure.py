@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...data.numbering import Numbering, inverse
+from ...crowd.labels import Labels
+from ...crowd.numbering import Numbering, inverse
 from ...families import MATRIX_CLASSES
 from ...numerics import Array
 from ...results.learned import Learned, PerWorker

@@ -14,9 +14,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...data.crowd import Crowd, require_single_votes
-from ...data.labels import Labels
-from ...data.votes import disagreement, votes_per_item, votes_per_worker
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd, require_single_votes
+from ...crowd.votes import disagreement, votes_per_item, votes_per_worker
 from ...errors import CallError
 from ...families.coins.base import coin_contributions
 from ...fitting.engines.memory import make_result

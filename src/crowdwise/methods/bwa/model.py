@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...numerics.elementary import sums
 from ...numerics.twins import twin

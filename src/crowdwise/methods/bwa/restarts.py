@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...data.votes import shares
+from ...crowd.labels import Labels
+from ...crowd.votes import shares
 from ...fitting.iterations import Counter, Progress
 from ...fitting.restarts import Fitted, by_name, fit_from, with_iterations
 from ...fitting.sweeping import SweepingMethod

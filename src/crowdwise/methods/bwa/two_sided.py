@@ -18,8 +18,8 @@ from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...data.votes import disagreement, given_by_class, votes_per_item
+from ...crowd.labels import Labels
+from ...crowd.votes import disagreement, given_by_class, votes_per_item
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
 from ...numerics.elementary import sums

@@ -13,9 +13,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...data.votes import shares
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd
+from ...crowd.votes import shares
 from ...errors import require_room
 from ...families.confusion_matrices.base import ConfusionCounts, ConfusionMethod, Confusions, as_evidence, by_true_class
 from ...fitting.method import Reference

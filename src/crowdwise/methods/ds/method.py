@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...data.votes import shares
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd
+from ...crowd.votes import shares
 from ...families.confusion_matrices.base import (
     ConfusionCounts,
     ConfusionMethod,

@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, NoReturn
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...errors import DataError
 from ...families.confusion_matrices.base import Confusions, as_evidence, log
 from ...numerics import Array

@@ -16,7 +16,7 @@ part. `gold` is the class of an item if it is known, and -1 if it is not.
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...numerics.elementary import normalise
 from ...numerics.twins import twin

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...families.weighted_votes.model import weight_sums
 from ...fitting.in_memory import InMemoryMethod
 from ...fitting.iterations import Step, Steps, ready

@@ -10,8 +10,8 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from ...data.labels import Labels
-from ...data.votes import shares
+from ...crowd.labels import Labels
+from ...crowd.votes import shares
 from ...errors import require_room
 from ...numerics import Array
 from ...results import calibration

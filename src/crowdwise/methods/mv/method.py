@@ -11,9 +11,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...data.crowd import Crowd
-from ...data.labels import Labels
-from ...data.votes import shares
+from ...crowd.labels import Labels
+from ...crowd.protocol import Crowd
+from ...crowd.votes import shares
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...fitting.limits import Limits

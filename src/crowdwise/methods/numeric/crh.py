@@ -12,7 +12,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
 from ...families.numeric.model import sweep_means, sweep_medians
 from ...fitting.parameters import most_iterations, parameter, values_settled

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
 from ...families.numeric.model import sweep_medians
 from ...fitting.method import Reference

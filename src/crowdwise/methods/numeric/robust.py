@@ -20,7 +20,7 @@ how much the answers of a worker say about values, n_j v_j s_j^2, so that those 
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...families.numeric.base import NumericCounts, NumericMethod, NumericWorkers, sweep_arguments
 from ...families.numeric.model import sweep_means, sweep_without_outliers
 from ...fitting.method import Reference

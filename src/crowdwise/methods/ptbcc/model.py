@@ -12,7 +12,7 @@ adds the priors and takes expected logarithms.
 
 import numpy as np
 
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...numerics.elementary import normalise, softmax, sums
 from ...numerics.twins import twin

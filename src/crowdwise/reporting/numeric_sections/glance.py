@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from ...analysis import interval_alpha
-from ...data.reading_report import several
+from ...crowd.reading_report import several
 from ..blocks import Block, Bullets, Heading, Keyword, Paragraph, SideBySide, Stack, Tile, Tiles
 from ..numeric_data import NumericReportData
 from ..sections.glance import agreement_tile, labels_per_item

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...analysis import charts
 from ...analysis.condensing import bins
-from ...data.reading_report import several
+from ...crowd.reading_report import several
 from ...numerics import Array
 from ..blocks import Block, Figure, SideBySide
 from ..numeric_data import NumericReportData

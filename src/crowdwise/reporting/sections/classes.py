@@ -7,7 +7,7 @@ import polars as pl
 
 from ...analysis import charts, figures
 from ...analysis.condensing import left_out, most_common, names_as_text
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Figure, Paragraph, SideBySide, Table

@@ -9,8 +9,8 @@ from ...analysis import Agreement, charts, krippendorff
 from ...analysis.agreement import Level
 from ...analysis.condensing import bins
 from ...caution import Caution
-from ...data.labels import Labels
-from ...data.reading_report import several
+from ...crowd.labels import Labels
+from ...crowd.reading_report import several
 from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Bullets, Figure, Heading, Paragraph, SideBySide, Stack, Tile, Tiles

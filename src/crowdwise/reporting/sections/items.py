@@ -8,7 +8,7 @@ import numpy as np
 from ...analysis import charts, figures
 from ...analysis.condensing import left_out
 from ...analysis.explanation import Explanation, explain_code, refuse_unexplained
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...errors import CallError
 from ...numerics import Array
 from ...results.result import Result

@@ -2,7 +2,7 @@
 
 from ...analysis.calibration_measures import confidence_off
 from ...caution import Caution
-from ...data.reading_report import several
+from ...crowd.reading_report import several
 from ...errors import shortened
 from ..blocks import Block, Bullets, Paragraph
 from ..report_data import ReportData

@@ -10,7 +10,7 @@ from ...analysis import charts
 from ...analysis.calibration_measures import measures
 from ...analysis.condensing import left_out, most_common, names_as_text
 from ...analysis.evaluation import Matched, hits
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Cell, Figure, Heading, Paragraph, SideBySide, Stack, Table

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 
 from ...analysis.condensing import names_as_text
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 
 # At most this many classes are named; the text says how many others there are.
 _MAX_NAMED: Final = 6

@@ -8,7 +8,7 @@ import polars as pl
 from ...analysis import charts, figures
 from ...analysis.condensing import bins, left_out, most_common, names_as_text
 from ...analysis.unusual_workers import REASONS, in_words, reasons_in_words
-from ...data.labels import Labels
+from ...crowd.labels import Labels
 from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Cell, Figure, Heading, HeatMap, Paragraph, SideBySide, Table

@@ -10,7 +10,7 @@ from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggrega
 from crowdwise.compat.crowdkit.aggregation.classification.initial_error import with_initial_error
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
 from crowdwise.compat.crowdkit.answers import Answers, three_columns
-from crowdwise.data.votes import shares
+from crowdwise.crowd.votes import shares
 from crowdwise.families.coins.base import CoinCounts, Coins
 from crowdwise.families.confusion_matrices.base import ConfusionCounts, Confusions, log
 from crowdwise.fitting.engines.memory import MemoryEngine

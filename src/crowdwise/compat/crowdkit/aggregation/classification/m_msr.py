@@ -9,7 +9,7 @@ from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggrega
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
 from crowdwise.compat.crowdkit.aggregation.utils import add_skills_to_data
 from crowdwise.compat.crowdkit.answers import Answers, complete_rows
-from crowdwise.data.votes import shares
+from crowdwise.crowd.votes import shares
 from crowdwise.families.weighted_votes.model import weight_sums
 from crowdwise.methods import mmsr
 

@@ -11,7 +11,7 @@ from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggrega
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
 from crowdwise.compat.crowdkit.answers import Answers
 from crowdwise.compat.crowdkit.progress import shown_steps
-from crowdwise.data.votes import shares
+from crowdwise.crowd.votes import shares
 from crowdwise.families.confusion_matrices.base import by_true_class
 from crowdwise.fitting.engines.memory import MemoryEngine
 from crowdwise.methods import mace

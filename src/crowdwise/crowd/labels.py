@@ -1,0 +1,496 @@
+"""`Labels`: the labels of a crowd in memory, as three arrays sorted by item and worker."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from html import escape
+from typing import Any, ClassVar, Final, Self, TypeVar, cast
+
+import numpy as np
+import polars as pl
+
+from .. import parallel
+from ..caution import Caution
+from ..errors import CallError, DataError
+from ..numerics import Array
+from ..numerics.twins import is_small
+from ..parallel import Sum, Threads, require_threads
+from ..sources import matrices
+from ..sources.frames import frame_table, pick
+from ..sources.shapes import long_form
+from . import encoding
+from .classes import classes_of
+from .cleaning import Cleaning, Rules
+from .encoding import Duplicates, Encoded
+from .ids import as_series
+from .item_sketch import sketch
+from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes
+from .label_cautions import cautions_of
+from .names import Names
+from .numbering import Numbering, inverse, numbers
+from .opening import Opening
+from .protocol import Place, describe
+from .reading_report import ReadingReport
+from .samples import Samples, most_answers
+from .slips import class_slips, worker_slips
+from .times import moments
+
+Added = TypeVar("Added", bound=tuple[Any, ...])
+
+NOTHING_LEFT: Final = 'duplicates="drop" leaves no label at all: every (item, worker) pair conflicts.'
+
+
+@dataclass(frozen=True, eq=False)
+class Labels:
+    """The labels that workers gave to items, in memory.
+
+    Build one with `Labels.from_frame`, `Labels.from_arrays` or `read_labels`. Items and workers are numbered in the
+    order of their first appearance, classes in the order of their values.
+
+    Attributes:
+        item_starts: Where the labels of each item start (int64); one entry more than there are items.
+        workers: The worker of every label (int32), ascending within an item.
+        labels: The class of every label (the smallest unsigned integer type that fits).
+        names: The names that the codes stand for.
+        report: What was read, and which rows were dropped or changed.
+        continued: Which rows continue the vote of the row before them, because with `duplicates="set"` one worker may
+            name several classes for one item; None if every row is a vote of its own.
+        is_numbered: Whether items and workers are in the order of their numbers; see `numbered`.
+        gold: (items), the known class of every item, -1 where it is not known; None if no class is known.
+        known: What else is known beforehand.
+        crowd_labels: How many labels the crowd has that these are a part of; None if these are all.
+
+    >>> labels = Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
+    >>> labels
+    Labels(3 labels of 2 items by 2 workers in 2 classes)
+    >>> labels.names.classes.to_list(), labels.labels.tolist()
+    (['cat', 'dog'], [0, 1, 0])
+    """
+
+    item_starts: Array
+    workers: Array
+    labels: Array
+    names: Names
+    report: ReadingReport
+    continued: Array | None = None
+    is_numbered: bool = False
+    gold: Array | None = None
+    known: Known = NOTHING_KNOWN
+    crowd_labels: int | None = None
+
+    place: ClassVar[Place] = "memory"
+    # Whether labels are numbers instead of codes of classes; see `Numbers`.
+    numeric: ClassVar[bool] = False
+
+    @classmethod
+    def from_frame(
+        cls,
+        frame: Any,
+        *,
+        item: str | None = None,
+        worker: str | None = None,
+        label: str | None = None,
+        time: str | None = None,
+        duplicates: Duplicates = "error",
+        missing: Sequence[Any] = (),
+        strict: bool = False,
+        strip: bool = False,
+        fold_case: bool = False,
+        classes: Sequence[Any] | None = None,
+    ) -> Self:
+        """Read a table with one label per row.
+
+        Args:
+            frame: A polars, pandas or pyarrow table, a duckdb relation, a polars LazyFrame, or anything else with the
+                Arrow C stream interface.
+            item: The column of items; None to recognise it (item, task, question, object, example).
+            worker: The column of workers; None to recognise it (worker, annotator, rater, user, performer).
+            label: The column of labels; None to recognise it (label, answer, response, value, vote).
+            time: For "latest", the column of times; None to recognise it (time, timestamp, created_at, date, ...).
+            duplicates: What to do where one worker gave one item several different labels: raise an "error", keep the
+                label of the "first" or the "last" row, keep the "latest" by a column of times, count "all" different
+                labels as votes, make them one vote for a "set" of classes, or "drop" them. Rows that repeat an earlier
+                row exactly are dropped. With "samples", nothing is dropped: every label is a vote, as if several
+                workers had given them, named ann, ann#2, ann#3 and so on.
+            missing: Values that mean "no label", besides null, NaN and empty text; for example -1 or "NA".
+            strict: Refuse rows that are otherwise dropped silently: exact repeats, and rows without a label. Rows that
+                are dropped because of `duplicates` or `missing` are not refused.
+            strip: Leave out spaces around labels.
+            fold_case: Take labels that differ only in the case of letters as one class, such as "Yes" and "yes"; it is
+                written in its commonest spelling.
+            classes: All classes that a label may name, whether or not one does; another label is an error. If classes
+                are declared, labels are not refused for looking like numbers, free text or lists.
+
+        Raises:
+            DataError: The table cannot be used; the message says why and what to do.
+            CallError: `duplicates` is not one of the values above.
+
+        >>> Labels.from_frame(pl.DataFrame({"task": [1, 1], "rater": ["a", "b"], "vote": [True, None]})).report
+        ReadingReport(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
+                      columns={'item': 'task', 'worker': 'rater', 'label': 'vote'}, left_out={})
+        """
+        require_threads()
+        given = {"item": item, "worker": worker, "label": label}
+        given |= {"time": time} if duplicates == "latest" else {}
+        picked, found = pick(frame, given, "The table")
+        rules = Rules(duplicates, missing, strict, strip, fold_case, cls.numeric, classes)
+        return cls.from_columns(rules.tidied(picked.lazy()).collect(), found, rules)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        item: Any,
+        worker: Any,
+        label: Any,
+        *,
+        time: Any = None,
+        duplicates: Duplicates = "error",
+        missing: Sequence[Any] = (),
+        strict: bool = False,
+        classes: Sequence[Any] | None = None,
+    ) -> Self:
+        """Read three sequences of equal length: lists, NumPy arrays, polars or pandas series.
+
+        `time` is a fourth one, for `duplicates="latest"`. The other arguments are as in `Labels.from_frame`.
+
+        >>> Labels.from_arrays(np.array([7, 7]), ["a", "b"], [0, 1]).names.items.to_list()
+        [7]
+        """
+        given = {"item": item, "worker": worker, "label": label} | ({} if time is None else {"time": time})
+        series = {role: as_series(role, values) for role, values in given.items()}
+        lengths = {role: len(values) for role, values in series.items()}
+        if len(set(lengths.values())) > 1:
+            raise DataError(f"item, worker and label differ in length: {lengths}.")
+        found = {role: role for role in given}
+        rules = Rules(duplicates, missing, strict, numeric=cls.numeric, classes=classes)
+        return cls.from_columns(pl.DataFrame(series), found, rules)
+
+    @classmethod
+    def from_wide(
+        cls,
+        frame: Any,
+        item: str | None = None,
+        workers: bool | str | Sequence[str] | None = None,
+        *,
+        duplicates: Duplicates = "error",
+        missing: Sequence[Any] = (),
+        strict: bool = False,
+        classes: Sequence[Any] | None = None,
+    ) -> "Labels":
+        """Read a table with a row for each item and a column for each worker; cells without a value are no labels.
+
+        Args:
+            frame: A table as in `Labels.from_frame`.
+            item: The column of items; None to recognise it, or to number the rows from 0 if there is none.
+            workers: The columns of workers: their names, or a pattern such as "r*"; None for all other columns, but
+                those called truth or gold.
+            duplicates: As in `Labels.from_frame`; it matters if an item is in several rows.
+            missing: As in `Labels.from_frame`.
+            strict: As in `Labels.from_frame`.
+            classes: As in `Labels.from_frame`.
+
+        >>> Labels.from_wide(pl.DataFrame({"id": [7, 8], "ann": ["cat", "dog"], "bob": ["dog", None]}))
+        Labels(3 labels of 2 items by 2 workers in 2 classes)
+        """
+        require_threads()
+        table = frame_table(frame)
+        given = {"item": item, "worker": None, "label": None}
+        long = long_form(table, given, Opening(wide=True if workers is None else workers), "The table")
+        rules = Rules(duplicates, missing, strict, numeric=cls.numeric, classes=classes)
+        return cls.from_columns(long.lazy.collect(), long.found, rules)
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: Any,
+        missing: Any = -1,
+        items: Any = None,
+        workers: Any = None,
+        *,
+        strict: bool = False,
+        classes: Sequence[Any] | None = None,
+    ) -> "Labels":
+        """Read a matrix of labels with a row for each item and a column for each worker, as Snorkel's are.
+
+        Args:
+            matrix: The matrix, of numbers or text.
+            missing: The value that means "no label", or several; besides NaN and empty text.
+            items: The names of the items; None to number them from 0.
+            workers: The names of the workers; None to number them from 0.
+            strict: As in `Labels.from_frame`.
+            classes: As in `Labels.from_frame`.
+
+        >>> Labels.from_matrix(np.array([[0, 1, -1], [1, 1, 1]]), workers=["ann", "bob", "cy"])
+        Labels(5 labels of 2 items by 3 workers in 2 classes)
+        """
+        table, found = matrices.named_cells(matrix, missing, items, workers)
+        return cls.from_columns(table, found, Rules("error", (), strict, numeric=cls.numeric, classes=classes))
+
+    @classmethod
+    def from_columns(
+        cls, table: pl.DataFrame, found: dict[str, str], rules: Rules, *, integers_in_text: bool = False
+    ) -> Self:
+        """Clean, encode and sort the columns `item`, `worker` and `label`. All other constructors end here.
+
+        Args:
+            table: The columns, in this order.
+            found: The name of each column in the user's table, for messages.
+            rules: What to do with rows that cannot be used as they are.
+            integers_in_text: Whether a column of text that holds only integers becomes integers. This is for formats
+                that store everything as text, such as CSV.
+        """
+        require_threads()
+        encoding.check_policy(rules.duplicates)
+        encoding.require_codes(table.height, "rows")
+        cleaning = Cleaning(found, rules.missing, rules.numeric)
+        has_label = cleaning.labelled(table)
+        cleaning.check(rules.strict)
+        labelled = table if has_label is None else table.filter(has_label)
+        item, worker, label = cls._encode(labelled, found, rules, integers_in_text)
+        samples = None
+        if rules.duplicates == "samples":
+            samples = Samples.of(worker.names, most_answers(item.codes, worker.codes, len(worker.names)))
+        times = None
+        if rules.duplicates == "latest":
+            if "time" not in labelled.columns:
+                raise CallError('duplicates="latest" needs the time of every label.')
+            times = moments(labelled["time"])
+        grouped = encoding.group(
+            item, worker.codes, label.codes, len(worker.names), rules.duplicates, times=times, samples=samples
+        )
+        if grouped.conflict is not None:
+            first = grouped.conflict
+            said = encoding.said_in(first.labels, label.names)
+            of_first = item.names[first.item], worker.names[first.worker], said
+            encoding.refuse_conflicts(grouped.unresolved, *of_first, rules.duplicates)
+        if rules.strict:
+            encoding.refuse_repeats(grouped.repeated)
+        unlabelled = len(item.names) - len(grouped.items)
+        if has_label is not None:
+            unlabelled += table["item"].n_unique() - len(item.names)
+        items = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
+        if len(items) == 0:
+            raise DataError(NOTHING_LEFT)
+        workers = worker.names if samples is None else samples.names
+        names = Names(items.alias("item"), workers.alias("worker"), label.names.alias("label"))
+        names = replace(names, sample_of=None if samples is None else samples.sample_of, folded=rules.fold_case)
+        return cls(
+            grouped.item_starts,
+            grouped.workers,
+            grouped.labels,
+            names,
+            ReadingReport(
+                cleaning.rows,
+                cleaning.unlabelled,
+                grouped.repeated,
+                grouped.conflicts,
+                rules.duplicates,
+                unlabelled,
+                found,
+            ),
+            grouped.continued,
+        )
+
+    @classmethod
+    def _encode(
+        cls, labelled: pl.DataFrame, found: dict[str, str], rules: Rules, integers_in_text: bool
+    ) -> tuple[Encoded, Encoded, Encoded]:
+        """Return the codes of items, workers and labels, where every row has a label; see `from_columns`."""
+        columns = [labelled[role] for role in ("item", "worker", "label")]
+        item, worker, label = encoding.encode_columns(columns, integers_in_text)
+        counts = np.bincount(label.codes, minlength=len(label.names)) if rules.fold_case else None
+        classes, ranks = classes_of(label.names, rules, found["label"], len(label.codes), counts, integers_in_text)
+        return item, worker, Encoded(ranks[label.codes], classes)
+
+    @property
+    def n_items(self) -> int:
+        """The number of items that have a label."""
+        return len(self.item_starts) - 1
+
+    @property
+    def n_workers(self) -> int:
+        """The number of workers; in a slice, also those without a label in it."""
+        return len(self.names.workers)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes; in a slice, also those without a label in it."""
+        return len(self.names.classes)
+
+    @property
+    def n_labels(self) -> int:
+        """The number of labels."""
+        return len(self.labels)
+
+    @property
+    def is_small(self) -> bool:
+        """Whether the whole crowd is so small that nothing is compiled for it; see numerics/twins.py."""
+        return is_small(self._crowd_size, self.n_classes)
+
+    @property
+    def _crowd_size(self) -> int:
+        return self.n_labels if self.crowd_labels is None else self.crowd_labels
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array]:
+        """The three arrays that all kernels take: `item_starts`, `workers` and `labels`."""
+        return self.item_starts, self.workers, self.labels
+
+    @property
+    def set_valued(self) -> bool:
+        """Whether some vote names several classes."""
+        return self.continued is not None
+
+    @cached_property
+    def numbering(self) -> Numbering:
+        """The numbers that items and workers have while a method works."""
+        return Numbering(numbers(self.names.items), numbers(self.names.workers))
+
+    @cached_property
+    def numbered(self) -> Self:
+        """The same labels with items and workers in the order of `numbering`, which does not depend on the rows."""
+        if self.is_numbered:
+            return self
+        starts, workers, labels, continued = self.numbering.apply(
+            self.item_starts, self.workers, self.labels, self.continued
+        )
+        names = self.names.numbered(self.numbering)
+        gold = None if self.gold is None else self.gold[inverse(self.numbering.item_places)]
+        return type(self)(starts, workers, labels, names, self.report, continued, True, gold, self.known)
+
+    def slice(self, first: int, last: int) -> Self:
+        """Return the items from `first` up to, but not including, `last`.
+
+        The slice has the same workers and classes, and shares its labels with the original instead of copying them.
+
+        >>> Labels.from_arrays([1, 1, 2], ["a", "b", "a"], ["x", "y", "x"]).slice(1, 2)
+        Labels(1 labels of 1 items by 2 workers in 2 classes)
+        """
+        low, high = int(self.item_starts[first]), int(self.item_starts[last])
+        return replace(
+            self,
+            item_starts=self.item_starts[first : last + 1] - low,
+            workers=self.workers[low:high],
+            labels=self.labels[low:high],
+            continued=None if self.continued is None else self.continued[low:high],
+            names=replace(self.names, items=self.names.items.slice(first, last - first)),
+            gold=None if self.gold is None else self.gold[first:last],
+            crowd_labels=self._crowd_size,
+        )
+
+    def select(self, items: Array) -> Self:
+        """Return a copy of these items, which are given by their codes and may be in any order.
+
+        >>> Labels.from_arrays([1, 1, 2], ["a", "b", "a"], ["x", "y", "x"]).select(np.array([1])).names.items.to_list()
+        [2]
+        """
+        sizes = np.diff(self.item_starts)[items]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        rows = np.arange(starts[-1]) + np.repeat(self.item_starts[items] - starts[:-1], sizes)
+        return replace(
+            self,
+            item_starts=starts,
+            workers=self.workers[rows],
+            labels=self.labels[rows],
+            continued=None if self.continued is None else self.continued[rows],
+            # In a part on disk or in a cluster, the names of items are elsewhere.
+            names=replace(self.names, items=self.names.items.gather(items)) if len(self.names.items) else self.names,
+            gold=None if self.gold is None else self.gold[items],
+            crowd_labels=self._crowd_size,
+        )
+
+    def with_classes(self, classes: pl.Series) -> "Labels":
+        """Return the same labels with these classes, which are all that the labels name and perhaps more."""
+        codes = self.names.codes_in(classes).astype(np.min_scalar_type(len(classes) - 1))
+        return replace(self, labels=codes[self.labels], names=replace(self.names, classes=classes))
+
+    def with_report(self, report: ReadingReport) -> "Labels":
+        """Return the same labels with another report of what was read."""
+        return replace(self, report=report)
+
+    def first_item(self) -> Any:
+        """Return the name of the first item."""
+        return self.names.items[0]
+
+    def item_sketch(self) -> Array:
+        """Return a sketch of the ids of the items; see crowd/item_sketch.py."""
+        return sketch(self.names.items)
+
+    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "Labels":
+        """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
+        return replace(self, gold=None if gold is None else gold_codes(self.names.items, gold), known=known)
+
+    @cached_property
+    def by_knowledge(self) -> "ByKnowledge":
+        """The items whose class is known, apart from the others."""
+        return ByKnowledge.of(self)
+
+    @property
+    def item_of(self) -> Array:
+        """(labels), the code of the item of every label."""
+        return np.repeat(np.arange(self.n_items), np.diff(self.item_starts))
+
+    def slices(self, count_size: int, work: int = 1) -> list[tuple[int, int]]:
+        """Return where each slice of the items starts and ends, as used by `add_slices`.
+
+        Args:
+            count_size: The size of what is counted in each slice: the more numbers, the larger the slices.
+            work: How many times as long as usual a label takes: the longer, the smaller the slices.
+        """
+        return parallel.slices(self.item_starts, count_size, work)
+
+    def add_slices(self, count_size: int, count: "Callable[[int, int, Labels], Added]") -> "Added":
+        """Call `count` for each slice of the items, in threads, and return the sum of what it returns.
+
+        Args:
+            count_size: The number of values that `count` returns; see `slices`.
+            count: Takes the first item, the item after the last one, and the slice. Returns a tuple of arrays.
+        """
+        total, places = Sum(), self.slices(count_size)
+        with Threads(len(places)) as threads:
+            for counts in threads.map(lambda part: count(*places[part], self.slice(*places[part]))):
+                total.add(counts)
+        return cast(Added, total.value)
+
+    def each_slice(self, step: "Callable[[int, int, Labels], None]") -> None:
+        """Call `step` for each slice of the items, in threads.
+
+        `step` takes the first item, the item after the last one, and the slice.
+        """
+        places = self.slices(0)
+        with Threads(len(places)) as threads:
+            threads.run(lambda part: step(*places[part], self.slice(*places[part])))
+
+    @cached_property
+    def slips(self) -> list[Caution]:
+        """What looks like one class or one worker, written in several ways, or like no label at all."""
+        given = np.bincount(self.workers, minlength=self.n_workers)
+        of_workers = worker_slips(self.names.workers, pl.Series(given))
+        if self.numeric:
+            return of_workers
+        said = np.bincount(self.labels, minlength=self.n_classes)
+        return class_slips(self.names.classes, pl.Series(said)) + of_workers
+
+    @cached_property
+    def cautions(self) -> tuple[Caution, ...]:
+        """What to know about these labels: rows that were dropped, numbers as classes, names that look alike."""
+        return (*cautions_of(self), *self.slips)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Empty: everybody knows where memory is."""
+        return []
+
+    def close(self) -> None:
+        """Do nothing: Python frees memory by itself."""
+
+    def __repr__(self) -> str:
+        return describe(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sizes, and the first labels as a table."""
+        first = self.slice(0, min(self.n_items, 3))
+        said = first.labels if self.numeric else self.names.classes.gather(first.labels)
+        columns = [first.names.items.gather(first.item_of), self.names.workers.gather(first.workers)]
+        table = pl.DataFrame([*columns, pl.Series("label", said)]).head(10)
+        return f"<p>{escape(describe(self))}; the first:</p>{table._repr_html_()}"

@@ -1,0 +1,63 @@
+"""Labels against what most other labels of their item say; which workers the answers follow all the same."""
+
+from typing import Final
+
+import numpy as np
+
+from ..numerics import Array
+from ..numerics.twins import twin
+from .labels import Labels
+
+# A worker decides the answers if it labels at least half of the items, and the answers follow it in at least this
+# share of the cases in which most others say something else; and if there are this many such cases.
+_NEARLY_ALWAYS: Final = 0.9
+_FEWEST_OUTVOTED: Final = 10
+# With more workers than this, nobody labels nearly every item.
+MOST_TO_COMPARE: Final = 100
+
+
+@twin("crowdwise.crowd.outvoted_kernel")
+def said_by_others(labels: Labels, n_classes: int) -> Array:
+    """Return (labels), the class that most other labels of the same item name; -1 if there is none, or a tie."""
+    cells, cell_of, votes = np.unique(
+        labels.item_of * n_classes + labels.labels, return_inverse=True, return_counts=True
+    )
+    item, said = cells // n_classes, cells % n_classes
+    order = np.lexsort((-votes, item))  # the classes of an item by their votes, the most first
+    rank = np.empty(len(cells), np.int64)
+    rank[order] = np.arange(len(cells)) - np.searchsorted(item, item)
+    # The best three classes of every item; those that are not there have no votes.
+    best, most = np.full((labels.n_items, 3), -1), np.zeros((labels.n_items, 3), np.int64)
+    best[item[rank < 3], rank[rank < 3]], most[item[rank < 3], rank[rank < 3]] = said[rank < 3], votes[rank < 3]
+    # Of the other classes than that of a cell, the first is the best or the second, and the next one follows it.
+    first, following = (rank == 0) * 1, 1 + (rank < 2)
+    rivals, runners_up = most[item, first], most[item, following]
+    same = votes - 1  # of the same class, without the label itself
+    answer = np.where(same > rivals, said, np.where((same < rivals) & (rivals > runners_up), best[item, first], -1))
+    return answer[cell_of].astype(np.int32)
+
+
+def count_outvoted(labels: Labels, answers: Array) -> Array:
+    """Compare every label with what most other labels of its item say.
+
+    Returns:
+        (4, workers): how many labels can be compared, because most others name one class; how many name the same class;
+        how many name another one, so that they are outvoted; and how many of these are the answer all the same.
+    """
+    if labels.n_workers > MOST_TO_COMPARE or labels.set_valued:
+        return np.zeros((4, labels.n_workers), np.int64)
+    others = said_by_others(labels, labels.n_classes)
+    agrees = others == labels.labels
+    outvoted = (others >= 0) & ~agrees
+    won = outvoted & (answers[labels.item_of] == labels.labels)
+    cases = (others >= 0, agrees, outvoted, won)
+    return np.stack([np.bincount(labels.workers[case], minlength=labels.n_workers) for case in cases])
+
+
+def is_deciding(outvoted: Array, won: Array, given: Array, n_items: int) -> Array:
+    """Return which workers the answers follow nearly always, also where most others say something else.
+
+    `outvoted` is how many of each worker's labels are outvoted, `won` how many of these are the answer all the same.
+    """
+    decides: Array = (outvoted >= _FEWEST_OUTVOTED) & (won >= _NEARLY_ALWAYS * outvoted) & (2 * given >= n_items)
+    return decides

@@ -1,0 +1,1 @@
+"""Writing tables and pages to files, all or none."""

@@ -1,0 +1,141 @@
+"""Write inferred labels as predictions that Label Studio imports, each with the task that it is about."""
+
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from ..crowd.opening import PLAIN, Opening
+from ..platforms.fields import text_or_none
+from ..platforms.gathering import as_text
+from ..platforms.label_studio import CHOICES, LABEL_STUDIO, chosen, is_annotation, item_of
+from ..reading.read_answers import exports_in
+from ..sources.input import Export
+from ..sources.paths import Source
+from .writing import write
+
+
+class Written(NamedTuple):
+    """How many tasks were written, and how many of them have no prediction because nobody voted on them."""
+
+    tasks: int
+    without: int
+
+
+def write_predictions(
+    source: Source | Sequence[Source],
+    result: Any,
+    path: str | os.PathLike[str],
+    *,
+    question: str,
+    item: str | None = None,
+    version: str = "crowdwise",
+) -> Written:
+    """Write the tasks of an export with what was inferred about them; the file is replaced whole, or not at all.
+
+    Args:
+        source: The files of the export, as in `read_labels`.
+        result: What was inferred of its labels: a result, or decisions.
+        path: Where to write.
+        question: The question that was inferred.
+        item: The field that names the item; None for the id of the task.
+        version: The name of the model that predicts.
+
+    Raises:
+        DataError: The export cannot be read, or the file not be written.
+    """
+    made: list[Written] = []
+    file = predictions_file(source, result, question=question, item=item, version=version)
+    write({os.fspath(path): lambda temporary: made.append(file(temporary))})
+    return made[0]
+
+
+def predictions_file(
+    source: Source | Sequence[Source],
+    result: Any,
+    *,
+    question: str,
+    item: str | None,
+    version: str,
+    how: Opening = PLAIN,
+) -> Callable[[Path], Written]:
+    """Return the function that writes the tasks with their predictions to a path; see `write_predictions`."""
+    exports = exports_in(source, LABEL_STUDIO.key, how)
+    results = _results(exports, question)
+    # Items of different types are kept as text, and so are labels.
+    rows = result.to_frame().select("item", "label", "confidence").iter_rows()
+    predictions = {as_text(item): _prediction(results, label, confidence, version) for item, label, confidence in rows}
+
+    def write_to(path: Path) -> Written:
+        with path.open("w", encoding="utf-8", newline="\n") as file:
+            return _write(file, _tasks(exports, item), predictions.get)
+
+    return write_to
+
+
+def _results(exports: Sequence[Export], question: str) -> dict[str, dict[str, Any]]:
+    """Return for each class a result that names it alone, as Label Studio wrote it or would write it."""
+    found: dict[str, dict[str, Any]] = {}
+    for export in exports:
+        for entry in export.objects():
+            for result in _choices(entry):
+                kind = str(result.get("type"))
+                if kind not in CHOICES or (text_or_none(result.get("from_name")) or kind) != question:
+                    continue
+                for value in _single(result.get("value", {}).get(CHOICES[kind])):
+                    (label,) = chosen(export, {CHOICES[kind]: value}, kind, "a task")
+                    named = {"from_name": question, "to_name": result.get("to_name"), "type": kind}
+                    found.setdefault(as_text(label), {**named, "value": {CHOICES[kind]: value}})
+    return found
+
+
+def _choices(entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the results of all annotations and predictions of a task; they were looked at before."""
+    keys = ("annotations", "completions", "drafts", "predictions")
+    made = [entry] if is_annotation(entry) else [one for key in keys for one in entry.get(key) or []]
+    return [result for one in made if isinstance(one, dict) for result in one.get("result") or []]
+
+
+def _single(values: Any) -> list[Any]:
+    """Return what each class of a value would be as a value by itself."""
+    return [[one] for one in values] if isinstance(values, list) else [] if values is None else [values]
+
+
+def _prediction(
+    results: Mapping[str, dict[str, Any]], label: Any, confidence: float | None, version: str
+) -> dict[str, Any]:
+    """Return one prediction; without a result if it is none of the classes of the export, such as to abstain."""
+    result = results.get(as_text(label))
+    return {"model_version": version, "score": confidence, "result": [] if result is None else [result]}
+
+
+def _tasks(exports: Sequence[Export], field: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Yield each task once, with its item."""
+    seen: set[Any] = set()
+    for export in exports:
+        for number, entry in enumerate(export.objects(), 1):
+            item = item_of(export, entry, field, number)
+            task = entry["task"] if is_annotation(entry) else entry
+            if task.get("id") not in seen:
+                seen.add(task.get("id"))
+                yield item, task
+
+
+def _write(
+    file: IO[str], tasks: Iterator[tuple[Any, dict[str, Any]]], predicted: Callable[[str], dict[str, Any] | None]
+) -> Written:
+    """Write tasks as an array, one in a line."""
+    written = without = 0
+    for item, task in tasks:
+        prediction = predicted(as_text(item))
+        without += prediction is None
+        one = {
+            "id": task.get("id"),
+            "data": task.get("data"),
+            "predictions": [] if prediction is None else [prediction],
+        }
+        file.write(("[\n" if not written else ",\n") + json.dumps(one, ensure_ascii=True, allow_nan=False))
+        written += 1
+    file.write("\n]\n")
+    return Written(written, without)

@@ -1,0 +1,1 @@
+"""Crowds too large for memory: parts on disk and in a Spark cluster."""

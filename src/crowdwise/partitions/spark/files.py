@@ -1,0 +1,104 @@
+"""Start a Spark session, and read label files with it from any place that the cluster can reach."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql import types as t
+
+from ...crowd.encoding import INTEGER
+from ...errors import CallError, DataError
+from ...sources import columns
+from ...sources.formats import spark_format_of
+from ...sources.other_tables import refuse_spans
+from ...sources.paths import expand
+from ...sources.scans import scan
+from .partitioning import first_rows_of
+from .reasons import reason
+
+
+def connect(master: str | None) -> SparkSession:
+    """Start a Spark session.
+
+    Args:
+        master: The master of the cluster; None for this machine.
+
+    Raises:
+        CallError: Spark does not start.
+    """
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("crowdwise").config("spark.ui.showConsoleProgress", "false")
+    try:
+        session = (builder if master is None else builder.master(master)).getOrCreate()
+    except Exception as problem:  # Java may report anything
+        raise CallError(f"Spark does not start ({reason(problem)}): it needs Java 17 and its master.") from problem
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def read(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | None]) -> DataFrame:
+    """Read files of one format as one table with the columns for the roles in `given`.
+
+    If the format has no types, such as CSV, columns of integers become integers.
+
+    Args:
+        session: The Spark session that reads the files.
+        paths: Files, folders, patterns or addresses (s3a://, hdfs://) that the cluster can reach.
+        given: The name of the column for each role; None to recognise it.
+
+    Raises:
+        CallError: The files have different formats or delimiters.
+        DataError: The files cannot be read, or lack a column.
+    """
+    formats = {spark_format_of(path) for path in paths}
+    if len(formats) > 1:
+        raise CallError("On Spark, all files must be of one format.")
+    file_format, spark = formats.pop()
+    options = {**spark.options, **(_look_at(session, paths, given) if file_format.compressible else {})}
+    try:
+        table = session.read.format(spark.name).options(**options).load(list(paths))
+    except Exception as problem:  # the file system of the cluster may report anything
+        raise DataError(f"{', '.join(paths)} does not read as {file_format.name}: {reason(problem)}.") from problem
+    found = columns.recognise(table.columns, given, paths[0])
+    if given["label"] is None:
+        refuse_spans(table.columns, partial(first_rows_of, table), paths[0])
+    picked = table.select(*(f.col(f"`{name}`") for name in found.values()))
+    return _parse_integers(picked) if file_format.is_text else picked
+
+
+def _look_at(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | None]) -> Mapping[str, Any]:
+    """Look at text files on this machine, as the other engines do, and return the options to read them with.
+
+    Spark itself takes a row with too few fields, or a key with values of several types, without a word. Files elsewhere
+    are taken as they are.
+
+    Raises:
+        CallError: The files have different delimiters.
+        DataError: A file is not sound.
+    """
+    if not session.sparkContext.master.startswith("local"):
+        return {}
+    files = [file for path in paths if "://" not in path for file in expand(path)]
+    options = [scan(file, given).table.spark_options for file in files]
+    if len({one.get("sep") for one in options}) > 1:
+        raise CallError("On Spark, all files must have one delimiter.")
+    # A file with a row over several lines is read whole by one executor; so this is asked for only where it must be.
+    return max(options, key=lambda one: bool(one.get("multiLine")), default={})
+
+
+def _parse_integers(table: DataFrame) -> DataFrame:
+    """Turn columns of text that hold only integers into integers, as the other engines do for CSV files."""
+    present = {field.name: f.col(field.name).isNotNull() & (f.col(field.name) != "") for field in table.schema.fields}
+    is_integer = {name: f.col(name).rlike(INTEGER) & f.col(name).try_cast("long").isNotNull() for name in present}
+    others = table.agg(
+        *(f.sum(f.when(present[name] & ~is_integer[name], 1).otherwise(0)).alias(name) for name in present)
+    )
+    count = others.collect()[0].asDict()
+    integer_columns = [name for name in present if count[name] == 0]
+    return table.select(
+        *(f.col(name).try_cast(t.LongType()).alias(name) if name in integer_columns else name for name in present)
+    )

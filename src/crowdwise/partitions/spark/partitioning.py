@@ -1,0 +1,238 @@
+"""Encode the rows of a Spark table, and split them into sorted parts on the executors."""
+
+import math
+import pickle
+import uuid
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as f
+from pyspark.sql import types as t
+from pyspark.sql.pandas.types import to_arrow_schema
+
+from ...crowd import encoding
+from ...crowd.classes import classes_of
+from ...crowd.cleaning import Cleaning, Rules
+from ...crowd.ids import ZEROS, as_number, codes_of, in_text, require_ids
+from ...crowd.labels import NOTHING_LEFT
+from ...crowd.names import Names
+from ...crowd.numbering import numbers
+from ...crowd.numbers import NO_CLASSES
+from ...crowd.reading_report import ReadingReport
+from ...crowd.samples import Samples
+from ...errors import CallError, DataError, quoted
+from ...numerics import Array
+from ...system import first_line
+from .about import About
+from .numbers import as_number_column, refuse_unless_numbers
+from .parts import PART_SCHEMA, sort_part
+from .stored import StoredParts
+
+# Rows per part if the caller does not say how many parts to make. Sorting this many takes about a second, and they
+# take little of an executor's memory.
+_ROWS_PER_PART: Final = 2_000_000
+# The most rows per part: Arrow keeps at most 2 GB in a value, and a part has a value with 8 bytes for each item.
+_MOST_ROWS_PER_PART: Final = 2**28 - 1
+# So many rows are looked at to find out what a table holds.
+_FEW_ROWS: Final = 1_000
+
+
+def partition(
+    votes: DataFrame, found: dict[str, str], rules: Rules, partitions: int | None
+) -> tuple[DataFrame, StoredParts, About, ReadingReport, tuple[int, int, int]]:
+    """Encode, check, split and sort the rows of a table in the cluster.
+
+    Only the names of workers and classes come to the driver, never the labels.
+
+    Args:
+        votes: The table, with one label per row.
+        found: The name of the column for each role.
+        rules: What to do with rows that cannot be used as they are.
+        partitions: The number of parts; None to choose it by the number of rows.
+
+    Returns:
+        The columns for the roles; the parts; what executors need to know about the whole crowd; what was read and
+        repaired; and the numbers of parts with items, of items and of labels.
+
+    Raises:
+        DataError: The rows cannot be used.
+        CallError: `rules.duplicates` is not a known policy.
+    """
+    encoding.check_policy(rules.duplicates)
+    session = votes.sparkSession
+    picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
+    require_ids(_schema(picked), found, "The table")
+    picked = _tidied(picked, rules)
+    rows = picked.withColumn("row", f.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
+    has_label = _has_value(picked, "label")
+    for value in rules.missing:
+        has_label = has_label & ~_equals(picked, value)
+    cleaning = Cleaning(found, rules.missing, rules.numeric)
+    _count_rows(cleaning, picked, rows, has_label)
+    cleaning.check(rules.strict)
+    labelled = rows.filter(has_label)
+    workers, _ = _distinct(labelled, "worker")
+    encoding.require_codes(len(workers), "different values of the worker")
+    rows_with_codes = rows.withColumn("has_label", has_label).join(
+        f.broadcast(_codes(session, workers, picked, "worker")), "worker", "left"
+    )
+    ranks: Any = None
+    if rules.numeric:
+        refuse_unless_numbers(labelled)
+        ordered, code = NO_CLASSES, as_number_column(picked.schema["label"].dataType)
+    else:
+        labels, counts = _distinct(labelled, "label")
+        encoding.require_codes(len(labels), "different values of the label")
+        whole = labels.dtype == pl.Int64
+        ordered, ranks = classes_of(labels, rules, found["label"], int(counts.sum()), counts, integers_in_text=whole)
+        of_classes = f.broadcast(_codes(session, labels, picked, "label"))
+        rows_with_codes, code = rows_with_codes.join(of_classes, "label", "left"), f.col("label_code")
+    coded = rows_with_codes.select(
+        "item",
+        "row",
+        f.when(f.col("has_label"), f.col("worker_code")).otherwise(-1).cast("int").alias("worker"),
+        f.when(f.col("has_label"), code).otherwise(-1).cast("double" if rules.numeric else "int").alias("label"),
+        *(["time"] if "time" in found else []),
+    )
+    count = partitions or max(math.ceil(cleaning.rows / _ROWS_PER_PART), session.sparkContext.defaultParallelism)
+    if cleaning.rows > count * _MOST_ROWS_PER_PART:
+        raise CallError(f"{count:,} partitions are too few for {cleaning.rows:,} rows: leave partitions out.")
+    samples = Samples.of(workers, _most_answers(labelled, workers)) if rules.duplicates == "samples" else None
+    all_workers = workers if samples is None else samples.names
+    worker_places = numbers(all_workers)
+    folder = f"crowdwise-{uuid.uuid4().hex}"
+    how = {"ranks": ranks, "duplicates": rules.duplicates, "samples": samples}
+    sort = partial(sort_part, worker_places=worker_places, **how, folder=folder)
+    parts = StoredParts(coded.repartition(count, "item").mapInArrow(sort, PART_SCHEMA), folder)
+    summary = parts.small.collect()
+    rows.unpersist()
+    problems = sorted(one["problem"] for one in summary if one["problem"] is not None)
+    if problems:
+        raise DataError(problems[0])
+    counted_here = "items", "labels", "repeated", "conflicts", "unresolved"
+    total = {name: sum(one[name] for one in summary) for name in counted_here}
+    if total["unresolved"]:
+        first_conflicts = [pickle.loads(one["conflict"]) for one in summary if one["conflict"] is not None]
+        _, item, worker, said = min(first_conflicts, key=lambda first: int(first[0]))
+        names = encoding.said_in(said, ordered)
+        encoding.refuse_conflicts(total["unresolved"], item, workers[worker], names, rules.duplicates)
+    if rules.strict:
+        encoding.refuse_repeats(total["repeated"])
+    if not total["items"]:
+        raise DataError(NOTHING_LEFT)
+    set_valued = rules.duplicates == "set" and total["conflicts"] > 0
+    dtype = np.dtype(np.float64) if rules.numeric else ranks.dtype
+    known = Names(pl.Series("item", [], pl.Int64), all_workers.alias("worker"), ordered.alias("label"))
+    known = replace(known, sample_of=None if samples is None else samples.sample_of, folded=rules.fold_case)
+    about = About(known, worker_places, dtype, folder, set_valued)
+    unlabelled = sum(one["unlabelled"] for one in summary)
+    counted = (cleaning.rows, cleaning.unlabelled, total["repeated"], total["conflicts"], rules.duplicates, unlabelled)
+    sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]
+    return picked, parts, about, ReadingReport(*counted, found), sizes
+
+
+def first_rows_of(table: DataFrame, names: list[str]) -> pl.DataFrame:
+    """Return some columns of a few rows, on the driver."""
+    found = pl.from_arrow(table.select(*(f.col(f"`{name}`") for name in names)).limit(_FEW_ROWS).toArrow())
+    assert isinstance(found, pl.DataFrame)
+    return found
+
+
+def _schema(table: DataFrame) -> pl.Schema:
+    """Return the data types of a table as polars has them; a type that Arrow does not know is refused as any other."""
+    try:
+        empty = pl.from_arrow(to_arrow_schema(table.schema).empty_table())
+    except Exception as problem:  # pyspark raises several kinds of errors
+        raise DataError(f"The table has a column whose type cannot be used: {first_line(problem)}.") from problem
+    assert isinstance(empty, pl.DataFrame)
+    return empty.schema
+
+
+def _equals(table: DataFrame, value: Any) -> Column:
+    """Return where the label is this value: numbers as numbers, so that -1 is also -1.0, all else as `text`."""
+    kind, number = table.schema["label"].dataType, as_number(value)
+    if isinstance(kind, t.NumericType) and number is not None:
+        return f.col("label") == f.lit(number)
+    written = f.col("label").cast("string")
+    if isinstance(kind, t.BooleanType):
+        return written == str(value).lower()
+    for zeros in ZEROS:
+        written = f.regexp_replace(written, zeros, "$1")
+    return written == in_text(value, pl.String())
+
+
+def _has_value(table: DataFrame, role: str) -> Column:
+    """Return the condition that a value is present: not null, not NaN and not empty text."""
+    kind = table.schema[role].dataType
+    present = f.col(role).isNotNull()
+    if isinstance(kind, t.FloatType | t.DoubleType):
+        present = present & ~f.isnan(role)
+    if isinstance(kind, t.StringType):
+        present = present & (f.col(role) != "")
+    return present
+
+
+def _count_rows(cleaning: Cleaning, table: DataFrame, rows: DataFrame, has_label: Column) -> None:
+    """Count the rows that cannot be used, and find the first one without an item or a worker.
+
+    Args:
+        cleaning: Gets the counts.
+        table: The columns item, worker and label.
+        rows: The same columns, and the number of each row.
+        has_label: The condition that a row has a label.
+    """
+    conditions = {"without_value": _has_value(table, "label"), "unlabelled": has_label}
+    conditions |= {role: _has_value(table, role) for role in ("item", "worker")}
+    sums = [f.sum(f.when(condition, 0).otherwise(1)).alias(name) for name, condition in conditions.items()]
+    counts = rows.agg(f.count("*").alias("rows"), *sums).collect()[0].asDict()
+    absent = {}
+    for role in ("item", "worker"):
+        if counts[role]:
+            first = rows.filter(~conditions[role]).orderBy("row").first()
+            number = rows.filter(f.col("row") < first["row"]).count() + 1 if first is not None else 0
+            others = [f"{name} {quoted(first[name])}" for name in ("item", "worker", "label") if first and name != role]
+            absent[role] = counts[role], f"row {number} ({', '.join(others)})"
+    cleaning.set_counts(counts["rows"], counts["without_value"] or 0, counts["unlabelled"] or 0, absent)
+
+
+def _tidied(table: DataFrame, rules: Rules) -> DataFrame:
+    """Return a table whose labels are stripped, and written as in `missing` where they mean "no label"; see `Rules`."""
+    if not (rules.strip or rules.fold_case) or not isinstance(table.schema["label"].dataType, t.StringType):
+        return table
+    label = f.regexp_replace("label", r"(?U)^\s+|\s+$", "") if rules.strip else f.col("label")
+    if rules.fold_case and rules.missing:
+        is_missing = f.lower(label).isin([str(value) for value in rules.missing])
+        label = f.when(is_missing, f.lower(label)).otherwise(label)
+    return table.withColumn("label", label)
+
+
+def _most_answers(labelled: DataFrame, workers: pl.Series) -> Array:
+    """Return (workers), the largest number of answers of each worker to one item."""
+    answers = labelled.groupBy("item", "worker").count().groupBy("worker").agg(f.max("count").alias("most"))
+    found = pl.from_arrow(answers.toArrow())
+    assert isinstance(found, pl.DataFrame)
+    most = np.zeros(len(workers), np.int64)
+    most[codes_of(found["worker"], workers)] = found["most"].to_numpy()
+    return most
+
+
+def _distinct(labelled: DataFrame, role: str) -> tuple[pl.Series, Array]:
+    """Return the distinct values of a column in the order of their first appearance, and how many rows have each."""
+    numbered = labelled.groupBy(role).agg(f.min("row").alias("first"), f.count("*").alias("rows")).orderBy("first")
+    names = pl.from_arrow(numbered.select(role, "rows").toArrow())
+    assert isinstance(names, pl.DataFrame)
+    return names[role], names["rows"].to_numpy()
+
+
+def _codes(session: SparkSession, names: pl.Series, table: DataFrame, role: str) -> DataFrame:
+    """Return a table with a column of names and a column of their codes, to join with the rows of `table`."""
+    schema = t.StructType(
+        [t.StructField(role, table.schema[role].dataType), t.StructField(f"{role}_code", t.IntegerType())]
+    )
+    codes = pl.DataFrame({role: names, f"{role}_code": np.arange(len(names), dtype=np.int32)})
+    return session.createDataFrame(codes.to_arrow().cast(to_arrow_schema(schema)), schema)

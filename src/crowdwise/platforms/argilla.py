@@ -1,0 +1,175 @@
+"""Argilla: its records as JSON, flat or nested, as Parquet, or as the folder that `to_disk` writes."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import repeat
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import polars as pl
+
+from ..sources.formats import for_polars
+from ..sources.input import Export
+from .answers import CHOICE, Answer, Counted, Found, Remark
+from .fields import as_items, as_list, as_object, field_of, first_text, is_scalar, text_or_none
+from .importer import Importer, ImportOptions
+
+_RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
+_SUGGESTION, _AGENT = ".suggestion", ".suggestion.agent"
+# The types of questions in the settings whose answers are no classes.
+_WORDS: Final = {"text": "free text", "span": "spans", "ranking": "a ranking"}
+_NO_STATUS: Final = (
+    "This file does not say which answers are drafts or were discarded, so all are taken; "
+    "`dataset.records.to_list(flatten=True)` keeps that."
+)
+
+
+def _recognises(export: Export) -> bool:
+    if {"fields", "responses", "suggestions"} <= set(export.first):
+        return True
+    return any(name.endswith(_USERS) for name in export.columns) and bool(_names(export.columns))
+
+
+def _names(columns: Sequence[str]) -> list[str]:
+    """Return the questions of flat records."""
+    there = set(columns)
+    return [name.removesuffix(_USERS) for name in columns if name.endswith(_USERS) and name[:-6] in there]
+
+
+def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+    for export in exports:
+        types = _types(export)
+        names = {} if not export.is_parquet else _class_names(export)
+        for number, record in enumerate(_records(export), 1):
+            where = f"record {number:,}"
+            item = field_of(export, record, options.item or "id", where)
+            responses = 0
+            for found in _flat(export, record, where) if "responses" not in record else _nested(export, record, where):
+                if not isinstance(found, _Response):
+                    yield found
+                    continue
+                responses += not found.model
+                value = found.value
+                if found.model and isinstance(value, int) and found.question in names:
+                    value = _name(export, names[found.question], value, where)
+                yield _answer(export, item, found, value, types, where)
+            if not responses:
+                yield Counted("records have no response")
+
+
+class _Response(NamedTuple):
+    """One response or suggestion, before its value is looked at."""
+
+    question: str
+    worker: str | None
+    value: Any
+    status: str = ""
+    model: bool = False
+
+
+def _records(export: Export) -> Iterator[dict[str, Any]]:
+    """Yield the records; those of `to_dict`, an object of lists, too."""
+    if isinstance(export.root, dict) and isinstance(export.root.get("id"), list):
+        columns = as_object(export, export.whole(), "the file")
+        lists = {name: as_list(export, values, name) or None for name, values in columns.items()}
+        count = max((len(values) for values in lists.values() if values), default=0)
+        for name, values in lists.items():
+            if values is not None and len(values) != count:
+                raise export.unlike(f"{name!r} has {len(values):,} values, and another field {count:,}")
+        for number in range(count):
+            yield {name: None if values is None else values[number] for name, values in lists.items()}
+        return
+    yield from export.rows(lambda name: name == "id" or _RESPONSES in name or _SUGGESTION in name or "." not in name)
+
+
+def _flat(export: Export, record: Mapping[str, Any], where: str) -> Iterator[_Response | Found]:
+    """Yield what is in a record whose responses are lists, one beside the other."""
+    for question in [name.removesuffix(_RESPONSES) for name in record if name.endswith(_RESPONSES)]:
+        values = as_list(export, record[question + _RESPONSES], f"{question}{_RESPONSES} of {where}")
+        users = as_list(export, record.get(question + _USERS), f"{question}{_USERS} of {where}")
+        statuses = as_list(export, record.get(question + _STATUS), f"{question}{_STATUS} of {where}")
+        if len(users) != len(values) or len(statuses) not in (0, len(values)):
+            raise export.unlike(
+                f"{question!r} of {where} has {len(values):,} responses, {len(users):,} users and {len(statuses):,} "
+                "statuses"
+            )
+        for value, user, status in zip(values, users, statuses or repeat(None, len(values)), strict=True):
+            yield _Response(question, text_or_none(user), value, _status(status))
+    for name in record:
+        if name.endswith(_SUGGESTION) and record[name] is not None:
+            question = name.removesuffix(_SUGGESTION)
+            agent = text_or_none(record.get(question + _AGENT)) or "suggestion"
+            yield _Response(question, agent, record[name], model=True)
+
+
+def _nested(export: Export, record: Mapping[str, Any], where: str) -> Iterator[_Response | Found]:
+    """Yield what is in a record whose responses are objects."""
+    for question, responses in as_object(export, record["responses"] or {}, f"responses of {where}").items():
+        for one in as_list(export, responses, f"responses to {question!r} of {where}"):
+            response = as_object(export, one, f"a response to {question!r} of {where}")
+            if "status" not in response:
+                yield Remark(_NO_STATUS)
+            worker = first_text(response, "user_id")
+            yield _Response(question, worker, response.get("value"), _status(response.get("status")))
+    for question, one in as_object(export, record.get("suggestions") or {}, f"suggestions of {where}").items():
+        if one is not None:
+            suggestion = as_object(export, one, f"a suggestion to {question!r} of {where}")
+            agent = first_text(suggestion, "agent") or "suggestion"
+            yield _Response(question, agent, suggestion.get("value"), model=True)
+
+
+def _status(status: Any) -> str:
+    """Return why a response is no vote; empty if it was submitted."""
+    found = text_or_none(status) or ""
+    return "" if found == "submitted" else found
+
+
+def _answer(export: Export, item: Any, found: _Response, value: Any, types: Mapping[str, str], where: str) -> Answer:
+    """Return a response as an answer."""
+    where = f"the value of {found.question!r} of {where}"
+    type_ = _WORDS.get(types.get(found.question, ""), CHOICE)
+    values = value if isinstance(value, list) else [] if value is None else [value]
+    if type_ == CHOICE and any(isinstance(one, dict) for one in values):
+        type_ = "a ranking" if any(isinstance(one, dict) and "rank" in one for one in values) else "spans"
+    choices = as_items(export, values, where) if type_ == CHOICE else ()
+    several = isinstance(value, list) or types.get(found.question) == "multi_label_selection"
+    return Answer(item, found.worker, found.question, choices, found.status, found.model, several=several, type=type_)
+
+
+def _types(export: Export) -> dict[str, str]:
+    """Return the type of each question, from the settings that `to_disk` writes beside the records; empty without."""
+    if not isinstance(export.content, str):
+        return {}
+    path = Path(export.content).parent / ".argilla" / "settings.json"
+    try:
+        questions = json.loads(path.read_text(encoding="utf-8"))["questions"]
+        return {str(one["name"]): str(one["settings"]["type"]) for one in questions}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return {}
+
+
+def _class_names(export: Export) -> dict[str, list[Any]]:
+    """Return the names of the classes that numbers stand for in each question's suggestions, as Parquet knows them."""
+    try:
+        notes = pl.read_parquet_metadata(for_polars(export.content)).get("huggingface", "{}")
+        features = json.loads(notes)["info"]["features"]
+        found = {name.removesuffix(_SUGGESTION): _names_in(feature) for name, feature in features.items()}
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, pl.exceptions.PolarsError):
+        return {}
+    return {question: names for question, names in found.items() if names}
+
+
+def _names_in(feature: Any) -> list[Any]:
+    """Return the names of classes in the description of a column; those of the entries, if it is one of lists."""
+    if isinstance(feature, dict):
+        return list(feature.get("names") or ()) or _names_in(feature.get("feature"))
+    return _names_in(feature[0]) if isinstance(feature, list) and feature else []
+
+
+def _name(export: Export, names: Sequence[Any], number: int, where: str) -> Any:
+    if not 0 <= number < len(names) or not is_scalar(names[number]):
+        raise export.unlike(f"a suggestion of {where} is class {number}, which has no name")
+    return names[number]
+
+
+ARGILLA: Final = Importer("argilla", "an Argilla export", _recognises, _read, uses=("item",))

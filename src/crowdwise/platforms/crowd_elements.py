@@ -1,0 +1,76 @@
+"""What a form of Amazon says, in elements such as a classifier, which Mechanical Turk and Ground Truth share."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from ..sources.input import Export
+from .answers import CHOICE
+from .fields import as_items, from_json, is_scalar
+
+# What a form says about the picture that was shown, and not what was answered.
+_NO_ANSWER: Final = "inputImageProperties"
+_LABEL, _LABELS, _ON = ".label", ".labels", ".on"
+_YES_NO: Final = {"true": True, "false": False}
+
+
+class Said(NamedTuple):
+    """What a form says in one place.
+
+    Attributes:
+        question: The name of the element.
+        choices: What was chosen.
+        several: Whether several classes may be chosen.
+        type: The type of the answer, as in `Answer`.
+        option: If the element is one of several that are each on or off, which one; else None.
+    """
+
+    question: str
+    choices: tuple[Any, ...]
+    several: bool = False
+    type: str = CHOICE
+    option: str | None = None
+
+
+def said_in(export: Export, content: Mapping[str, Any], where: str) -> Iterator[Said]:
+    """Yield what a form says, place by place: `{"mood": {"label": "sad"}}` is what was chosen for mood.
+
+    Args:
+        export: The file, for messages.
+        content: The form as JSON, or its columns in a table, where all values are text.
+        where: Where the form is, for messages.
+    """
+    for path, value in _leaves(content):
+        name, at = ".".join(path), f"{'.'.join(path)!r} of {where}"
+        if name.endswith(_ON) and (isinstance(value, bool) or value in _YES_NO):
+            yield Said("", (_YES_NO.get(value, value),), option=name.removesuffix(_ON))
+        elif isinstance(value, bool) and len(path) > 1:
+            yield Said(".".join(path[:-1]), (value,), option=path[-1])
+        elif name.endswith(_LABELS):
+            listed = _listed(export, value, at)
+            yield Said(name.removesuffix(_LABELS), as_items(export, listed, at), several=True)
+        elif isinstance(value, list):
+            if all(map(is_scalar, value)):
+                yield Said(name, as_items(export, value, at), several=True)
+            else:
+                yield Said(name, (), type="parts of an item")
+        else:
+            choices = () if value is None or value == "" else as_items(export, [value], at)
+            yield Said(name.removesuffix(_LABEL), choices)
+
+
+def _leaves(content: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Yield what is in an object at any depth, with its path."""
+    for key, value in content.items():
+        if isinstance(value, dict):
+            yield from _leaves({name: one for name, one in value.items() if name != _NO_ANSWER}, (*path, key))
+        else:
+            yield (*path, key), value
+
+
+def _listed(export: Export, value: Any, where: str) -> list[Any]:
+    """Return a list that may be written as text: in JSON, or with bars between its entries."""
+    if value is None or value == "":
+        return []
+    if isinstance(value, str):
+        value = from_json(export, value, where) if value.startswith("[") else value.split("|")
+    return value if isinstance(value, list) else [value]

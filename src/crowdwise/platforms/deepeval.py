@@ -1,0 +1,61 @@
+"""DeepEval: what its metrics said about each test case, from the file of a test run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ..sources.input import Export
+from .answers import Answer, Counted, Found, path_of
+from .fields import as_list, as_object, field_of, text_or_none
+from .importer import Importer, ImportOptions
+from .judged import Judged
+
+# Where test cases are: in a test run, and in the file of the latest one.
+_CASES: Final = ("testCases", "conversationalTestCases")
+_LATEST: Final = "testRunData"
+
+
+def _recognises(export: Export) -> bool:
+    run = export.first.get(_LATEST, export.first)
+    return isinstance(run, dict) and any(isinstance(run.get(key), list) for key in _CASES)
+
+
+def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+    judged = Judged("name the answers by --item, such as --item input")
+    for export in exports:
+        prefix = f"{_LATEST}." if _LATEST in export.first else ""
+        for cases in _CASES:
+            names: set[Any] = set()
+            for number, case in enumerate(export.objects(f"{prefix}{cases}.item")):
+                where = f"test case {number + 1:,}"
+                item = field_of(export, case, options.item or "name", where)
+                if options.item is None and item in names:  # the same name for several cases
+                    item = path_of([item, case.get("order", number)])
+                names.add(item)
+                said = case.get("actualOutput")
+                judged.check(export, item, None if said is None else [case.get("input"), said])
+                yield from _case(export, case, item, where)
+
+
+def _case(export: Export, case: Mapping[str, Any], item: Any, where: str) -> Iterator[Found]:
+    """Yield what the metrics said about a test case."""
+    metrics = as_list(export, case.get("metricsData"), f"'metricsData' of {where}")
+    if not metrics:
+        yield Counted("test cases without a metric", is_answer=True)
+    for one in metrics:
+        metric = as_object(export, one, f"a metric of {where}")
+        judge = text_or_none(metric.get("evaluationModel"))
+        question = text_or_none(metric.get("name"))
+        success = metric.get("success")
+        if judge is None:
+            yield Counted("results of metrics that no model decides ('evaluationModel' is empty)", is_answer=True)
+            continue
+        if question is None:
+            raise export.unlike(f"a metric of {where} has no 'name'")
+        failed = bool(metric.get("error"))
+        if not failed and success is not None and not isinstance(success, bool):
+            raise export.unlike(f"'success' of {question!r} of {where} is neither true nor false")
+        choices = () if failed or success is None else (success,)
+        yield Answer(item, judge, question, choices, status="failed" if failed else "", model=True)
+
+
+DEEPEVAL: Final = Importer("deepeval", "a test run of DeepEval", _recognises, _read, judges=True, uses=("item",))

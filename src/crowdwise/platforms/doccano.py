@@ -1,0 +1,87 @@
+"""doccano: a zip with a file for each member of the project, named after the member."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
+from typing import Any, Final
+
+from ..errors import DataError
+from ..sources.input import Export, file_name
+from .answers import CHOICE, Answer, Counted, Found
+from .fields import as_items, as_list, field_of, text_or_none
+from .importer import Importer, ImportOptions
+
+_EXTENSIONS: Final = (".jsonl", ".json", ".csv", ".txt")
+# Where the labels are: those of texts and images, and those of intents.
+_LABELS: Final = ("label", "cats")
+# What the labels of other projects are.
+_OTHERS: Final = {"entities": "spans", "bbox": "boxes", "segmentation": "outlines"}
+_FAST_TEXT: Final = "__label__"
+# The name of the file in projects whose members work on the same labels.
+_SHARED: Final = "all"
+_SHARED_SENTENCE: Final = (
+    "holds the labels of a collaborative project, which doccano exports without saying who gave them; if a field of "
+    "its rows does, name it by --worker"
+)
+
+
+def _recognises(export: Export) -> bool:
+    members = [PurePath(name) for name in export.members]
+    if not members or any(len(one.parts) > 1 or one.suffix.lower() not in _EXTENSIONS for one in members):
+        return False
+    for file in export.peek():
+        if file.text.startswith(_FAST_TEXT):
+            return True
+        columns = set(file.columns)
+        if columns:
+            return bool("id" in columns and {"text", "filename"} & columns and {*_LABELS, *_OTHERS} & columns)
+    return False
+
+
+def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+    for export in exports:
+        for file in export.unpack() if export.is_zip else [export]:
+            if file.text.startswith(_FAST_TEXT):
+                raise DataError(
+                    f"{file.name} is in the format of fastText, which has no ids: export JSONL from doccano instead."
+                )
+            worker = file_name(file.path) or None
+            if worker == _SHARED and options.worker is None and options.worker_from is None:
+                raise DataError(f"{file.name} {_SHARED_SENTENCE}.")
+            if file.text.strip() in ("", "[]"):
+                yield Counted("members labelled nothing")
+                continue
+            yield from _file(file, worker, options)
+
+
+def _file(file: Export, worker: str | None, options: ImportOptions) -> Iterator[Found]:
+    """Yield the labels of one member."""
+    is_table = bool(file.header)
+    for number, row in enumerate(file.rows(), 1):
+        where = f"row {number:,}"
+        item = field_of(file, row, options.item or "id", where)
+        who = worker if options.worker is None else text_or_none(row.get(options.worker))
+        other = next((words for key, words in _OTHERS.items() if row.get(key)), None)
+        if other is not None:
+            yield Answer(item, who, "label", (), type=other)
+            continue
+        key = next((key for key in _LABELS if key in row), None)
+        if key is None:
+            raise file.unlike(f"{where} has no 'label'")
+        labels = _labels(file, row, key, is_table, where)
+        if not labels:
+            yield Counted("examples that a member did not label", is_answer=True)
+        elif any(isinstance(one, list | dict) for one in labels):
+            yield Answer(item, who, key, (), type="spans")
+        else:
+            yield Answer(item, who, key, as_items(file, labels, f"the label of {where}"), type=CHOICE)
+
+
+def _labels(file: Export, row: Mapping[str, Any], key: str, is_table: bool, where: str) -> list[Any]:
+    """Return the labels of a row: in CSV they are joined by a number sign."""
+    value = row[key]
+    if is_table:
+        return [] if not value else value.split("#")
+    return [value] if isinstance(value, str) and value else as_list(file, value or None, f"the label of {where}")
+
+
+DOCCANO: Final = Importer("doccano", "a doccano export", _recognises, _read, uses=("item", "worker"))

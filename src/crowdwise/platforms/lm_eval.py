@@ -1,0 +1,111 @@
+"""LM Evaluation Harness: what a model answered in each task, one file for each task in the folder of the model."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ..sources.input import Export, file_name, worker_name
+from .answers import Answer, Counted, Found, path_of
+from .fields import as_list, field_of, is_scalar, number_or_none, text_or_none
+from .importer import Importer, ImportOptions
+
+# The name of a file of samples: the task, and when it was run.
+_SAMPLES: Final = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
+# What filters answer if they find nothing.
+_NOTHING: Final = "[invalid]"
+# The filter of tasks that have none.
+_NO_FILTER: Final = "none"
+
+
+def _recognises(export: Export) -> bool:
+    return ("doc_id" in export.first and "filtered_resps" in export.first) or _is_summary(export)
+
+
+def _is_summary(export: Export) -> bool:
+    """Return whether this is the file of results, which lies beside the samples and has only averages."""
+    return isinstance(export.first.get("results"), dict) and not {"configs", "versions", "n-shot"}.isdisjoint(
+        export.first
+    )
+
+
+def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+    files = [export for export in exports if not _is_summary(export)]
+    if len(files) < len(exports):
+        yield Counted("files of results, which have no single answers", len(exports) - len(files))
+    tasks = {_task(export) for export in files}
+    for export in files:
+        worker = worker_name(export.path, options.worker_from or "folder", export.name)
+        task = _task(export)
+        for number, sample in enumerate(export.objects(), 1):
+            where = f"sample {number:,}"
+            name = options.item or ("doc_hash" if "doc_hash" in sample else "doc_id")
+            item = field_of(export, sample, name, where)
+            filtered = text_or_none(sample.get("filter")) or _NO_FILTER
+            is_filtered = filtered != _NO_FILTER
+            parts = [task if len(tasks) > 1 or not is_filtered else "", filtered if is_filtered else ""]
+            question = path_of(part for part in parts if part)
+            yield from _sample(export, sample, item, worker, question, where)
+
+
+def _task(export: Export) -> str:
+    """Return the task of a file, by its name; empty if it was given another name."""
+    found = _SAMPLES.fullmatch(file_name(export.path))
+    return found["task"] if found else ""
+
+
+def _sample(
+    export: Export, sample: Mapping[str, Any], item: Any, worker: str, question: str, where: str
+) -> Iterator[Found]:
+    """Yield what the model answered, and what the right answer is."""
+    said = as_list(export, sample.get("filtered_resps"), f"'filtered_resps' of {where}")
+    target = sample.get("target")
+    truth: Any = target.strip() if isinstance(target, str) else target
+    if said and isinstance(said[0], list) and len(said) > 1 and all(map(_likelihood, said)):
+        likelihoods = [_likelihood(one) for one in said]
+        best = max(one[0] for one in likelihoods if one)
+        answers: list[Any] = [next(n for n, one in enumerate(likelihoods) if one and one[0] == best)]
+        truth = _position(sample, truth, len(said))
+    else:
+        answers = said[:1] or [None]
+        while len(answers) == 1 and isinstance(answers[0], list) and answers[0]:
+            answers = answers[0]  # several answers if the same request was repeated, and no filter takes one of them
+        if len(said) > 1 and len(answers) > 1:
+            answers = [None]  # choices, of which a likelihood is damaged
+    for one in answers:
+        answer = one.strip() if isinstance(one, str) else one
+        if not is_scalar(answer) or answer == "":
+            yield Answer(item, worker, question, (), model=True)
+        else:
+            status = "invalid" if answer == _NOTHING else ""
+            yield Answer(item, worker, question, (answer,), status=status, model=True)
+    if is_scalar(truth) and truth != "":
+        yield Answer(item, "target", question, (truth,), gold=True)
+
+
+def _likelihood(said: Any) -> tuple[float] | None:
+    """Return the likelihood of one of several choices, which stands before whether it would be the model's own."""
+    if not isinstance(said, list) or len(said) != 2 or str(said[1]) not in ("True", "False"):
+        return None
+    number = number_or_none(said[0])
+    if number is None and str(said[0]) in ("-inf", "-Infinity", "None"):
+        number = float("-inf")
+    return None if number is None else (number,)
+
+
+def _position(sample: Mapping[str, Any], truth: Any, choices: int) -> int | None:
+    """Return which of several choices is the right one, which a task says by its position or by its text."""
+    number = number_or_none(truth)
+    if number is not None and number.is_integer() and 0 <= number < choices:
+        return int(number)
+    arguments = sample.get("arguments")
+    texts = [
+        str(one.get("arg_1")).strip()
+        for one in (arguments.values() if isinstance(arguments, dict) else ())
+        if isinstance(one, dict)
+    ]
+    return texts.index(truth) if texts.count(truth) == 1 and len(texts) == choices else None
+
+
+LM_EVAL: Final = Importer(
+    "lm-eval", "samples of LM Evaluation Harness", _recognises, _read, judges=True, uses=("item", "worker_from")
+)

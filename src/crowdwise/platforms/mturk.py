@@ -1,0 +1,155 @@
+"""Amazon Mechanical Turk: the CSV file with the results of a batch."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ..errors import CallError
+from ..sources.input import Export
+from .answers import Answer, Counted, Found
+from .crowd_elements import Said, said_in
+from .fields import as_list, as_object, field_of, from_json, number_or_none, text_or_none
+from .importer import Importer, ImportOptions
+
+_ANSWER, _INPUT, _JSON = "Answer.", "Input.", "Answer.taskAnswers"
+_NUMBER: Final = "{n}"
+# The question that options on and off answer together, if exactly one is on in every row.
+_TOGETHER: Final = "choice"
+
+
+def _recognises(export: Export) -> bool:
+    header = export.header
+    return {"HITId", "WorkerId"} <= set(header) and any(name.startswith(_ANSWER) for name in header)
+
+
+def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+    for export in exports:
+        rows = list(export.rows())
+        said = [list(_said(export, row, f"row {number:,}")) for number, row in enumerate(rows, 1)]
+        groups = _groups_of_one(said)
+        pairs = _pairs(export, options, [one.question for row in said for one in row])
+        for number, (row, answers) in enumerate(zip(rows, said, strict=True), 1):
+            yield from _row(export, row, _settled(answers, groups), options, pairs, f"row {number:,}")
+
+
+def _said(export: Export, row: Mapping[str, Any], where: str) -> Iterator[Said]:
+    """Yield what a worker said, from the columns of answers and from the one with all of them in JSON."""
+    columns = {
+        name.removeprefix(_ANSWER): value for name, value in row.items() if name.startswith(_ANSWER) and name != _JSON
+    }
+    yield from said_in(export, columns, where)
+    if row.get(_JSON):
+        for form in as_list(export, from_json(export, row[_JSON], f"{_JSON} of {where}"), f"{_JSON} of {where}"):
+            yield from said_in(export, as_object(export, form, f"{_JSON} of {where}"), where)
+
+
+def _groups_of_one(said: Sequence[Sequence[Said]]) -> set[str]:
+    """Return the groups of options of which exactly one is on in every row that has them."""
+    counts: dict[str, set[int]] = defaultdict(set)
+    for row in said:
+        on: dict[str, int] = defaultdict(int)
+        for one in row:
+            if one.option is not None:
+                on[one.question] += one.choices == (True,)
+        for group, number in on.items():
+            counts[group].add(number)
+    return {group for group, numbers in counts.items() if numbers == {1}}
+
+
+def _settled(said: Sequence[Said], groups: set[str]) -> Iterator[Said]:
+    """Yield what was said, where options of one question became one answer, and others a yes or no each."""
+    for one in said:
+        if one.option is None:
+            yield one
+        elif one.question not in groups:
+            yield Said(f"{one.question}.{one.option}".lstrip("."), ("yes" if one.choices[0] else "no",))
+        elif one.choices[0]:
+            yield Said(one.question or _TOGETHER, (one.option,))
+
+
+def _row(
+    export: Export,
+    row: Mapping[str, Any],
+    said: Iterator[Said],
+    options: ImportOptions,
+    pairs: tuple[re.Pattern[str], str] | None,
+    where: str,
+) -> Iterator[Found]:
+    """Yield the answers of one assignment."""
+    status = (text_or_none(row.get("AssignmentStatus")) or "").lower()
+    about: dict[str, Any] = {
+        "worker": text_or_none(row.get("WorkerId")),
+        "status": "" if status in ("submitted", "approved") else status,
+        "seconds": number_or_none(row.get("WorkTimeInSeconds")),
+        "time": text_or_none(row.get("SubmitTime")),
+    }
+    for one in said:
+        item_field, question = options.item or "HITId", one.question
+        if pairs is not None:
+            pattern, column = pairs
+            found = pattern.fullmatch(question)
+            if found is None:
+                yield Counted("answers that --pairs does not name", is_answer=True)
+                continue
+            item_field, question = column.replace(_NUMBER, found[1]), _without_number(pattern, question, found)
+            if not one.choices and not row.get(item_field):  # a HIT that is not full
+                yield Counted("places without an item or an answer", is_answer=True)
+                continue
+        item = field_of(export, row, item_field, where)
+        yield Answer(item, question=question, choices=one.choices, several=one.several, type=one.type, **about)
+
+
+def _without_number(pattern: re.Pattern[str], question: str, found: re.Match[str]) -> str:
+    """Return the name of a question without the number of its item."""
+    return (question[: found.start(1)] + question[found.end(1) :]).strip(" ._-") or "answer"
+
+
+def _pairs(export: Export, options: ImportOptions, questions: Sequence[str]) -> tuple[re.Pattern[str], str] | None:
+    """Return the pattern of questions and the column of items that --pairs says; None if a row is about one item.
+
+    Raises:
+        CallError: It is not written as it should be, or there are no such columns; or it is missing, where a row
+            seems to be about several items.
+    """
+    if options.pairs is None:
+        if options.question is None and options.item is None:
+            _refuse_several_items(export, questions)
+        return None
+    column, _, asked = options.pairs.partition("=")
+    if column.count(_NUMBER) != 1 or asked.count(_NUMBER) != 1:
+        raise CallError(f"--pairs is {options.pairs!r}, and has to be as in 'Input.text{{n}}=Answer.q{{n}}'.")
+    numbers = [name for name in export.header if _numbered(column).fullmatch(name)]
+    pattern = _numbered(asked.strip().removeprefix(_ANSWER))
+    if not numbers or not any(pattern.fullmatch(one) for one in questions):
+        raise CallError(f"{export.name} has no columns that are as {options.pairs!r} says (--pairs).")
+    return pattern, column.strip()
+
+
+def _numbered(name: str) -> re.Pattern[str]:
+    before, _, after = name.strip().partition(_NUMBER)
+    return re.compile(f"{re.escape(before)}([0-9]+){re.escape(after)}")
+
+
+def _refuse_several_items(export: Export, questions: Sequence[str]) -> None:
+    """Raise `CallError` if inputs and questions are numbered in the same way, as where a HIT has several items."""
+    inputs = _numbers([name for name in export.header if name.startswith(_INPUT)])
+    for asked, numbers in _numbers(list(dict.fromkeys(questions))).items():
+        column = next((column for column, others in inputs.items() if others == numbers), None)
+        if len(numbers) > 1 and column is not None:
+            raise CallError(
+                f"{export.name} seems to have {len(numbers)} items in each HIT. Say which columns belong together: "
+                f"--pairs '{column}={_ANSWER}{asked}' (pairs= in Python); or name one question by --question."
+            )
+
+
+def _numbers(names: Sequence[str]) -> dict[str, set[str]]:
+    """Return the numbers that names have in them, by the name around the number."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for name in names:
+        for number in re.finditer(r"[0-9]+", name):
+            found[f"{name[: number.start()]}{_NUMBER}{name[number.end() :]}"].add(number[0])
+    return found
+
+
+MTURK: Final = Importer("mturk", "a Mechanical Turk batch", _recognises, _read, uses=("item", "pairs"))

@@ -1,0 +1,72 @@
+"""Prodigy: what `prodigy db-out` writes, a line for each answer."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ..sources.input import Export, file_name
+from .answers import CHOICE, Answer, Found, Remark
+from .fields import as_items, as_list, field_of, first_text, text_or_none
+from .importer import Importer, ImportOptions
+
+# What the answers to lines with options are called.
+_QUESTION: Final = "choice"
+# The name of a session that has none: when it began.
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\d_\d\d-\d\d-\d\d")
+_RESTARTS: Final = (
+    "Sessions without a name are called after the time when they began, so somebody who began anew is two workers; "
+    "name sessions by ?session=NAME in Prodigy's address."
+)
+
+
+def _recognises(export: Export) -> bool:
+    return {"_task_hash", "answer"} <= set(export.first)
+
+
+def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+    for export in exports:
+        for number, line in enumerate(export.objects(), 1):
+            where = f"line {number:,}"
+            worker = first_text(line, "_annotator_id", "_session_id") or file_name(export.path) or None
+            if worker is not None and _MOMENT.search(worker):
+                yield Remark(_RESTARTS)
+            gold = "sessions" in line or "versions" in line  # what somebody settled by the recipe `review`
+            answer = text_or_none(line.get("answer"))
+            if answer not in ("accept", "reject", "ignore"):
+                raise export.unlike(f"{where} has the answer {answer!r}, which is neither accept, reject nor ignore")
+            question, choices, type_ = _said(export, line, answer, where)
+            several = question == _QUESTION and _style(line) == "multiple"
+            status = {"ignore": "ignore", "accept": "", "reject": "reject" if question == _QUESTION else ""}[answer]
+            yield Answer(
+                field_of(export, line, options.item or "_input_hash", where),
+                "review" if gold else worker,
+                question,
+                choices,
+                status,
+                gold=gold and not status,
+                several=several,
+                type=type_,
+                time=text_or_none(line.get("_timestamp")),
+            )
+
+
+def _said(export: Export, line: Mapping[str, Any], answer: str, where: str) -> tuple[str, tuple[Any, ...], str]:
+    """Return the question that a line answers, the classes that were chosen, and the type of the answer."""
+    if "accept" in line or "options" in line:
+        accepted = as_list(export, line.get("accept"), f"'accept' of {where}")
+        return _QUESTION, as_items(export, accepted, f"'accept' of {where}"), CHOICE
+    label = text_or_none(line.get("label"))
+    if label is not None:
+        return label, (answer,), CHOICE
+    if "spans" in line:
+        return "spans", (), "spans"
+    view = text_or_none(line.get("_view_id")) or "answer"
+    return view, (), "free text" if view == "text_input" else "something that is no choice"
+
+
+def _style(line: Mapping[str, Any]) -> Any:
+    config = line.get("config")
+    return config.get("choice_style") if isinstance(config, dict) else None
+
+
+PRODIGY: Final = Importer("prodigy", "a Prodigy dataset", _recognises, _read, uses=("item",))

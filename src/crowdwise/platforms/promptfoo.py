@@ -1,0 +1,113 @@
+"""promptfoo: what its model-graded assertions said, from its JSON output or its JSON lines."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ..sources.input import Export
+from .answers import Answer, Counted, Found, path_of
+from .fields import as_list, as_object, field_of, is_scalar, text_or_none
+from .importer import Importer, ImportOptions
+from .judged import Judged
+
+# The types of assertions that a model decides, and the beginning of the names of others.
+_JUDGED: Final = {
+    "llm-rubric",
+    "agent-rubric",
+    "search-rubric",
+    "factuality",
+    "model-graded-closedqa",
+    "model-graded-factuality",
+    "answer-relevance",
+}
+_JUDGED_TOO: Final = "context-"
+# The beginning of the types of assertions that pass if the same one without it fails.
+_NOT: Final = "not-"
+_DEFAULT: Final = "default grader"
+
+
+def _recognises(export: Export) -> bool:
+    first = export.first
+    if "gradingResult" in first and ("promptIdx" in first or "testIdx" in first):
+        return True
+    results = first.get("results")
+    if not isinstance(results, dict):
+        return False
+    rows = results.get("results")
+    if isinstance(rows, list) and rows and isinstance(rows[0], dict) and "gradingResult" in rows[0]:
+        return True
+    return "evalId" in first and "prompts" in results  # the prompts may be so long that no result is at the beginning
+
+
+def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+    judged = Judged("name the answers by --item id")
+    for export in exports:
+        is_whole = isinstance(export.first.get("results"), dict)
+        for number, row in enumerate(export.objects("results.results.item" if is_whole else ""), 1):
+            where = f"result {number:,}"
+            if options.item is not None:
+                item = field_of(export, row, options.item, where)
+            else:
+                item = path_of(field_of(export, row, key, where) for key in ("testIdx", "promptIdx"))
+            response = row.get("response")
+            said = response.get("output") if isinstance(response, dict) else None
+            judged.check(export, item, None if said is None else [row.get("vars"), said])
+            yield from _row(export, row, item, where)
+
+
+def _row(export: Export, row: Mapping[str, Any], item: Any, where: str) -> Iterator[Found]:
+    """Yield what the judges of one result said."""
+    grading = row.get("gradingResult")
+    if grading is None:
+        yield Counted("results that failed, or have no assertion", is_answer=True)
+        return
+    components = as_object(export, grading, f"'gradingResult' of {where}").get("componentResults")
+    listed = [
+        as_object(export, one, f"a component of {where}")
+        for one in as_list(export, components, f"'componentResults' of {where}")
+    ]
+    if not listed:
+        yield Counted("results that failed, or have no assertion", is_answer=True)
+    for one in listed:
+        assertion = one.get("assertion")
+        if isinstance(assertion, dict):
+            yield from _component(export, one, assertion, item, where)
+        elif not all(part in listed for part in as_list(export, one.get("componentResults"), f"a set of {where}")):
+            raise export.unlike(f"{where} has a set of assertions whose members are not in its list")
+        else:
+            yield Counted("sets of assertions, whose members count by themselves", is_answer=True)
+
+
+def _component(
+    export: Export, one: Mapping[str, Any], assertion: Mapping[str, Any], item: Any, where: str
+) -> Iterator[Found]:
+    """Yield what one assertion came to."""
+    type_ = str(assertion.get("type")).removeprefix(_NOT)
+    if type_ not in _JUDGED and not type_.startswith(_JUDGED_TOO):
+        yield Counted("results of assertions that no model decides", is_answer=True)
+        return
+    about = one.get("metadata")
+    failed = isinstance(about, dict) and bool(about.get("graderError"))
+    passed = one.get("pass")
+    if not failed and not isinstance(passed, bool):
+        raise export.unlike(f"{where} has an assertion that neither passed nor failed: its 'pass' is no true or false")
+    question = text_or_none(assertion.get("metric"))
+    if question is None:
+        question = text_or_none(assertion.get("value")) or type_
+        if type_ != assertion.get("type"):  # it passed if the judge said no
+            question = f"{_NOT}{question}"
+    choices = () if failed else (passed,)
+    yield Answer(
+        item, _worker(assertion.get("provider")), question, choices, status="failed" if failed else "", model=True
+    )
+
+
+def _worker(provider: Any) -> str:
+    """Return the name of a judge: its label, or the name of its model."""
+    if isinstance(provider, dict) and "id" not in provider:  # one provider for each kind of task
+        provider = provider.get("text")
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    return (text_or_none(provider) if is_scalar(provider) else None) or _DEFAULT
+
+
+PROMPTFOO: Final = Importer("promptfoo", "a promptfoo output", _recognises, _read, judges=True, uses=("item",))

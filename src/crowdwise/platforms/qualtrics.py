@@ -1,0 +1,78 @@
+"""Qualtrics, also with Prolific: the CSV file of a survey, in which rows are workers and some columns are items."""
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final
+
+from ..errors import CallError
+from ..sources.input import Export
+from .answers import Answer, Counted, Found
+from .fields import first_text, number_or_none, text_or_none
+from .importer import Importer, ImportOptions
+
+_IMPORT_ID: Final = '{"ImportId":'
+# Below the names of the columns: the text of the questions, and ids for Qualtrics itself.
+_NO_ANSWERS: Final = 2
+_FINISHED: Final = ("1", "true")
+_PREVIEWS: Final = ("1", "survey preview")
+
+
+def _recognises(export: Export) -> bool:
+    if not export.header or _IMPORT_ID not in export.text.replace('""', '"').replace(" ", ""):
+        return False
+    try:
+        third = next(islice(csv.reader(io.StringIO(export.text, newline="")), _NO_ANSWERS, None), [])
+    except csv.Error:
+        return False
+    return bool(third) and third[0].replace(" ", "").startswith(_IMPORT_ID)
+
+
+def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+    for export in exports:
+        items = _items(export, options)
+        for row in islice(export.rows(), _NO_ANSWERS, None):
+            about: dict[str, Any] = {
+                "worker": first_text(row, "PROLIFIC_PID", "ResponseId"),
+                "status": _status(row),
+                "seconds": number_or_none(row.get("Duration (in seconds)")),
+                "time": text_or_none(row.get("RecordedDate")),
+            }
+            for column, item in items.items():
+                value = row[column]
+                if value is None or not value.strip():
+                    yield Counted("questions that were not shown or not answered", is_answer=True)
+                else:
+                    yield Answer(item, question="", choices=(value,), **about)
+
+
+def _items(export: Export, options: ImportOptions) -> dict[str, str]:
+    """Return the item that each column is about. Raises `CallError` if the user does not say it, or no column is."""
+    listed = ", ".join(map(repr, export.header))
+    if options.items is None:
+        raise CallError(
+            f"{export.name} is a survey, whose columns are the items: say which, by a regular expression with one "
+            f"group, as in --items 'Q(\\d+)' (items= in Python). Its columns are {listed}."
+        )
+    try:
+        pattern = re.compile(options.items)
+    except (re.error, RecursionError, OverflowError) as problem:
+        raise CallError(f"--items {options.items!r} is no regular expression: {problem}.") from problem
+    if pattern.groups != 1:
+        raise CallError(f"--items {options.items!r} has {pattern.groups} groups, and needs one, which is the item.")
+    found = {name: match[1] for name in export.header if (match := pattern.fullmatch(name)) and match[1]}
+    if not found:
+        raise CallError(f"No column of {export.name} is as --items {options.items!r} says; they are {listed}.")
+    return found
+
+
+def _status(row: Mapping[str, Any]) -> str:
+    """Return why a response is no vote: it was only tried out, or not finished."""
+    if str(row.get("Status") or "").lower() in _PREVIEWS:
+        return "preview"
+    return "" if str(row.get("Finished") or "1").lower() in _FINISHED else "unfinished"
+
+
+QUALTRICS: Final = Importer("qualtrics", "a Qualtrics survey", _recognises, _read, uses=("items",))

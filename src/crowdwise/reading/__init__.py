@@ -1,0 +1,1 @@
+"""One way in: which reader opens an input, and `read_labels`, `read_truth` and `questions`."""

@@ -1,0 +1,221 @@
+"""Cloud storages, by their addresses, through polars: binary tables are scanned, text is fetched and then checked.
+
+Text goes through memory or, for labels on disk, through the folder of the work, because it is gone over before polars
+reads it (see delimited.py). polars unpacks it and splits it into lines on the way.
+"""
+
+import itertools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import PurePosixPath
+from typing import IO, Any, Final, cast
+
+import polars as pl
+
+from ..errors import CallError, DataError
+from ..system import first_line
+from .addresses import CLOUD, scheme_of, shown_address, without_password
+from .formats import FORMATS, Compression, Format, split_extension
+from .table import Table
+from .unpacking import PiecewiseFile
+
+# How polars scans the formats that it reads in the cloud as they are.
+_SCANS: Final[Mapping[str, Callable[..., pl.LazyFrame]]] = {"Parquet": pl.scan_parquet, "Arrow IPC": pl.scan_ipc}
+# Options that polars wants as numbers.
+_NUMBERS: Final = {
+    "max_retries": int,
+    "retry_timeout_ms": int,
+    "retry_init_backoff_ms": int,
+    "retry_max_backoff_ms": int,
+}
+# About how many bytes a row has.
+_ROW_BYTES: Final = 24
+# Patterns whose files polars finds itself.
+_MAGIC: Final = "*?["
+# The only column of a table that holds a file.
+_CELL: Final = "crowdwise_file"
+_PARQUET: Final = next(one for one in FORMATS if one.name == "Parquet")
+
+
+def storage_options(storage: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a storage as polars takes them. Raises `CallError` if a number is none."""
+    options: dict[str, Any] = {}
+    for name, value in storage.items():
+        try:
+            options[name] = _NUMBERS[name](value) if name in _NUMBERS else str(value)
+        except ValueError as problem:
+            raise CallError(f"storage has {name}={value!r}, which has to be a whole number.") from problem
+    return options
+
+
+def format_at(address: str) -> Format | None:
+    """Return the format that an address says by its extension; None if it says none."""
+    path = address.partition("?")[0] if scheme_of(address) in ("http", "https") else address
+    return split_extension(PurePosixPath(path))[0]
+
+
+def is_scanned(address: str) -> bool:
+    """Return whether polars scans what is at an address as it is, without fetching it."""
+    found = format_at(address)
+    return found is not None and found.name in _SCANS
+
+
+def scan_address(address: str, storage: Mapping[str, Any]) -> tuple[Format, Table]:
+    """Return what is at an address, or matches a pattern, as a table that is read when it is needed."""
+    found = cast(Format, format_at(address))
+    with reaching(address):
+        lazy = _SCANS[found.name](address, storage_options=storage_options(storage))
+        rows = int(lazy.select(pl.len()).collect().item())
+        return found, Table.of(lazy, rows * _ROW_BYTES, lambda: rows)
+
+
+class FetchedText(PiecewiseFile):
+    """The text of one file in a cloud storage, to be read once.
+
+    Attributes:
+        source_name: Its address, without secrets.
+    """
+
+    def __init__(self, name: str, pieces: Iterator[bytes]) -> None:
+        super().__init__(pieces)
+        self.source_name = shown_address(name)
+
+
+def fetch(address: str, storage: Mapping[str, Any]) -> Iterator[IO[bytes]]:
+    """Yield the text of every file at an address, or that matches a pattern; each is to be read before the next.
+
+    Raises:
+        CallError: The address says a format that cannot be fetched, because it is not text.
+        DataError: There is no such file, or it cannot be reached.
+    """
+    found = format_at(address)
+    if found is not None and not found.compressible:
+        raise CallError(
+            f"{shown_address(address)}: from a cloud storage, Parquet, Arrow and text are read; fetch a file of "
+            f"{found.name} first."
+        )
+    with reaching(address):
+        lines = pl.scan_lines(address, storage_options=storage_options(storage), include_file_paths="path")
+        batches = lines.collect_batches(maintain_order=True)
+        parts = (
+            (part["path"][0], ("\n".join(part["line"].to_list()) + "\n").encode())
+            for batch in batches
+            for part in batch.partition_by("path", maintain_order=True)
+            if part.height
+        )
+        empty = True
+        for name, pieces in itertools.groupby(_reached(address, parts), key=lambda part: part[0]):
+            empty = False
+            yield cast(IO[bytes], FetchedText(name, (text for _, text in pieces)))
+        if empty:
+            raise DataError(f"{shown_address(address)} is empty, or no file matches it.")
+
+
+def _reached(address: str, parts: Iterator[Any]) -> Iterator[Any]:
+    """Yield what comes from an address; errors are about the address."""
+    with reaching(address):
+        yield from parts
+
+
+@contextmanager
+def reaching(address: str) -> Iterator[None]:
+    """Turn what polars says of an address into `DataError`: a file that is missing, a server that does not answer."""
+    try:
+        yield
+    except (pl.exceptions.PolarsError, OSError, ValueError) as problem:
+        if isinstance(problem, DataError | CallError):
+            raise
+        if isinstance(problem, FileNotFoundError) or "expanded paths were empty" in str(problem):
+            raise DataError(f"There is no file {shown_address(address)}, or nobody is allowed to see it.") from None
+        raise DataError(f"{shown_address(address)} cannot be read: {_reason(problem, address)}.") from None
+
+
+def _reason(problem: Exception, address: str) -> str:
+    """Return in a few words why a storage did not do what it was asked to.
+
+    What polars names as the path is left out: it remembers storages, and names the path of an earlier call.
+    """
+    text = str(problem)
+    if "error sending request" in text:
+        return "nobody answers there"
+    if isinstance(problem, PermissionError) or "lacked the necessary privileges" in text:
+        return "it is not allowed; name credentials with storage (--storage), or set them in the environment"
+    if "Range request not supported" in text:
+        return "the server does not give parts of files; fetch the file first"
+    if isinstance(problem, FileNotFoundError):
+        return "there is no such bucket or container"
+    said = re.sub(r" \(path: .*?\)", "", first_line(problem)).removeprefix("object-store error: ")
+    return without_password(said, address)[:200].rstrip(".")
+
+
+def sink(
+    table: pl.LazyFrame, address: str, compression: Compression, found: Format, storage: Mapping[str, Any]
+) -> None:
+    """Write a table to an address. Raises `DataError` if that fails."""
+    _sink(require_sink(address, found), table, address, compression, storage)
+
+
+def _sink(
+    write: Callable[..., None],
+    table: pl.LazyFrame,
+    address: str,
+    compression: Compression,
+    storage: Mapping[str, Any],
+) -> None:
+    try:
+        write(table, address, compression, storage_options(storage))
+    except (pl.exceptions.PolarsError, OSError, ValueError) as problem:
+        if isinstance(problem, CallError):
+            raise
+        raise DataError(f"{shown_address(address)} could not be written: {_reason(problem, address)}.") from None
+
+
+def sink_bytes(content: bytes, address: str, storage: Mapping[str, Any]) -> None:
+    """Write a file that is no table, such as a state, to an address: as the only cell of a Parquet file.
+
+    polars, which speaks to the storages, writes tables only. `fetched_bytes` takes it out again.
+    """
+    require_cloud(address)
+    table = pl.LazyFrame({_CELL: [content]})
+    write = cast(Callable[..., None], _PARQUET.sink)
+    _sink(write, table, address, "uncompressed", storage)
+
+
+def fetched_bytes(address: str, storage: Mapping[str, Any]) -> bytes:
+    """Return what `sink_bytes` wrote to an address. Raises `DataError` if there is nothing of that kind."""
+    require_cloud(address)
+    with reaching(address):
+        return unwrapped(pl.scan_parquet(address, storage_options=storage_options(storage)).collect(), address)
+
+
+def unwrapped(table: pl.DataFrame, name: str) -> bytes:
+    """Return the only cell of a table that `sink_bytes` wrote. Raises `DataError` if it is another table."""
+    if table.columns != [_CELL] or table.height != 1 or table.dtypes != [pl.Binary]:
+        raise DataError(f"{shown_address(name)} holds a table, and no file that crowdwise wrote to a cloud storage.")
+    return bytes(table.item())
+
+
+def require_sink(address: str, found: Format) -> Callable[..., None]:
+    """Return how a format is written to a cloud storage. Raises `CallError` if it cannot be, or this is none."""
+    require_writable(address)
+    if found.sink is None:
+        raise CallError(f"{shown_address(address)}: files of {found.name} are not written to a cloud storage.")
+    return found.sink
+
+
+def require_writable(address: str) -> None:
+    """Raise `CallError` if nothing can be written to an address: it is of no cloud storage, or of the web."""
+    require_cloud(address)
+    if scheme_of(address) in ("http", "https"):
+        raise CallError(f"{shown_address(address)}: we write to s3://, gs://, az:// and the like, not to the web.")
+
+
+def require_cloud(address: str) -> None:
+    """Raise `CallError` if an address is of no cloud storage that polars knows."""
+    scheme = scheme_of(address)
+    if scheme not in CLOUD:
+        raise CallError(
+            f"{shown_address(address)}: {scheme}:// is no address that we read; there are postgresql://, s3://, gs://, "
+            "az://, abfss://, hf://, http:// and https://."
+        )

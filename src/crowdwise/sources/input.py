@@ -1,0 +1,271 @@
+"""`Export`: one file of an export: what it begins with, and its objects, rows or members."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any, Final
+
+import ijson
+import polars as pl
+
+from ..errors import DataError, is_utf_8
+from ..system import first_line
+from . import delimited, zips
+from .formats import for_polars
+from .json_stream import beginning, objects_of, values_at, whole_of
+from .parquet_pages import check_pages
+from .unpacking import UTF_8_MARK, Content, UnsoundError, unpacked
+
+# How much of a file is looked at to recognise it.
+_HEAD: Final = 2**16
+_PARQUET: Final = b"PAR1"
+# How many rows of a table are objects of Python at once.
+_ROWS: Final = 10_000
+
+
+@dataclass(frozen=True, eq=False)
+class Export:
+    """One file of an export.
+
+    Attributes:
+        name: Its name in messages.
+        content: Its path, or its bytes.
+        path: Where it is: its path, or its name within a zip; empty if it has none, as standard input.
+    """
+
+    name: str
+    content: Content
+    path: PurePath = field(default_factory=PurePath)
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, unpacked if they are packed by gzip or zstd; empty if that does not work."""
+        try:
+            with unpacked(self.content) as stream:
+                return stream.read(_HEAD)
+        except UnsoundError:
+            return b""
+
+    @cached_property
+    def text(self) -> str:
+        """The first characters of a text; empty if it is none."""
+        if b"\0" in self.head:
+            return ""
+        return self.head.removeprefix(UTF_8_MARK).decode("utf-8", "ignore").lstrip()
+
+    @cached_property
+    def root(self) -> Any:
+        """What a JSON file holds, as far as the head goes: a list or an object whose end may be missing. Else None."""
+        return beginning(self.text) if self.text[:1] in ("[", "{") else None
+
+    @property
+    def first(self) -> Mapping[str, Any]:
+        """The first object of JSON: that of an array, of lines, or the only one; empty if there is none."""
+        one = self.root[0] if isinstance(self.root, list) and self.root else self.root
+        return one if isinstance(one, dict) else {}
+
+    @cached_property
+    def header(self) -> list[str]:
+        """The names of the columns of a CSV or TSV file; empty if it is none."""
+        if self.root is not None or not self.text:
+            return []
+        try:
+            return delimited.header(self.text)
+        except UnsoundError:
+            return []
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether this is a Parquet file, by its first bytes."""
+        return self.head.startswith(_PARQUET)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The names of the columns of a CSV, TSV or Parquet file, or the keys of the first object of JSON."""
+        if not self.is_parquet:
+            return self.header or list(self.first)
+        try:
+            return pl.scan_parquet(for_polars(self.content), glob=False).collect_schema().names()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):  # said where it is read
+            return []
+
+    @cached_property
+    def members(self) -> list[str]:
+        """The names of the files in a zip; empty if it is none."""
+        return zips.names(self.content, self.name) if self.is_zip else []
+
+    @property
+    def is_zip(self) -> bool:
+        """Whether this is a zip, by its first bytes."""
+        return self.head.startswith(zips.FIRST_BYTES)
+
+    def unpack(self) -> Iterator["Export"]:
+        """Yield the files in a zip in the order of their names. Nothing is written to the disk.
+
+        Raises:
+            DataError: All of them together would not fit in memory, or one does not unpack.
+        """
+        zips.require_room(self.content, self.name)
+        yield from self.files_in(self.members)
+
+    def peek(self) -> Iterator["Export"]:
+        """Yield the files in a zip with no more content than is looked at to recognise them."""
+        starts = zips.beginnings(self.content, self.name, self.members, 2 * _HEAD)  # compressed again, it may be longer
+        for member, start in zip(self.members, starts, strict=True):
+            whole = start.startswith(_PARQUET)  # its columns are named at its end
+            yield self.file_in(member) if whole else Export(f"{self.name}:{member}", start, PurePath(self.path, member))
+
+    def files_in(self, members: Sequence[str]) -> Iterator["Export"]:
+        """Yield some of the files in a zip, one after the other."""
+        for member, content in zip(members, zips.unpacked_files(self.content, self.name, members), strict=True):
+            yield Export(f"{self.name}:{member}", content, PurePath(self.path, member))
+
+    def file_in(self, member: str) -> "Export":
+        """Return one of the files in a zip."""
+        return next(self.files_in([member]))
+
+    def objects(self, path: str = "") -> Iterator[dict[str, Any]]:
+        """Yield the objects of a JSON file one by one: those of an array, of lines, or the only one.
+
+        Args:
+            path: Where the objects are if they are deeper within one object, as ijson writes it: "results.item".
+
+        Raises:
+            DataError: The file is no sound JSON, or has something else than objects there.
+        """
+        for number, value in enumerate(self._values(path), 1):
+            if not isinstance(value, dict):
+                raise self.unlike(f"entry {number:,} is no object")
+            yield value
+
+    def whole(self) -> Any:
+        """Return the content of a JSON file that is one object or array. Raises `DataError` if it is too long."""
+        with self._reading(), unpacked(self.content) as stream:
+            return whole_of(stream, self.name)
+
+    def _values(self, path: str) -> Iterator[Any]:
+        """Yield what is in an array, in lines, or deeper within one object, by its path."""
+        with self._reading(), unpacked(self.content) as stream:
+            yield from values_at(stream, self.name, path) if path else objects_of(stream, self.name)
+
+    def rows(self, keep: Callable[[str], bool] = lambda _: True) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a table, or the objects of JSON, one by one.
+
+        Args:
+            keep: Says by its name whether a column of a table is wanted; the objects of JSON have all their keys.
+
+        Raises:
+            DataError: The file cannot be read.
+        """
+        if not self.is_parquet and not self.header:
+            yield from self.objects()
+            return
+        table = self._parquet(keep) if self.is_parquet else self.table().lazy()
+        with self._reading():
+            for batch in table.collect_batches(chunk_size=_ROWS, maintain_order=True):
+                yield from batch.iter_rows(named=True)
+
+    def _parquet(self, keep: Callable[[str], bool]) -> pl.LazyFrame:
+        """Return the wanted columns of a Parquet file. Raises `DataError` if they are damaged."""
+        names = [name for name in self.columns if keep(name)]
+        with self._reading():
+            damage = check_pages(self.content, names)
+            if damage:
+                raise UnsoundError(damage)
+        return pl.scan_parquet(for_polars(self.content), glob=False).select(names)
+
+    def table(self) -> pl.DataFrame:
+        """Return a CSV or TSV file as a table of text. Raises `DataError` if a row is unsound, or a name repeats."""
+        with self._reading():
+            found = delimited.inspect(self.content)
+            twice = [name for name in found.names if found.names.count(name) > 1]
+            if twice:
+                raise DataError(
+                    f"{self.name} has {found.names.count(twice[0]):,} columns {twice[0]!r}; rename all but one."
+                )
+            table = pl.read_csv(
+                for_polars(self.content),
+                separator=found.delimiter,
+                quote_char='"' if found.quoted else None,
+                new_columns=found.names,
+                infer_schema=False,
+                glob=False,
+            )
+        return table.filter(~pl.all_horizontal(pl.all().is_null()))  # leave out empty lines
+
+    def unlike(self, what: str) -> DataError:
+        """Return the error that says why a file is not as its platform writes it.
+
+        Args:
+            what: The reason, which follows "but".
+        """
+        return NotAsExpectedError(f"{self.name}: {what}.")
+
+    def _reading(self) -> "_Reading":
+        return _Reading(self.name)
+
+
+class NotAsExpectedError(DataError):
+    """A file is not as the platform writes it; the name of the platform is added where it is known."""
+
+
+class _Reading:
+    """Turns errors of the libraries that read text, JSON and tables into `DataError`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
+        if isinstance(problem, DataError):
+            return
+        if isinstance(problem, RecursionError):
+            raise DataError(f"{self._name} is nested too deeply to be an export.") from problem
+        if isinstance(problem, ijson.JSONError | ValueError) and not isinstance(problem, UnicodeDecodeError):
+            raise DataError(f"{self._name} is no sound JSON: {first_line(problem)}.") from problem
+        if isinstance(problem, pl.exceptions.PanicException):
+            raise DataError(f"{self._name} cannot be read: it is damaged.") from problem
+        if isinstance(problem, UnsoundError | pl.exceptions.PolarsError | OSError | UnicodeDecodeError):
+            raise DataError(f"{self._name} cannot be read: {first_line(problem)}.") from problem
+
+
+def worker_name(path: PurePath, place: str, name: str) -> str:
+    """Return the name of the worker whose answers are in a file.
+
+    Args:
+        path: The path of the file.
+        place: "file" if the file is named after the worker, "folder" if its folder is.
+        name: The name of the file in messages.
+
+    Raises:
+        DataError: It has no such name.
+
+    >>> worker_name(PurePath("votes/ann/1.csv"), "folder", "")
+    'ann'
+    >>> worker_name(PurePath("votes/ann.csv.gz"), "file", "")
+    'ann'
+    """
+    found = ""
+    if path == PurePath():  # standard input, or an open file
+        pass
+    elif place == "file":
+        packed = path.suffix.lower() in (".gz", ".zst")
+        found = file_name(path.with_suffix("") if packed and path.stem else path)
+    else:
+        found = PurePath(os.path.abspath(path)).parent.name  # noqa: PTH100  # keeps the links that `resolve` follows
+    if not found or not is_utf_8(found):
+        raise DataError(f"{name} is in no {place} that could name its worker (--worker-from {place}).")
+    return found
+
+
+def file_name(path: PurePath) -> str:
+    """Return the name of a file without its last extension.
+
+    >>> file_name(PurePath("exports/ann.b.jsonl"))
+    'ann.b'
+    """
+    return os.path.splitext(path.name)[0]  # noqa: PTH122  # a `Path` would forget a name such as ".jsonl"

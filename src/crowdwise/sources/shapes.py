@@ -1,0 +1,139 @@
+"""Turn a table of any shape into one label a row: long tables as they are, wide ones, and ones with lists in them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import polars as pl
+
+from ..crowd.ids import require_ids
+from ..crowd.opening import Opening
+from ..errors import CallError, DataError
+from . import columns, wide
+from .class_names import UNLABELLED, named, names_of
+from .other_tables import OtherTableError, refuse_spans
+from .table import Table
+from .unpacking import UnsoundError
+
+
+@dataclass(frozen=True)
+class Long:
+    """A table with one label a row.
+
+    Attributes:
+        lazy: The columns, named by role.
+        found: What the column for each role is called.
+        remarks: Sentences for the user about how the table was understood.
+    """
+
+    lazy: pl.LazyFrame
+    found: dict[str, str]
+    remarks: tuple[str, ...] = ()
+
+
+def long_form(table: Table, given: Mapping[str, str | None], how: Opening, where: str) -> Long:
+    """Return a table with one label a row.
+
+    Args:
+        table: The table.
+        given: The name of the column for each role; None to recognise it.
+        how: What the user says of its shape and classes.
+        where: The name of the table in error messages.
+
+    Raises:
+        DataError: A column is missing or cannot be used.
+        UnsoundError: The file cannot be read.
+    """
+    found = _shaped(table, given, how, where)
+    if "label" not in found.found:
+        return found
+    if how.label_names is not None:
+        return Long(named(found.lazy, how.label_names, how.missing), found.found, found.remarks)
+    names = names_of(table.features, found.found["label"])
+    if names is None or not found.lazy.collect_schema()["label"].is_integer():
+        return found
+    return Long(named(found.lazy, names, (UNLABELLED, *how.missing)), found.found, found.remarks)
+
+
+def _shaped(table: Table, given: Mapping[str, str | None], how: Opening, where: str) -> Long:
+    """Return a table with one label a row, whose classes are as they are stored."""
+    if "worker" in given and how.wide not in (None, False):
+        if "time" in given:
+            raise CallError('duplicates="latest" (--duplicates latest) needs a table with a row for each label.')
+        for role in ("worker", "label"):
+            if given.get(role) is not None:
+                raise CallError(
+                    f"{role}= (--{role}) does nothing in a wide table, whose columns are the workers and whose cells "
+                    "are the labels: leave it out, or leave out wide (--wide)."
+                )
+        chosen = wide.choose(table.names, given["item"], how.wide, where)
+        sample = _sample(table, chosen.workers) if how.wide is True else None
+        if sample is not None:
+            wide.refuse_text(sample, chosen, where)
+        return _unfolded(table, chosen, where)
+    try:
+        found = columns.recognise(table.names, given, where, how.named_by)
+        lazy = table.rows_with_values(table.pick(found))
+        require_ids(lazy.collect_schema(), found, where)
+        if "label" in given and given["label"] is None:
+            refuse_spans(table.names, partial(_sample, table), where)
+        return Long(lazy, found)
+    except (DataError, UnsoundError) as problem:
+        is_long = "worker" not in given or "time" in given or how.wide is False
+        other = None if is_long else _other_shape(table, given, where)
+        is_known = isinstance(problem, OtherTableError | UnsoundError)
+        if other is None and not is_known and _may_be_wide(table, given):
+            offer = "If there is a column for each worker, say wide (--wide, or --wide-columns 'r*')."
+            raise DataError(f"{problem} {offer}") from problem
+        if other is None:
+            raise
+        return other
+
+
+def _sample(table: Table, names: Sequence[str]) -> pl.DataFrame | None:
+    """Return some columns of the first rows; None if they cannot be read, which is said where they are read whole."""
+    try:
+        return table.pick({name: name for name in names}).head(wide.SAMPLE_ROWS).collect()
+    except (UnsoundError, pl.exceptions.PolarsError):
+        return None
+
+
+def _other_shape(table: Table, given: Mapping[str, str | None], where: str) -> Long | None:
+    """Return a table that is not long with one label a row; None if its shape is not recognised either."""
+    if table.nested is not None:
+        found = table.nested(given, where)
+        if found is not None:
+            require_ids(found.lazy.collect_schema(), found.found, where)
+            what = f"{where} has lists in its rows: workers are in {found.found['worker']!r}, their labels in "
+            return Long(found.lazy, found.found, (f"{what}{found.found['label']!r}.", *found.remarks))
+    if given["worker"] is not None or given["label"] is not None or _has_any(table.names, "worker", "label"):
+        return None
+    if len(set(table.names)) < len(table.names) or len(table.names) < 2:
+        return None
+    sample = _sample(table, table.names)
+    if sample is None:
+        return None
+    workers = wide.recognise(table.names, given["item"], sample, where)
+    if workers is None:
+        return None
+    listed = ", ".join(map(repr, workers.workers[:3])) + (", ..." if len(workers.workers) > 3 else "")
+    said = f"{where} is read as a wide table, with a column for each of {len(workers.workers):,} workers ({listed})."
+    unfolded = _unfolded(table, workers, where)
+    return Long(unfolded.lazy, unfolded.found, (said,))
+
+
+def _unfolded(table: Table, workers: wide.WideColumns, where: str) -> Long:
+    """Return a wide table with one label a row."""
+    lazy = table.rows_with_values(table.pick({name: name for name in workers.all}))
+    return Long(wide.long_form(lazy, workers, where), workers.found())
+
+
+def _has_any(names: list[str], *roles: str) -> bool:
+    """Return whether some column has a usual name for one of these roles."""
+    return any(columns.spelled_as(name, alias) for name in names for role in roles for alias in columns.ALIASES[role])
+
+
+def _may_be_wide(table: Table, given: Mapping[str, str | None]) -> bool:
+    """Return whether a table may have a column for each worker, although that was not recognised."""
+    lacks_worker = "worker" in given and given["worker"] is None and not _has_any(table.names, "worker")
+    return lacks_worker and len(table.names) > 2

@@ -1,0 +1,264 @@
+"""Workbooks of Excel: one sheet of them is read as a table, and tables are written as sheets."""
+
+import re
+import zipfile
+import zlib
+from collections.abc import Mapping
+from io import BytesIO
+from pathlib import Path
+from typing import IO, Any, Final
+
+import polars as pl
+
+from ..errors import CallError, DataError, require_extra
+from ..system import available_memory, first_line, show_size
+from .table import Table
+from .unpacking import Content, UnsoundError
+
+# What a sheet has room for, without the row of names, and a cell.
+MOST_ROWS: Final = 1_048_575
+_MOST_COLUMNS: Final = 16_384
+_LONGEST_CELL: Final = 32_767
+# Excel keeps numbers as floats, which hold whole numbers up to here.
+_MOST_EXACT: Final = 2**53
+# The library that reads keeps a cell of this size for every place of the rectangle that is used.
+_CELL_BYTES: Final = 32
+# The most bytes that the parts of a workbook may have. A full sheet of ten columns has about 500 MB.
+_MOST_UNPACKED: Final = 2 * 2**30
+# The part that lists the sheets; and those of other formats, which the library would read too, and we do not check.
+_WORKBOOK: Final = "xl/workbook.xml"
+_OTHER_WORKBOOKS: Final = {"xl/workbook.bin", "content.xml"}
+# How much of a part is unpacked at once, and the most bytes between two tags, or of one.
+_PIECE: Final = 1 << 18
+_LONGEST_TAG: Final = 1 << 20
+# A row or a cell, and its reference if it has one: letters and digits, in any case; or something that is none.
+_PLACED: Final = re.compile(
+    rb"""<(?:[\w.-]+:)?(c|row)(?=[\s/>])(?:[^<]*?\sr\s*=\s*(?:"([A-Za-z]*)(\d*)"|'([A-Za-z]*)(\d*)'))?"""
+)
+
+
+def is_workbook(head: bytes) -> bool:
+    """Return whether a file with these first bytes is a workbook: a zip file with certain names in it."""
+    return head.startswith(b"PK\x03\x04") and (b"[Content_Types].xml" in head or _WORKBOOK.encode() in head)
+
+
+def open_workbook(content: Content, sheet: str | None) -> Table:
+    """Return one sheet of a workbook as a table of text, whose first row is the names of columns.
+
+    Args:
+        content: The file.
+        sheet: The name of the sheet; None for the first.
+
+    Raises:
+        CallError: There is no such sheet.
+        UnsoundError: The file is damaged, or would not fit into memory when it is unpacked.
+    """
+    require_extra("excel", "Reading workbooks of Excel")
+    import fastexcel  # imported here because it needs the extra `excel`
+
+    with BytesIO(content) if isinstance(content, bytes) else Path(content).open("rb") as file:
+        size = _check_room(file)
+    try:
+        workbook = fastexcel.read_excel(content)
+        names = list(workbook.sheet_names)
+        if not names:
+            raise UnsoundError("it has no sheets")
+        if sheet is not None and sheet not in names:
+            raise CallError(f"There is no sheet {sheet!r}; the sheets are {', '.join(map(repr, names[:20]))}.")
+        chosen = names[0] if sheet is None else sheet
+        table = _named(pl.DataFrame(workbook.load_sheet(chosen, header_row=None, dtypes="string")))
+    except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as problem:
+        said = first_line(problem).removeprefix("calamine error: ")
+        raise UnsoundError(f"it is damaged, or no workbook ({said[:80]})") from problem
+    except BaseException as problem:
+        if type(problem).__name__ != "PanicException":  # each library written in Rust has its own
+            raise
+        raise UnsoundError(f"it is damaged, or no workbook ({first_line(problem)[:80]})") from problem
+    remarks: tuple[str, ...] = ()
+    if sheet is None and len(names) > 1:
+        remarks = (f"Read the first of {len(names):,} sheets, {chosen!r} (--sheet takes another).",)
+    columns = table.columns
+    numbered = table.rename({name: str(number) for number, name in enumerate(columns)})
+    header = [name.rpartition(" ")[0] for name in columns]
+    numbers = {name: number for number, name in reversed(list(enumerate(header)))}
+
+    def pick(found: Mapping[str, str]) -> pl.LazyFrame:
+        return numbered.lazy().select(pl.col(str(numbers[name])).alias(role) for role, name in found.items())
+
+    return Table(header, pick, lambda: numbered.height, size, remarks=remarks)
+
+
+def _named(cells: pl.DataFrame) -> pl.DataFrame:
+    """Return the cells of a sheet as a table with the first row as names, each followed by its number.
+
+    Columns without a name and without any value are left out.
+    """
+    if cells.height == 0:
+        raise UnsoundError("its sheet is empty")
+    names = ["" if name is None else str(name) for name in cells.row(0)]
+    rows = cells.slice(1)
+    kept = [at for at, name in enumerate(names) if name or rows.to_series(at).drop_nulls().len()]
+    return pl.DataFrame([rows.to_series(at).alias(f"{names[at]} {at}") for at in kept])
+
+
+def _check_room(file: IO[bytes]) -> int:
+    """Return how many bytes a workbook unpacks to.
+
+    A workbook may be a bomb: some bytes that unpack to gigabytes, or two cells at opposite corners of a sheet, between
+    which the library that reads keeps room for all others. What the file says of its own sizes is not believed.
+
+    Raises:
+        UnsoundError: It would not fit into memory, or is no zip file.
+    """
+    room = min(available_memory() // 4, _MOST_UNPACKED)
+    total = 0
+    try:
+        parts = zipfile.ZipFile(file).infolist()
+        names = {part.filename for part in parts}
+        if _WORKBOOK not in names or names & _OTHER_WORKBOOKS:
+            raise UnsoundError("it is damaged, or no workbook of Excel in the format .xlsx")
+        for part in parts:
+            if part.flag_bits & 1 or part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise UnsoundError("it is encrypted, or packed in a way that workbooks are not")
+            total += _Part().unpack(file, part, room - total)
+    except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError, EOFError) as problem:
+        raise UnsoundError(f"it is damaged, or no workbook ({str(problem)[:80]})") from problem
+    return total
+
+
+class _Part:
+    """One file in a workbook, which is unpacked piece by piece to see how much there is in it.
+
+    Any of them may be a sheet, whatever its name and its folder, so rows and cells are looked for in all.
+    """
+
+    def __init__(self) -> None:
+        self._rows = self._columns = 0
+        self._row = self._column = 0
+        self._rest = b""
+
+    def unpack(self, file: IO[bytes], part: zipfile.ZipInfo, room: int) -> int:
+        """Return how many bytes it unpacks to. Raises `UnsoundError` if these, or its cells, are too many."""
+        file.seek(part.header_offset)
+        header = file.read(30)
+        if len(header) < 30 or not header.startswith(b"PK\x03\x04"):
+            raise UnsoundError("it is damaged, or no workbook (a part is not where it should be)")
+        file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
+        unpacker: Any = zlib.decompressobj(-zlib.MAX_WBITS) if part.compress_type == zipfile.ZIP_DEFLATED else None
+        left, size = part.compress_size, 0
+        while left > 0 and (packed := file.read(min(_PIECE, left))):
+            left -= len(packed)
+            while packed:
+                piece = packed if unpacker is None else unpacker.decompress(packed, _PIECE)
+                packed = b"" if unpacker is None else unpacker.unconsumed_tail
+                size += len(piece)
+                if size > room:
+                    raise UnsoundError(f"it unpacks to more than {show_size(room)}; save it as CSV")
+                self._look_at(piece, room)
+        return size
+
+    def _look_at(self, piece: bytes, room: int) -> None:
+        """Find out which rectangle of a sheet is used. Raises `UnsoundError` if it has too many places."""
+        text = self._rest + piece
+        end = max(text.rfind(b"<"), 0)  # a tag may be cut, and is looked at with the next piece
+        if b"<" not in text:
+            self._rest = b""
+            return
+        self._rest = text[end:]
+        if len(self._rest) > _LONGEST_TAG:
+            raise UnsoundError(f"it has a tag or a text of more than {show_size(_LONGEST_TAG)}")
+        for kind, *reference in _PLACED.findall(text, 0, end):
+            letters, digits = reference[0] or reference[2], reference[1] or reference[3]
+            if kind == b"row":
+                self._row, self._column = _row_number(digits) if digits else self._row + 1, 0
+            else:
+                self._column = _column_number(letters) if letters else self._column + 1
+                self._columns = max(self._columns, self._column)
+                self._row = _row_number(digits) if digits else self._row
+            self._rows = max(self._rows, self._row)
+        self._require_room(room)
+
+    def _require_room(self, room: int) -> None:
+        """Raise `UnsoundError` if the library that reads would not have room for all places of the rectangle."""
+        if self._rows > MOST_ROWS + 1 or self._columns > _MOST_COLUMNS:
+            raise UnsoundError(
+                f"it is damaged, or no workbook (a cell in row {self._rows:,} and column {self._columns:,}, and a "
+                f"sheet ends at {MOST_ROWS + 1:,} and {_MOST_COLUMNS:,})"
+            )
+        if self._rows * self._columns * _CELL_BYTES > room:
+            raise UnsoundError(
+                f"a sheet uses {self._rows:,} rows and {self._columns:,} columns, which are more places than fit into "
+                "memory"
+            )
+
+
+def _row_number(digits: bytes) -> int:
+    """Return the number of a row. Digits after the ninth do not count."""
+    return int(digits.lstrip(b"0")[:9] or b"0")
+
+
+def _column_number(letters: bytes) -> int:
+    """Return the number of a column, from 1: A is 1, Z is 26, AA is 27. Letters after the sixth do not count."""
+    number = 0
+    for letter in letters[:6].upper():
+        number = number * 26 + letter - ord("A") + 1
+    return number
+
+
+def write_table(table: pl.LazyFrame, path: Path, _: Any) -> None:
+    """Write a table as the one sheet of a workbook."""
+    write_sheets({"Table": table.head(MOST_ROWS + 1).collect()}, path)
+
+
+def write_sheets(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
+    """Write tables as sheets of one workbook.
+
+    Text is written as text: an id such as 007 or =1+1 is no number and no formula. Whole numbers that Excel would
+    round are written as text too.
+
+    Raises:
+        DataError: A table has more rows or columns than a sheet, or a cell would have too much text.
+    """
+    require_extra("excel", "Writing workbooks of Excel")
+    import xlsxwriter  # imported here because it needs the extra `excel`
+
+    for name, table in tables.items():
+        _check_sheet(name, table)
+    plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
+    with path.open("wb") as file, xlsxwriter.Workbook(file, {**plain, "nan_inf_to_errors": True}) as workbook:
+        for name, table in tables.items():
+            _exact(table).write_excel(workbook, worksheet=name, autofilter=False, float_precision=4)
+
+
+def _check_sheet(name: str, table: pl.DataFrame) -> None:
+    """Raise `DataError` if a table does not fit into a sheet."""
+    if table.height > MOST_ROWS or table.width > _MOST_COLUMNS:
+        raise DataError(
+            f"The sheet {name!r} would have {'more than ' if table.height > MOST_ROWS else ''}"
+            f"{min(table.height, MOST_ROWS):,} rows and {table.width:,} columns, and a sheet of Excel has room for "
+            f"{MOST_ROWS:,} and {_MOST_COLUMNS:,}: write CSV or Parquet."
+        )
+    for column in table.select(pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)):
+        longest = column.str.len_chars().max()
+        if isinstance(longest, int) and longest > _LONGEST_CELL:
+            raise DataError(
+                f"Column {column.name!r} has a text of {longest:,} characters, and a cell of Excel has room for "
+                f"{_LONGEST_CELL:,}: write CSV or Parquet."
+            )
+
+
+def _exact(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table without what Excel does not keep: large whole numbers and time zones become text."""
+
+    def kept(column: pl.Series) -> pl.Series:
+        if column.dtype.is_integer() and not column.is_empty():
+            low, high = column.min(), column.max()
+            if low is not None and (int(str(low)) < -_MOST_EXACT or int(str(high)) > _MOST_EXACT):
+                return column.cast(pl.String)
+        if column.dtype.is_decimal() or (isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone):
+            return column.cast(pl.String)
+        if column.dtype in (pl.Categorical, pl.Enum):
+            return column.cast(pl.String)
+        return column
+
+    return pl.DataFrame([kept(column) for column in table])

@@ -1,0 +1,143 @@
+"""Files of SQLite, read by Python's own library."""
+
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import quote
+
+import polars as pl
+
+from ..system import available_memory, first_line, show_size
+from .queries import BATCH_ROWS, Database, open_database, quoted, uuids
+from .table import Table
+from .unpacking import LONGEST_LINE, Content, UnsoundError
+
+# How each set of SQLite's types is read; values of a column may have any of them.
+_TYPES: Final[tuple[tuple[set[str], pl.DataType], ...]] = (
+    ({"null"}, pl.Null()),
+    ({"null", "integer"}, pl.Int64()),
+    ({"null", "integer", "real"}, pl.Float64()),
+    ({"null", "text"}, pl.String()),
+    ({"null", "blob"}, pl.Binary()),
+)
+# How many rows are asked for before their bytes are counted, how many bytes a row has besides its text, and how many
+# bytes are enough for a batch.
+_FEW_ROWS: Final = 16
+_ROW_BYTES: Final = 64
+_BATCH_BYTES: Final = 2**26
+_WORDS: Final = {"integer": "whole numbers", "real": "numbers", "text": "text", "blob": "bytes"}
+
+
+def open_sqlite(content: Content, query: str | None, table: str | None) -> Table:
+    """Return the rows of a query, or of a table, of a file of SQLite; see `queries.open_database`."""
+    return open_database(_File(content), query, table)
+
+
+class _File(Database):
+    """A file of SQLite, or its bytes."""
+
+    def __init__(self, content: Content) -> None:
+        self._content = content
+        self.name = content if isinstance(content, str) else "The database"
+
+    def tables(self) -> dict[str, str]:
+        """Return the names of its tables; views are not among them."""
+        with self._asked(
+            "select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'"
+        ) as rows:
+            return {str(name): quoted(str(name)) for (name,) in rows}
+
+    def columns(self, query: str) -> list[str]:
+        """Return the names of the columns of a query."""
+        with self._asked(f"select * from ({query}\n) limit 0") as rows:
+            return [column[0] for column in rows.description]
+
+    def types(self, query: str) -> dict[str, pl.DataType]:
+        """Return the type of each column, by the types of all its values."""
+        names = self.columns(query)
+        of_each = ", ".join(f"typeof({quoted(name)})" for name in names)
+        with self._asked(f"select distinct {of_each} from ({query}\n)") as rows:
+            found = [set(kinds) for kinds in zip(*rows.fetchall(), strict=True)] or [set()] * len(names)
+        types: dict[str, pl.DataType] = {}
+        for name, kinds in zip(names, found, strict=True):
+            dtype = next((one for known, one in _TYPES if kinds <= known), None)
+            if dtype is None:
+                said = " and ".join(_WORDS[kind] for kind in sorted(kinds - {"null"}))
+                raise UnsoundError(f"column {name!r} has {said}; give it one type, as in cast({name} as text)")
+            types[name] = pl.String() if dtype == pl.Binary else dtype
+        return types
+
+    def rows(self, query: str) -> int:
+        """Return how many rows a query has."""
+        with self._asked(f"select count(*) from ({query}\n)") as rows:
+            return int(rows.fetchone()[0])
+
+    def batches(self, query: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+        """Yield the rows of a query."""
+        with self._asked(query) as rows:
+            texts = [at for at, dtype in enumerate(schema.values()) if dtype == pl.String]
+            for some in self._bounded(rows, texts):
+                columns = dict(zip(schema, zip(*some, strict=True), strict=True))
+                yield pl.DataFrame([_column(name, values, schema[name]) for name, values in columns.items()])
+
+    def _bounded(self, rows: Any, texts: Sequence[int]) -> Iterator[list[Any]]:
+        """Yield some rows at a time, which have text in these columns. Raises `UnsoundError` if they do not fit.
+
+        A column may be computed from others, so that a file of some kilobytes has gigabytes to read.
+        """
+        stored = Path(self._content).stat().st_size if isinstance(self._content, str) else len(self._content)
+        room = max(stored, available_memory() // 4)
+        some: list[Any] = []
+        size = total = 0
+        while few := rows.fetchmany(_FEW_ROWS):
+            some += few
+            size += _ROW_BYTES * len(few)
+            size += sum(len(row[at]) for at in texts for row in few if row[at] is not None)
+            if total + size > room:
+                raise UnsoundError(f"its rows have more than {show_size(room)}; write what is needed to a file")
+            if len(some) >= BATCH_ROWS or size > _BATCH_BYTES:
+                yield some
+                some, total, size = [], total + size, 0
+        if some:
+            yield some
+
+    @contextmanager
+    def _asked(self, query: str) -> Iterator[Any]:
+        """Ask a query, and give the cursor with its rows. Nothing can be changed."""
+        try:
+            with closing(self._connect()) as connection:
+                for setting in ("query_only = on", "trusted_schema = off"):
+                    connection.execute(f"pragma {setting}")
+                connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_LINE)
+                yield connection.execute(query)
+        except sqlite3.DataError as problem:
+            raise UnsoundError(f"it has a value of more than {show_size(LONGEST_LINE)}") from problem
+        except (sqlite3.Error, sqlite3.Warning, UnicodeDecodeError) as problem:
+            raise UnsoundError(f"it does not answer the query ({first_line(problem)})") from problem
+
+    def _connect(self) -> sqlite3.Connection:
+        """Open the file for reading only.
+
+        SQLite writes files beside one with a write-ahead log, unless it is told that the file does not change. That
+        would leave out what only a log or a journal beside it has, so it is told so only where there is none.
+        """
+        if isinstance(self._content, str):
+            path = Path(self._content).absolute()
+            logs = [path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-journal")]
+            settled = not any(log.exists() and log.stat().st_size for log in logs)
+            how = "mode=ro&immutable=1" if settled else "mode=ro"
+            return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, check_same_thread=False)
+        connection = sqlite3.connect(":memory:", check_same_thread=False)
+        # The two bytes say that there is a write-ahead log, which bytes cannot have.
+        whole = self._content[18:20] != b"\2\2"
+        connection.deserialize(self._content if whole else self._content[:18] + b"\1\1" + self._content[20:])
+        return connection
+
+
+def _column(name: str, values: Any, dtype: pl.DataType) -> pl.Series:
+    """Return values as a column."""
+    if dtype == pl.String and any(isinstance(value, bytes) for value in values):
+        return uuids(pl.Series(name, values, pl.Binary))
+    return pl.Series(name, values, dtype, strict=False)
