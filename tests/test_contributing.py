@@ -12,7 +12,7 @@ import pytest
 import crowdwise as cw
 
 PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
-METHOD, CHECK, FORMAT, IMPORTER, SECTION = re.findall(
+METHOD, CHECK, FORMAT, WRITER, IMPORTER, SECTION = re.findall(
     r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
 )
 
@@ -92,10 +92,11 @@ def test_the_method_runs_on_every_engine(package: Path, engine: str) -> None:
 @pytest.mark.slow
 def test_a_file_format_is_a_row(package: Path) -> None:
     append(
-        package / "data" / "formats.py",
+        package / "sources" / "formats.py",
         r"FORMATS: (.*) = \(\n",
         rf"{FORMAT}\nFORMATS: \1 = (\n    PROPERTY_LIST,\n",
     )
+    append(package / "output" / "writers.py", r"\Z", f"\n{WRITER}")
     run(
         package,
         "import crowdwise as cw\n"

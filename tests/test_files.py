@@ -13,13 +13,14 @@ from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import IO, Any
 
 import polars as pl
 import pyarrow as pa
 import pytest
 
 import crowdwise as cw
+from crowdwise.output import writers
 from crowdwise.sources import formats
 from crowdwise.sources.scans import scan
 
@@ -182,17 +183,18 @@ def read_hex(content: str | bytes) -> pl.LazyFrame:
     return pl.read_parquet(io.BytesIO(bytes.fromhex(content.removeprefix(b"HEX:").decode()))).lazy()
 
 
-def write_hex(table: pl.LazyFrame, path: Path, compression: formats.Compression) -> None:
+def write_hex(table: pl.LazyFrame, file: IO[bytes], compression: formats.Compression) -> None:
     assert compression == "uncompressed"
     parquet = io.BytesIO()
     table.collect().write_parquet(parquet)
-    path.write_bytes(b"HEX:" + parquet.getvalue().hex().encode())
+    file.write(b"HEX:" + parquet.getvalue().hex().encode())
 
 
 @pytest.mark.usefixtures("workdir")
 def test_a_format_is_added_as_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = formats.Format("Hex", (".hex",), read_hex, write_hex, first_bytes=(b"HEX:",), knows_rows=True)
+    row = formats.Format("Hex", (".hex",), read_hex, first_bytes=(b"HEX:",), knows_rows=True)
     monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, row))
+    monkeypatch.setitem(writers.WRITERS, row, writers.Writer(write_hex))
     labels, truth = tmp_path / "labels.hex", tmp_path / "truth.hex"
     cw.write({labels: ROWS})
     assert labels.read_bytes().startswith(b"HEX:")

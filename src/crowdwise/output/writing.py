@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 import polars as pl
 
 from ..errors import CallError, DataError, require_kind
-from ..sources import cloud
 from ..sources.addresses import CLOUD, require_no_address, scheme_of
-from ..sources.formats import Compression, Format, extensions, split_extension
+from ..sources.formats import Compression, Format, split_extension
 from ..sources.paths import name_of
 from ..system import first_line
 from .replacing import check_distinct, check_replaceable, target_path, temporary_files
+from .writers import WRITERS, require_writable, send, send_file
 
 Target = TypeVar("Target", str, Path)
 
@@ -27,12 +27,12 @@ def check_outputs(paths: Sequence[str | os.PathLike[str]], *, bom: bool = False)
         paths: The paths.
         bom: Whether text is to begin with the mark of UTF-8; at least one of the files has to be such text.
     """
-    if bom and not any(_target_format(path)[0].write_marked and not scheme_of(path) for path in paths):
+    if bom and not any(WRITERS[_target_format(path)[0]].takes_bom and not scheme_of(path) for path in paths):
         raise CallError("bom (--bom) does nothing here: it is for a file to write that ends in .csv or .tsv.")
     for path in paths:
         file_format, _ = _target_format(path)
         if scheme_of(path):
-            cloud.require_sink(str(path), file_format)
+            require_writable(str(path), file_format)
         else:
             check_replaceable(target_path(path))
     check_distinct(paths)
@@ -41,7 +41,7 @@ def check_outputs(paths: Sequence[str | os.PathLike[str]], *, bom: bool = False)
 def check_file(path: str | os.PathLike[str]) -> None:
     """Raise `CallError` if a file that is no table, such as a state, cannot be written to a path or an address."""
     if scheme_of(path) in CLOUD:
-        cloud.require_writable(str(path))
+        require_writable(str(path))
     else:
         require_no_address(path, "The file")
         check_replaceable(target_path(path))
@@ -133,27 +133,28 @@ def _write_to_cloud(content: Content, address: str, storage: Mapping[str, Any]) 
     """Write a table, or a file that is none, to an address."""
     if not callable(content):
         file_format, compression = _target_format(address)
-        cloud.sink(_only(content).lazy(), address, compression, file_format, storage)
+        send(_only(content).lazy(), address, file_format, compression, storage)
         return
     with TemporaryDirectory() as folder:
         file = Path(folder) / "file"
         content(file)
-        cloud.sink_bytes(file.read_bytes(), address, storage)
+        send_file(file.read_bytes(), address, storage)
 
 
 def has_sheets(path: str | os.PathLike[str]) -> bool:
     """Return whether a file of this name can hold several tables."""
     file_format, _ = split_extension(PurePath(path))
-    return file_format is not None and file_format.write_sheets is not None
+    return file_format in WRITERS and WRITERS[file_format].write_sheets is not None
 
 
 def _target_format(target: str | os.PathLike[str]) -> tuple[Format, Compression]:
     """Return the format and the compression that a path says. Raises `CallError` if it says no format."""
     file_format, compression = split_extension(PurePath(target_path(target)))
     packed = compression != "uncompressed"
-    if file_format is None or file_format.write is None or (packed and not file_format.compressible):
+    if file_format not in WRITERS or (packed and not file_format.compressible):
+        known = ", ".join(extension for one in WRITERS for extension in one.extensions)
         raise CallError(
-            f"{name_of(target)} does not say a format to write: end it in {', '.join(extensions())}; "
+            f"{name_of(target)} does not say a format to write: end it in {known}; "
             "text may be compressed, as in .csv.gz or .jsonl.zst."
         )
     return file_format, compression
@@ -171,11 +172,12 @@ def _write_one(table: Content, target: Path, temporary: Path, bom: bool) -> None
             table(temporary)
             return
         file_format, compression = _target_format(target)
-        if isinstance(table, Mapping) and file_format.write_sheets is not None:
-            file_format.write_sheets(table, temporary)
-        elif bom and file_format.write_marked is not None:
-            file_format.write_marked(_only(table).lazy(), temporary, compression)
-        elif file_format.write is not None:
-            file_format.write(_only(table).lazy(), temporary, compression)
+        writer = WRITERS[file_format]
+        with temporary.open("wb") as file:
+            if isinstance(table, Mapping) and writer.write_sheets is not None:
+                writer.write_sheets(table, file)
+            else:
+                options = {"include_bom": True} if bom and writer.takes_bom else {}
+                writer.write(_only(table).lazy(), file, compression, **options)
     except (OSError, pl.exceptions.PolarsError) as problem:
         raise DataError(f"{target} could not be written: {first_line(problem)}.") from problem

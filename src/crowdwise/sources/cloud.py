@@ -16,12 +16,12 @@ import polars as pl
 from ..errors import CallError, DataError
 from ..system import first_line
 from .addresses import CLOUD, scheme_of, shown_address, without_password
-from .formats import FORMATS, Compression, Format, split_extension
+from .formats import ARROW, PARQUET, Format, split_extension
 from .table import Table
 from .unpacking import PiecewiseFile
 
 # How polars scans the formats that it reads in the cloud as they are.
-_SCANS: Final[Mapping[str, Callable[..., pl.LazyFrame]]] = {"Parquet": pl.scan_parquet, "Arrow IPC": pl.scan_ipc}
+_SCANS: Final[Mapping[Format, Callable[..., pl.LazyFrame]]] = {PARQUET: pl.scan_parquet, ARROW: pl.scan_ipc}
 # Options that polars wants as numbers.
 _NUMBERS: Final = {
     "max_retries": int,
@@ -34,8 +34,7 @@ _ROW_BYTES: Final = 24
 # Patterns whose files polars finds itself.
 _MAGIC: Final = "*?["
 # The only column of a table that holds a file.
-_CELL: Final = "crowdwise_file"
-_PARQUET: Final = next(one for one in FORMATS if one.name == "Parquet")
+FILE_COLUMN: Final = "crowdwise_file"
 
 
 def storage_options(storage: Mapping[str, Any]) -> dict[str, Any]:
@@ -58,14 +57,14 @@ def format_at(address: str) -> Format | None:
 def is_scanned(address: str) -> bool:
     """Return whether polars scans what is at an address as it is, without fetching it."""
     found = format_at(address)
-    return found is not None and found.name in _SCANS
+    return found in _SCANS
 
 
 def scan_address(address: str, storage: Mapping[str, Any]) -> tuple[Format, Table]:
     """Return what is at an address, or matches a pattern, as a table that is read when it is needed."""
     found = cast(Format, format_at(address))
     with reaching(address):
-        lazy = _SCANS[found.name](address, storage_options=storage_options(storage))
+        lazy = _SCANS[found](address, storage_options=storage_options(storage))
         rows = int(lazy.select(pl.len()).collect().item())
         return found, Table.of(lazy, rows * _ROW_BYTES, lambda: rows)
 
@@ -128,10 +127,10 @@ def reaching(address: str) -> Iterator[None]:
             raise
         if isinstance(problem, FileNotFoundError) or "expanded paths were empty" in str(problem):
             raise DataError(f"There is no file {shown_address(address)}, or nobody is allowed to see it.") from None
-        raise DataError(f"{shown_address(address)} cannot be read: {_reason(problem, address)}.") from None
+        raise DataError(f"{shown_address(address)} cannot be read: {reason_of(problem, address)}.") from None
 
 
-def _reason(problem: Exception, address: str) -> str:
+def reason_of(problem: Exception, address: str) -> str:
     """Return in a few words why a storage did not do what it was asked to.
 
     What polars names as the path is left out: it remembers storages, and names the path of an earlier call.
@@ -149,66 +148,18 @@ def _reason(problem: Exception, address: str) -> str:
     return without_password(said, address)[:200].rstrip(".")
 
 
-def sink(
-    table: pl.LazyFrame, address: str, compression: Compression, found: Format, storage: Mapping[str, Any]
-) -> None:
-    """Write a table to an address. Raises `DataError` if that fails."""
-    _sink(require_sink(address, found), table, address, compression, storage)
-
-
-def _sink(
-    write: Callable[..., None],
-    table: pl.LazyFrame,
-    address: str,
-    compression: Compression,
-    storage: Mapping[str, Any],
-) -> None:
-    try:
-        write(table, address, compression, storage_options(storage))
-    except (pl.exceptions.PolarsError, OSError, ValueError) as problem:
-        if isinstance(problem, CallError):
-            raise
-        raise DataError(f"{shown_address(address)} could not be written: {_reason(problem, address)}.") from None
-
-
-def sink_bytes(content: bytes, address: str, storage: Mapping[str, Any]) -> None:
-    """Write a file that is no table, such as a state, to an address: as the only cell of a Parquet file.
-
-    polars, which speaks to the storages, writes tables only. `fetched_bytes` takes it out again.
-    """
-    require_cloud(address)
-    table = pl.LazyFrame({_CELL: [content]})
-    write = cast(Callable[..., None], _PARQUET.sink)
-    _sink(write, table, address, "uncompressed", storage)
-
-
 def fetched_bytes(address: str, storage: Mapping[str, Any]) -> bytes:
-    """Return what `sink_bytes` wrote to an address. Raises `DataError` if there is nothing of that kind."""
+    """Return what `output.writers.send_file` wrote to an address. Raises `DataError` if that is not there."""
     require_cloud(address)
     with reaching(address):
         return unwrapped(pl.scan_parquet(address, storage_options=storage_options(storage)).collect(), address)
 
 
 def unwrapped(table: pl.DataFrame, name: str) -> bytes:
-    """Return the only cell of a table that `sink_bytes` wrote. Raises `DataError` if it is another table."""
-    if table.columns != [_CELL] or table.height != 1 or table.dtypes != [pl.Binary]:
+    """Return the only cell of what `output.writers.send_file` wrote. Raises `DataError` if it is another table."""
+    if table.columns != [FILE_COLUMN] or table.height != 1 or table.dtypes != [pl.Binary]:
         raise DataError(f"{shown_address(name)} holds a table, and no file that crowdwise wrote to a cloud storage.")
     return bytes(table.item())
-
-
-def require_sink(address: str, found: Format) -> Callable[..., None]:
-    """Return how a format is written to a cloud storage. Raises `CallError` if it cannot be, or this is none."""
-    require_writable(address)
-    if found.sink is None:
-        raise CallError(f"{shown_address(address)}: files of {found.name} are not written to a cloud storage.")
-    return found.sink
-
-
-def require_writable(address: str) -> None:
-    """Raise `CallError` if nothing can be written to an address: it is of no cloud storage, or of the web."""
-    require_cloud(address)
-    if scheme_of(address) in ("http", "https"):
-        raise CallError(f"{shown_address(address)}: we write to s3://, gs://, az:// and the like, not to the web.")
 
 
 def require_cloud(address: str) -> None:

@@ -1,7 +1,7 @@
-"""The supported file formats: how each is recognised, read and written, by polars and by Spark.
+"""The supported file formats: how each is recognised and read, by polars and by Spark.
 
-To add a format, add a row to `FORMATS` and write the functions that the row names. No other code depends on the
-format of a file.
+To add a format, add a row to `FORMATS` and write the functions that the row names; `output.writers` says how it is
+written. No other code depends on the format of a file.
 """
 
 import glob
@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePath, PurePosixPath
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import polars as pl
 
@@ -57,14 +57,6 @@ class Format:
         extensions: The file name extensions of the format, in lower case; the first is the usual one.
         read: Takes a path or bytes and returns the table, which is read only when it is collected; or a `Table`, where
             the file must be looked at first. Raises `UnsoundError` if it cannot be read.
-        write: Takes a table, a path and a compression, and writes the file. The path need not have the extension, nor
-            be UTF-8, as polars wants it. None if the format is only read.
-        write_marked: Like `write`, with the mark of UTF-8 at the beginning, by which Excel sees what text is stored in.
-            None if the format has no such mark.
-        write_sheets: Takes tables by the names of their sheets, and a path, and writes them to one file. None if a file
-            of this format has one table.
-        sink: Takes a table, an address in a cloud storage, a compression and the options of the storage, and writes
-            there. None if that cannot be.
         options: The names of what `read` takes besides, by name: members of `Opening`.
         first_bytes: First bytes by which a file is recognised if it has no known extension.
         first_text: Starts of the first line (after spaces) by which a text file is recognised if it has no known
@@ -84,10 +76,6 @@ class Format:
     name: str
     extensions: tuple[str, ...]
     read: Callable[..., pl.LazyFrame | Table]
-    write: Callable[[pl.LazyFrame, Path, Compression], None] | None = None
-    write_marked: Callable[[pl.LazyFrame, Path, Compression], None] | None = None
-    write_sheets: Callable[[Mapping[str, pl.DataFrame], Path], None] | None = None
-    sink: Callable[[pl.LazyFrame, str, Compression, Mapping[str, Any]], None] | None = None
     options: tuple[str, ...] = ()
     first_bytes: tuple[bytes, ...] = ()
     first_text: tuple[str, ...] = ()
@@ -156,42 +144,6 @@ def _read_csv(content: Content) -> Table:
     return Table(found.names, pick, lambda: found.rows, found.size, spark_options)
 
 
-# What polars writes a table to: an open file, or an address in a cloud storage with the options of the storage.
-_Sink: TypeAlias = Callable[..., None]
-
-
-def _to_file(sink: _Sink) -> Callable[[pl.LazyFrame, Path, Compression], None]:
-    """Return the function that writes a table to a path."""
-
-    def write(table: pl.LazyFrame, path: Path, compression: Compression) -> None:
-        with path.open("wb") as file:
-            sink(table, file, compression, None)
-
-    return write
-
-
-def _sink_csv(
-    table: pl.LazyFrame, to: Any, compression: Compression, storage: Any, separator: str = ",", mark: bool = False
-) -> None:
-    how: Any = {"separator": separator, "include_bom": mark, "compression": compression}
-    table.sink_csv(to, **how, check_extension=False, storage_options=storage)
-
-
-_sink_tsv: Final = partial(_sink_csv, separator="\t")
-
-
-def _sink_parquet(table: pl.LazyFrame, to: Any, _: Compression, storage: Any) -> None:
-    table.sink_parquet(to, storage_options=storage)
-
-
-def _sink_json_lines(table: pl.LazyFrame, to: Any, compression: Compression, storage: Any) -> None:
-    table.sink_ndjson(to, compression=compression, check_extension=False, storage_options=storage)
-
-
-def _sink_arrow(table: pl.LazyFrame, to: Any, _: Compression, storage: Any) -> None:
-    table.sink_ipc(to, storage_options=storage)
-
-
 def _read_parquet(content: Content) -> Table:
     lazy = pl.scan_parquet(for_polars(content), glob=False)
     size = Path(content).stat().st_size if isinstance(content, str) else len(content)
@@ -231,55 +183,43 @@ _SPARK_CSV: Final = {
     "ignoreLeadingWhiteSpace": False,
     "ignoreTrailingWhiteSpace": False,
 }
-_CSV: Final = Format(
+CSV: Final = Format(
     name="CSV",
     extensions=(".csv", ".txt"),
     read=_read_csv,
-    write=_to_file(_sink_csv),
-    write_marked=_to_file(partial(_sink_csv, mark=True)),
-    sink=_sink_csv,
     compressible=True,
     is_text=True,
     spark=SparkFormat("csv", {**_SPARK_CSV, "sep": ","}),
 )
-_TSV: Final = Format(
+TSV: Final = Format(
     name="TSV",
     extensions=(".tsv", ".tab"),
     read=_read_csv,
-    write=_to_file(_sink_tsv),
-    write_marked=_to_file(partial(_sink_tsv, mark=True)),
-    sink=_sink_tsv,
     compressible=True,
     is_text=True,
     spark=SparkFormat("csv", {**_SPARK_CSV, "sep": "\t"}),
     read_as_name="CSV",  # the reader finds the delimiter itself, whatever the extension says
 )
-_PARQUET: Final = Format(
+PARQUET: Final = Format(
     name="Parquet",
     extensions=(".parquet", ".pq"),
     read=_read_parquet,
-    write=_to_file(_sink_parquet),
-    sink=_sink_parquet,
     first_bytes=(b"PAR1",),
     check=check_pages,
     spark=SparkFormat("parquet", {}),
 )
-_JSON_LINES: Final = Format(
+JSON_LINES: Final = Format(
     name="JSON lines",
     extensions=(".jsonl", ".ndjson"),
     read=_read_json_lines,
-    write=_to_file(_sink_json_lines),
-    sink=_sink_json_lines,
     first_text=("{",),
     compressible=True,
     spark=SparkFormat("json", {}),
 )
-_ARROW: Final = Format(
+ARROW: Final = Format(
     name="Arrow IPC",
     extensions=(".arrow", ".ipc", ".feather"),
     read=_read_arrow,
-    write=_to_file(_sink_arrow),
-    sink=_sink_arrow,
     first_bytes=(b"ARROW1", _STREAM),
     knows_rows=True,
 )
@@ -315,12 +255,10 @@ _TEXT_MATRIX: Final = Format(
     has_text=matrices.is_matrix,
     compressible=True,
 )
-_EXCEL: Final = Format(
+EXCEL: Final = Format(
     name="Excel",
     extensions=(".xlsx", ".xlsm"),
     read=spreadsheets.open_workbook,
-    write=spreadsheets.write_table,
-    write_sheets=spreadsheets.write_sheets,
     options=("sheet",),
     has_bytes=spreadsheets.is_workbook,
     is_text=True,  # a cell with a number has no type that an id keeps: 7 is the float 7.0
@@ -342,20 +280,15 @@ _DUCKDB: Final = Format(
 
 # The first that recognises a file without a known extension is taken, so the more special ones are before others.
 FORMATS: tuple[Format, ...] = (
-    *(_CSV, _TSV, _PARQUET, _JSON_OBJECT, _JSON_LINES, _JSON_ARRAY, _ARROW, _NUMPY, _TEXT_MATRIX, _EXCEL),
+    *(CSV, TSV, PARQUET, _JSON_OBJECT, JSON_LINES, _JSON_ARRAY, ARROW, _NUMPY, _TEXT_MATRIX, EXCEL),
     *(_SQLITE, _DUCKDB),
 )
 # The format of text that is not recognised as any other.
-_OTHER_TEXT: Final = _CSV
+_OTHER_TEXT: Final = CSV
 # Text whose extension says one format, and that often is of another.
-_OFTEN_ALSO: Final[Mapping[Format, Format]] = {_CSV: _TEXT_MATRIX, _JSON_LINES: _JSON_ARRAY}
+_OFTEN_ALSO: Final[Mapping[Format, Format]] = {CSV: _TEXT_MATRIX, JSON_LINES: _JSON_ARRAY}
 # The format that Spark reads and writes if a folder name has no extension.
-_SPARK_DEFAULT: Final = _PARQUET
-
-
-def extensions() -> list[str]:
-    """Return the extensions of all formats that are written, without those of compressions."""
-    return [extension for one in FORMATS if one.write is not None for extension in one.extensions]
+_SPARK_DEFAULT: Final = PARQUET
 
 
 def split_extension(path: PurePath) -> tuple[Format | None, Compression]:

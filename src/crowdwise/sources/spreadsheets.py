@@ -1,4 +1,4 @@
-"""Workbooks of Excel: one sheet of them is read as a table, and tables are written as sheets."""
+"""Workbooks of Excel: one sheet of them is read as a table."""
 
 import re
 import zipfile
@@ -10,17 +10,14 @@ from typing import IO, Any, Final
 
 import polars as pl
 
-from ..errors import CallError, DataError, require_extra
+from ..errors import CallError, require_extra
 from ..system import available_memory, first_line, show_size
 from .table import Table
 from .unpacking import Content, UnsoundError
 
-# What a sheet has room for, without the row of names, and a cell.
+# What a sheet has room for, without the row of names.
 MOST_ROWS: Final = 1_048_575
-_MOST_COLUMNS: Final = 16_384
-_LONGEST_CELL: Final = 32_767
-# Excel keeps numbers as floats, which hold whole numbers up to here.
-_MOST_EXACT: Final = 2**53
+MOST_COLUMNS: Final = 16_384
 # The library that reads keeps a cell of this size for every place of the rectangle that is used.
 _CELL_BYTES: Final = 32
 # The most bytes that the parts of a workbook may have. A full sheet of ten columns has about 500 MB.
@@ -180,10 +177,10 @@ class _Part:
 
     def _require_room(self, room: int) -> None:
         """Raise `UnsoundError` if the library that reads would not have room for all places of the rectangle."""
-        if self._rows > MOST_ROWS + 1 or self._columns > _MOST_COLUMNS:
+        if self._rows > MOST_ROWS + 1 or self._columns > MOST_COLUMNS:
             raise UnsoundError(
                 f"it is damaged, or no workbook (a cell in row {self._rows:,} and column {self._columns:,}, and a "
-                f"sheet ends at {MOST_ROWS + 1:,} and {_MOST_COLUMNS:,})"
+                f"sheet ends at {MOST_ROWS + 1:,} and {MOST_COLUMNS:,})"
             )
         if self._rows * self._columns * _CELL_BYTES > room:
             raise UnsoundError(
@@ -203,62 +200,3 @@ def _column_number(letters: bytes) -> int:
     for letter in letters[:6].upper():
         number = number * 26 + letter - ord("A") + 1
     return number
-
-
-def write_table(table: pl.LazyFrame, path: Path, _: Any) -> None:
-    """Write a table as the one sheet of a workbook."""
-    write_sheets({"Table": table.head(MOST_ROWS + 1).collect()}, path)
-
-
-def write_sheets(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
-    """Write tables as sheets of one workbook.
-
-    Text is written as text: an id such as 007 or =1+1 is no number and no formula. Whole numbers that Excel would
-    round are written as text too.
-
-    Raises:
-        DataError: A table has more rows or columns than a sheet, or a cell would have too much text.
-    """
-    require_extra("excel", "Writing workbooks of Excel")
-    import xlsxwriter  # imported here because it needs the extra `excel`
-
-    for name, table in tables.items():
-        _check_sheet(name, table)
-    plain = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_numbers": False}
-    with path.open("wb") as file, xlsxwriter.Workbook(file, {**plain, "nan_inf_to_errors": True}) as workbook:
-        for name, table in tables.items():
-            _exact(table).write_excel(workbook, worksheet=name, autofilter=False, float_precision=4)
-
-
-def _check_sheet(name: str, table: pl.DataFrame) -> None:
-    """Raise `DataError` if a table does not fit into a sheet."""
-    if table.height > MOST_ROWS or table.width > _MOST_COLUMNS:
-        raise DataError(
-            f"The sheet {name!r} would have {'more than ' if table.height > MOST_ROWS else ''}"
-            f"{min(table.height, MOST_ROWS):,} rows and {table.width:,} columns, and a sheet of Excel has room for "
-            f"{MOST_ROWS:,} and {_MOST_COLUMNS:,}: write CSV or Parquet."
-        )
-    for column in table.select(pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)):
-        longest = column.str.len_chars().max()
-        if isinstance(longest, int) and longest > _LONGEST_CELL:
-            raise DataError(
-                f"Column {column.name!r} has a text of {longest:,} characters, and a cell of Excel has room for "
-                f"{_LONGEST_CELL:,}: write CSV or Parquet."
-            )
-
-
-def _exact(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table without what Excel does not keep: large whole numbers and time zones become text."""
-
-    def kept(column: pl.Series) -> pl.Series:
-        if column.dtype.is_integer() and not column.is_empty():
-            low, high = column.min(), column.max()
-            if low is not None and (int(str(low)) < -_MOST_EXACT or int(str(high)) > _MOST_EXACT):
-                return column.cast(pl.String)
-        if column.dtype.is_decimal() or (isinstance(column.dtype, pl.Datetime) and column.dtype.time_zone):
-            return column.cast(pl.String)
-        if column.dtype in (pl.Categorical, pl.Enum):
-            return column.cast(pl.String)
-        return column
-
-    return pl.DataFrame([kept(column) for column in table])

@@ -1,0 +1,89 @@
+"""How each format is written: to a file, or to an address in a cloud storage. A format that has no row is only read."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from ..errors import CallError, DataError
+from ..sources.addresses import scheme_of, shown_address
+from ..sources.cloud import FILE_COLUMN, reason_of, require_cloud, storage_options
+from ..sources.formats import ARROW, CSV, EXCEL, JSON_LINES, PARQUET, TSV, Compression, Format
+from . import workbooks
+
+
+@dataclass(frozen=True, eq=False)
+class Writer:
+    """How a format is written.
+
+    Attributes:
+        write: Takes a table, an open binary file and a compression.
+        takes_address: Whether `write` also takes an address in place of the file, with `storage_options`.
+        takes_bom: Whether `write` takes `include_bom`: to begin with the byte-order mark, by which Excel recognises
+            UTF-8.
+        write_sheets: Takes tables by the names of their sheets, and an open binary file; None if a file of this format
+            has one table.
+    """
+
+    write: Callable[..., None]
+    takes_address: bool = False
+    takes_bom: bool = False
+    write_sheets: Callable[..., None] | None = None
+
+
+def _write_csv(table: pl.LazyFrame, to: Any, compression: Compression, separator: str = ",", **options: Any) -> None:
+    table.sink_csv(to, separator=separator, compression=compression, check_extension=False, **options)
+
+
+def _write_json_lines(table: pl.LazyFrame, to: Any, compression: Compression, **options: Any) -> None:
+    table.sink_ndjson(to, compression=compression, check_extension=False, **options)
+
+
+def _write_parquet(table: pl.LazyFrame, to: Any, _: Compression, **options: Any) -> None:
+    table.sink_parquet(to, **options)
+
+
+def _write_arrow(table: pl.LazyFrame, to: Any, _: Compression, **options: Any) -> None:
+    table.sink_ipc(to, **options)
+
+
+WRITERS: dict[Format, Writer] = {
+    CSV: Writer(_write_csv, takes_address=True, takes_bom=True),
+    TSV: Writer(partial(_write_csv, separator="\t"), takes_address=True, takes_bom=True),
+    PARQUET: Writer(_write_parquet, takes_address=True),
+    JSON_LINES: Writer(_write_json_lines, takes_address=True),
+    ARROW: Writer(_write_arrow, takes_address=True),
+    EXCEL: Writer(workbooks.write_table, write_sheets=workbooks.write_sheets),
+}
+
+
+def require_writable(address: str, file_format: Format = PARQUET) -> None:
+    """Raise `CallError` if a file of this format cannot be written to an address."""
+    require_cloud(address)
+    if scheme_of(address) in ("http", "https"):
+        raise CallError(f"{shown_address(address)}: we write to s3://, gs://, az:// and the like, not to the web.")
+    if not WRITERS[file_format].takes_address:
+        raise CallError(f"{shown_address(address)}: files of {file_format.name} are not written to a cloud storage.")
+
+
+def send(
+    table: pl.LazyFrame, address: str, file_format: Format, compression: Compression, storage: Mapping[str, Any]
+) -> None:
+    """Write a table to an address. Raises `DataError` if that fails."""
+    require_writable(address, file_format)
+    try:
+        WRITERS[file_format].write(table, address, compression, storage_options=storage_options(storage))
+    except (pl.exceptions.PolarsError, OSError, ValueError) as problem:
+        if isinstance(problem, CallError):
+            raise
+        raise DataError(f"{shown_address(address)} could not be written: {reason_of(problem, address)}.") from None
+
+
+def send_file(content: bytes, address: str, storage: Mapping[str, Any]) -> None:
+    """Write a file that is no table, such as a state, to an address: as the only cell of a Parquet file.
+
+    polars, which speaks to the storages, writes tables only. `sources.cloud.fetched_bytes` takes it out again.
+    """
+    send(pl.LazyFrame({FILE_COLUMN: [content]}), address, PARQUET, "uncompressed", storage)
