@@ -4,7 +4,7 @@ Compare the ratios, which are measured within one run. Seconds of different runs
 use the machine.
 """
 
-from . import all_methods, command_line, default_method, growth, iterations, listing_ratio, report
+from . import all_methods, command_line, default_method, growth, iterations, listing_ratio, reading, report
 
 listing_ratio.on_simulated_senti()
 listing_ratio.on_paper()
@@ -15,6 +15,7 @@ iterations.on_six_million_labels()
 iterations.on_pico()
 command_line.against_duckdb()
 command_line.first_use()
+reading.in_temporary_folder()
 growth.of_memory()
 growth.of_time()
 report.of_many_labels()

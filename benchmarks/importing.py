@@ -75,7 +75,7 @@ print((peak() - before) / 1024)
 """
 
 
-def _label_studio(path: Path, items: int) -> None:
+def write_label_studio(path: Path, items: int) -> None:
     """Write an export of Label Studio."""
     random = Random(1)
     with path.open("w") as file:
@@ -128,7 +128,7 @@ def main() -> None:
     if not platforms:
         sys.exit("CROWDWISE_PLATFORMS names no Python with the platforms' packages: make bench-importing")
     with tempfile.TemporaryDirectory() as folder:
-        for name, write, program in (("Label Studio", _label_studio, _CONVERTER), ("Argilla", _argilla, _RECORDS)):
+        for name, write, program in (("Label Studio", write_label_studio, _CONVERTER), ("Argilla", _argilla, _RECORDS)):
             path, small = Path(folder) / f"{name}.json", Path(folder) / f"{name} small.json"
             write(path, _ITEMS)
             write(small, 100)

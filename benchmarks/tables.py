@@ -23,7 +23,7 @@ _ROWS: Final = 10_000_000
 _READ: Final = """
 import re, sys, time
 from pathlib import Path
-from crowdwise.reading.read_labels import read_labels
+from crowdwise import read_labels
 started = time.perf_counter()
 labels = read_labels(sys.argv[1], engine=sys.argv[2], memory=sys.argv[3] or None, **eval(sys.argv[4]))
 assert labels.n_labels == int(sys.argv[5]), labels
