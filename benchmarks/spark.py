@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 import crowdwise as cw
 from crowdwise.crowd.cleaning import Rules
-from crowdwise.partitions.spark.labels import LabelsOnSpark
+from crowdwise.partitions.on_spark import LabelsOnSpark
 
 from . import large_crowd
 from .timing import show

@@ -11,7 +11,7 @@ import polars as pl
 
 import crowdwise as cw
 from crowdwise.crowd.protocol import Crowd, Place
-from crowdwise.partitions.disk.labels import LabelsOnDisk
+from crowdwise.partitions.on_disk import LabelsOnDisk
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def on_disk_in(folder: Path) -> Engine:
 def on_spark(session: Any) -> Engine:
     """Return the Spark engine, with labels in a few parts."""
     from crowdwise.crowd.cleaning import Rules
-    from crowdwise.partitions.spark.labels import LabelsOnSpark
+    from crowdwise.partitions.on_spark import LabelsOnSpark
 
     def read(rows: pl.DataFrame, partitions: int = 3, **rules: Any) -> Crowd:
         votes = session.createDataFrame(rows.to_arrow()).coalesce(1)

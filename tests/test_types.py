@@ -10,7 +10,7 @@ SCRIPT = """
 import polars as pl
 
 import crowdwise as cw
-from crowdwise.partitions.disk.labels import LabelsOnDisk
+from crowdwise.partitions.on_disk import LabelsOnDisk
 
 labels = cw.read_labels("labels.csv")
 reveal_type(labels)  # crowdwise.crowd.labels.Labels

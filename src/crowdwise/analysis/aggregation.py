@@ -17,7 +17,7 @@ from ..fitting.method import Method
 from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
-from ..partitions.disk.partitioning import Phases
+from ..partitions.disk_partitioning import Phases
 from ..platforms.importer import Multi
 from ..reading.read_labels import read_labels
 from ..results.in_parts import Inferred

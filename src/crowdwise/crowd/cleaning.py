@@ -97,12 +97,13 @@ class Cleaning:
         numeric: Whether labels are numbers, which are checked when they are read as such.
 
     Attributes:
+        columns: The name of the column for each role.
         rows: The number of rows so far.
         unlabelled: The number of rows so far that have no label.
     """
 
     def __init__(self, found: Mapping[str, str], missing: Sequence[Any], numeric: bool = False) -> None:
-        self._found = found
+        self.columns = found
         self._checked = ("item", "worker") if numeric else ("item", "worker", "label")
         self._missing = missing
         self._absent = {"item": 0, "worker": 0}
@@ -118,7 +119,7 @@ class Cleaning:
         stored in every format.
         """
         for role in self._checked:
-            require_values(table[role], self._found.get(role, role))
+            require_values(table[role], self.columns.get(role, role))
         self._without_value += int((~has_value(table["label"])).sum())
         present = is_present(table["label"], self._missing)
         for role in self._absent:
@@ -141,10 +142,10 @@ class Cleaning:
             if count:
                 raise DataError(
                     f"{count:,} of {self.rows:,} rows have no {role}; first: {self._first[role]}. "
-                    f"Fill in column {self._found[role]!r} or leave those rows out."
+                    f"Fill in column {self.columns[role]!r} or leave those rows out."
                 )
         if self.unlabelled == self.rows:
-            raise DataError(f"All {self.rows:,} rows are without a label: column {self._found['label']!r} is empty.")
+            raise DataError(f"All {self.rows:,} rows are without a label: column {self.columns['label']!r} is empty.")
         if self._without_value and strict:
             raise DataError(
                 f"{self._without_value:,} of {self.rows:,} rows have no label, and strict=True (--strict) forbids "

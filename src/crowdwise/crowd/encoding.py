@@ -1,23 +1,17 @@
-"""Replace items, workers and labels by integer codes, and sort the labels by item and worker."""
+"""Replace items, workers and labels by integer codes."""
 
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Literal, NoReturn
+from typing import Final, Literal
 
 import numpy as np
 import polars as pl
 
-from ..errors import CallError, DataError, quoted
+from ..errors import CallError, DataError
 from ..numerics import Array
 from ..numerics.twins import is_few
-from .grouping import Kept, continuing, group_by_item, resolve_repeats
-from .reading_report import several
-from .times import tied_labels
-
-if TYPE_CHECKING:  # samples.py imports numbering.py, which imports this module
-    from .samples import Samples
+from .grouping import Kept
 
 Duplicates = Literal["error", "first", "last", "latest", "all", "samples", "set", "drop"]
 
@@ -57,48 +51,6 @@ class Encoded:
 
     codes: Array
     names: pl.Series
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """One worker who gave one item several different labels, which the policy does not resolve.
-
-    Attributes:
-        item: The code of the item.
-        worker: The code of the worker.
-        labels: The codes of the different labels.
-    """
-
-    item: int
-    worker: int
-    labels: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Grouped:
-    """Labels sorted by item and worker, after repeated labels were dropped or resolved.
-
-    Attributes:
-        item_starts: Where the labels of each item start; one entry more than there are items.
-        workers: The worker of every label.
-        labels: The class of every label.
-        continued: Which rows continue the vote of the row before; None unless votes can name several classes.
-        items: The codes of the items that still have a label.
-        repeated: The number of rows that repeat an earlier one exactly.
-        conflicts: The number of (item, worker) pairs with several different labels; for "samples", with several.
-        unresolved: The number of these pairs that the policy does not resolve, so that the labels are refused.
-        conflict: The first of those; None if there is none.
-    """
-
-    item_starts: Array
-    workers: Array
-    labels: Array
-    continued: Array | None
-    items: Array
-    repeated: int
-    conflicts: int
-    unresolved: int
-    conflict: Conflict | None
 
 
 def check_policy(duplicates: str) -> None:
@@ -243,90 +195,3 @@ def rank(names: pl.Series) -> Array:
     ranks = np.empty(len(names), np.min_scalar_type(max(len(names) - 1, 0)))
     ranks[names.arg_sort().to_numpy()] = np.arange(len(names))
     return ranks
-
-
-def group(
-    item: Encoded,
-    worker: Array,
-    label: Array,
-    n_workers: int,
-    duplicates: Duplicates,
-    *,
-    times: Array | None = None,
-    samples: "Samples | None" = None,
-) -> Grouped:
-    """Sort codes by item and worker, and resolve several labels of one worker for one item.
-
-    Args:
-        item: The item of every row.
-        worker: The worker of every row.
-        label: The class of every row.
-        n_workers: The number of workers.
-        duplicates: What to do where one worker gave one item several different labels. "error" keeps all of them
-            here: the caller raises the error.
-        times: When the label of every row was given, for "latest".
-        samples: What the samples of every worker are, for "samples"; they take the place of the workers.
-    """
-    items, n_items = item.codes, len(item.names)
-    require_codes(len(items), "labels to sort at once")
-    unresolved, conflict, sampled = 0, None, 0
-    if times is not None:
-        order = np.lexsort((times, worker, items))
-        items, worker, label = items[order], worker[order], label[order]
-        unresolved, row, said = tied_labels(items, worker, label, times[order])
-        if unresolved:
-            conflict = Conflict(int(items[row]), int(worker[row]), tuple(said.tolist()))
-    if samples is not None:
-        worker, sampled = samples.split(items, item.names, worker, label)
-        n_workers = len(samples.names)
-    starts, workers, labels = group_by_item(items, worker, label, n_items, n_workers)
-    keep, repeated, conflicts, first_item, first_row = resolve_repeats(starts, workers, labels, POLICIES[duplicates])
-    if conflicts and duplicates == "error":
-        same = workers[first_row : starts[first_item + 1]] == workers[first_row]
-        said = labels[first_row : first_row + same.sum()].tolist()
-        conflict = Conflict(int(first_item), int(workers[first_row]), tuple(dict.fromkeys(said)))
-        unresolved = conflicts
-    left = np.arange(n_items, dtype=np.int64)
-    if repeated or conflicts:
-        kept = np.concatenate([[0], np.cumsum(keep)])[starts]
-        filled = np.diff(kept) > 0
-        starts = np.concatenate([[0], kept[1:][filled]])
-        left, workers, labels = left[filled], workers[keep], labels[keep]
-    if conflicts and duplicates == "all" and labels.dtype == np.float64:
-        # Several numbers of one worker for one item are sorted, so that sums do not depend on the order of the rows.
-        labels = labels[np.lexsort((labels, workers, np.repeat(np.arange(len(left)), np.diff(starts))))]
-    continued = continuing(starts, workers) if duplicates == "set" and conflicts else None
-    return Grouped(starts, workers, labels, continued, left, repeated, conflicts or sampled, unresolved, conflict)
-
-
-def said_in(conflicting: Iterable[Any], classes: pl.Series) -> Iterable[Any]:
-    """Return what was said in a conflict: the names of classes; if there are none, the labels are numbers."""
-    return classes.gather(list(conflicting)) if len(classes) else conflicting
-
-
-def refuse_conflicts(count: int, item: Any, worker: Any, said: Iterable[Any], duplicates: Duplicates) -> NoReturn:
-    """Raise `DataError` because one worker gave one item several labels.
-
-    Args:
-        count: The number of such (item, worker) pairs.
-        item: The item of the first pair.
-        worker: The worker of the first pair.
-        said: The labels of the first pair.
-        duplicates: The policy, which does not resolve that.
-    """
-    others = ", ".join(f'"{policy}"' for policy in POLICIES if policy not in ("error", duplicates, "drop"))
-    raise DataError(
-        f"{several(count, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
-        f"label{' at the latest time' if duplicates == 'latest' else ''}; first: item {quoted(item)}, worker "
-        f"{quoted(worker)} said {' and '.join(map(quoted, said))}. "
-        f'Pass duplicates={others} or "drop" (--duplicates on the command line).'
-    )
-
-
-def refuse_repeats(count: int) -> None:
-    """Raise `DataError` if any row (`count` of them) repeats an earlier one; for reading with `strict=True`."""
-    if count:
-        raise DataError(
-            f"{several(count, 'row repeats', 'rows repeat')} an earlier one exactly, and strict=True "
-            "(--strict) forbids dropping them. Drop them first, or leave strict out."
-        )

@@ -4,13 +4,13 @@ import polars as pl
 
 from ..caution import Caution
 from .cleaning import NUMBER
-from .protocol import Crowd
+from .reading_report import ReadingReport
 
 
-def cautions_of(labels: Crowd) -> tuple[Caution, ...]:
+def cautions_of(report: ReadingReport, classes: pl.Series) -> tuple[Caution, ...]:
     """Return what was dropped or changed on reading, and that numbers are taken as classes, where that is so."""
-    dropped = tuple(Caution("dropped", sentence) for sentence in labels.report.repairs)
-    return dropped if labels.numeric else (*dropped, *numbers_as_classes(labels.names.classes))
+    dropped = (Caution("dropped", sentence) for sentence in report.repairs)
+    return (*dropped, *numbers_as_classes(classes))
 
 
 def numbers_as_classes(classes: pl.Series) -> list[Caution]:

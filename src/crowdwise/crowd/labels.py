@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import Any, ClassVar, Final, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, cast
 
 import numpy as np
 import polars as pl
@@ -22,6 +22,7 @@ from . import encoding
 from .classes import classes_of
 from .cleaning import Cleaning, Rules
 from .encoding import Duplicates, Encoded
+from .finish import finish
 from .ids import as_series
 from .item_sketch import sketch
 from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes
@@ -33,11 +34,10 @@ from .protocol import Place, describe
 from .reading_report import ReadingReport
 from .samples import Samples, most_answers
 from .slips import class_slips, worker_slips
+from .sorting import sort_rows
 from .times import moments
 
 Added = TypeVar("Added", bound=tuple[Any, ...])
-
-NOTHING_LEFT: Final = 'duplicates="drop" leaves no label at all: every (item, worker) pair conflicts.'
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,41 +255,20 @@ class Labels:
             if "time" not in labelled.columns:
                 raise CallError('duplicates="latest" needs the time of every label.')
             times = moments(labelled["time"])
-        grouped = encoding.group(
-            item, worker.codes, label.codes, len(worker.names), rules.duplicates, times=times, samples=samples
+        ordered = sort_rows(
+            item,
+            worker.codes,
+            label.codes,
+            len(worker.names),
+            rules.duplicates,
+            all_items=None if has_label is None else table["item"].n_unique(),
+            times=times,
+            samples=samples,
         )
-        if grouped.conflict is not None:
-            first = grouped.conflict
-            said = encoding.said_in(first.labels, label.names)
-            of_first = item.names[first.item], worker.names[first.worker], said
-            encoding.refuse_conflicts(grouped.unresolved, *of_first, rules.duplicates)
-        if rules.strict:
-            encoding.refuse_repeats(grouped.repeated)
-        unlabelled = len(item.names) - len(grouped.items)
-        if has_label is not None:
-            unlabelled += table["item"].n_unique() - len(item.names)
-        items = item.names if len(grouped.items) == len(item.names) else item.names.gather(grouped.items)
-        if len(items) == 0:
-            raise DataError(NOTHING_LEFT)
-        workers = worker.names if samples is None else samples.names
-        names = Names(items.alias("item"), workers.alias("worker"), label.names.alias("label"))
-        names = replace(names, sample_of=None if samples is None else samples.sample_of, folded=rules.fold_case)
-        return cls(
-            grouped.item_starts,
-            grouped.workers,
-            grouped.labels,
-            names,
-            ReadingReport(
-                cleaning.rows,
-                cleaning.unlabelled,
-                grouped.repeated,
-                grouped.conflicts,
-                rules.duplicates,
-                unlabelled,
-                found,
-            ),
-            grouped.continued,
-        )
+        names = Names.read(worker.names, label.names, samples, rules.fold_case, items=ordered.items)
+        report = finish(cleaning, ordered.counts, ordered.conflict, names, rules)
+        starts, workers, labels, continued = ordered.arrays
+        return cls(starts, workers, labels, names, report, continued)
 
     @classmethod
     def _encode(
@@ -474,7 +453,7 @@ class Labels:
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:
         """What to know about these labels: rows that were dropped, numbers as classes, names that look alike."""
-        return (*cautions_of(self), *self.slips)
+        return (*cautions_of(self.report, self.names.classes), *self.slips)
 
     @property
     def remarks(self) -> list[str]:

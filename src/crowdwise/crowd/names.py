@@ -1,12 +1,16 @@
 """`Names`: the names that the codes of items, workers and classes stand for."""
 
 from dataclasses import dataclass, replace
+from typing import Final
 
 import polars as pl
 
 from ..numerics import Array
 from .ids import codes_of
 from .numbering import Numbering, inverse
+from .samples import Samples
+
+_NO_ITEMS: Final = pl.Series("item", [], pl.Int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +34,19 @@ class Names:
     classes: pl.Series
     sample_of: Array | None = None
     folded: bool = False
+
+    @classmethod
+    def read(
+        cls,
+        workers: pl.Series,
+        classes: pl.Series,
+        samples: Samples | None,
+        folded: bool,
+        items: pl.Series = _NO_ITEMS,
+    ) -> "Names":
+        """Return the names that were read; if workers have samples, these take the place of the workers."""
+        workers, sample_of = (workers, None) if samples is None else (samples.names, samples.sample_of)
+        return cls(items.alias("item"), workers.alias("worker"), classes.alias("label"), sample_of, folded)
 
     def numbered(self, numbering: Numbering) -> "Names":
         """Return the names of items and workers in the order of their numbers."""

@@ -11,7 +11,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from ..errors import DataError
-from ..partitions.spark.reasons import reason
+from ..partitions.spark_reading import reason
 from ..sources.formats import spark_format_of
 from .targets import SUCCESS_FILE, refuse_to_replace
 from .writing import written_at_end

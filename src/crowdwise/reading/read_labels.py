@@ -20,8 +20,8 @@ from ..crowd.pace import pace_of, seconds_column
 from ..crowd.protocol import check_engine, is_crowd
 from ..errors import CallError, DataError, require_extra
 from ..parallel import require_threads
-from ..partitions.disk.labels import LabelsOnDisk, fits
-from ..partitions.disk.partitioning import Phases
+from ..partitions.disk_partitioning import Phases
+from ..partitions.on_disk import LabelsOnDisk, fits
 from ..partitions.workspace import Workspace
 from ..platforms.importer import NO_OPTIONS, Importer, ImportOptions, import_options
 from ..platforms.questions import votes_of
@@ -435,7 +435,7 @@ def _read_in_cluster(
         _require_method(method)
         method.require(place="spark")
     require_extra("spark", "engine='spark'")
-    from ..partitions.spark import LabelsOnSpark  # imported here because it needs the extra `spark`
+    from ..partitions.on_spark import LabelsOnSpark  # imported here because it needs the extra `spark`
 
     given_paths = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
     paths = [os.fspath(path) for path in given_paths if isinstance(path, str | os.PathLike) and path != "-"]

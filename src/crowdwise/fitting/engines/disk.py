@@ -12,8 +12,8 @@ from polars.io.plugins import register_io_source
 from ...crowd.ids import text
 from ...crowd.labels import Labels
 from ...numerics import Array
-from ...partitions.disk.labels import LabelsOnDisk
-from ...partitions.disk.part_files import load, save
+from ...partitions.on_disk import LabelsOnDisk
+from ...partitions.part_files import load, save
 from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
 from ...results.numeric_result import NumericResult
@@ -26,16 +26,15 @@ class DiskEngine(Engine):
     """Runs one method on labels on disk; the scores are stored in files beside the labels."""
 
     def __init__(self, method: AnySweeping, labels: LabelsOnDisk) -> None:
-        super().__init__(method, labels, labels.parts.known, labels.names.numbered(labels.numbering))
+        super().__init__(method, labels, labels.known, labels.meta.numbered_names)
         self._labels = labels
-        self._parts = parts = labels.parts
-        self._folder = parts.place.path / f"scores-{labels.next_fit():04}"
-        with parts.place.writing():
+        self._folder = labels.workspace.path / f"scores-{labels.next_fit():04}"
+        with labels.workspace.writing():
             self._folder.mkdir()
         self._remove_folder = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
         self._mapped_scores: dict[int, Array] = {}  # by the number of the part
         self.last_workers: Any = None  # the workers' parameters in the last sweep
-        nothing = parts.load(0).slice(0, 0)
+        nothing = labels.meta.empty_part()
         self._width = method.width(nothing)
         self.initial_workers = method.start(nothing)[1]
 
@@ -44,7 +43,7 @@ class DiskEngine(Engine):
         if number in self._mapped_scores:
             return self._mapped_scores[number]
         scores = load(self._folder / f"{number:04}", np.float64).reshape(-1, self._width)
-        if self._parts.stay_mapped:
+        if self._labels.stay_mapped:
             self._mapped_scores[number] = scores
         return scores
 
@@ -59,7 +58,7 @@ class DiskEngine(Engine):
             scores = method.start(labels)[0] if is_first_sweep else self.scores(number)
             outcome = sweep_items(method, labels, scores, workers)
             if is_first_sweep:
-                with self._parts.place.writing():
+                with self._labels.workspace.writing():
                     save(path, scores)
             return outcome
 
@@ -90,8 +89,7 @@ class ResultOnDisk(ResultInParts):
     where = "OnDisk"
 
     def __init__(self, engine: DiskEngine, labels: LabelsOnDisk, ending: Ending) -> None:
-        names = labels.names.numbered(labels.numbering)
-        counted = counted_by(engine.method, names, labels.parts.known, ending)
+        counted = counted_by(engine.method, labels.meta.numbered_names, labels.known, ending)
         super().__init__(engine.method, labels, ending, counted)
         self._labels = labels
         self._engine = engine
@@ -121,7 +119,7 @@ class ResultOnDisk(ResultInParts):
 
     def _part(self, number: int, limit: int | None = None) -> Result | NumericResult:
         """Return the result of the first `limit` items of one part, or of all its items if `limit` is None."""
-        labels, items = self._labels.parts.load(number), self._labels.parts.item_names(number)
+        labels, items = self._labels.load(number), self._labels.item_names(number)
         scores = self._engine.scores(number)
         if limit is not None:
             labels, items, scores = labels.slice(0, limit), items.head(limit), scores[:limit]

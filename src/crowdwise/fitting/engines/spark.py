@@ -9,7 +9,6 @@ come back. Needs the extra `spark` on the driver, crowdwise on every executor, a
 import math
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, Final
 
@@ -24,11 +23,10 @@ from pyspark.sql.pandas.types import to_arrow_schema
 from ...crowd.cleaning import Rules
 from ...crowd.encoding import Duplicates
 from ...crowd.labels import Labels
-from ...crowd.reading_report import ReadingReport
 from ...errors import DataError
 from ...numerics import Array
 from ...output.spark_folders import write_folders
-from ...partitions.spark import LabelsOnSpark, send
+from ...partitions.on_spark import LabelsOnSpark, send
 from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
 from ..sweeping import AnySweeping
@@ -103,18 +101,10 @@ class SparkEngine(Engine):
     """Runs one method on labels in a cluster; every sweep is one Spark job."""
 
     def __init__(self, method: AnySweeping, labels: LabelsOnSpark) -> None:
-        names = labels.names.numbered(labels.numbering)
-        super().__init__(method, labels, labels.known, names)
+        super().__init__(method, labels, labels.known, labels.meta.numbered_names)
         self._labels = labels
         self._last_workers: Any = None  # the workers' parameters in the last sweep
-        empty = np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0, np.uint8)
-        self.no_labels = Labels(
-            *empty,
-            names,
-            ReadingReport(0),
-            np.zeros(0, np.bool_) if labels.set_valued else None,
-            known=labels.known,
-        )
+        self.no_labels = labels.meta.empty_part()
         self.initial_workers = method.start(self.no_labels)[1]
 
     def sweep_parts(self, workers: Any) -> tuple[Any, Array]:
@@ -145,7 +135,8 @@ def _job(labels: LabelsOnSpark, step: Callable[[Labels], tuple[Any, Array]]) -> 
     """
     parts, groups = labels.parts, 1
     sent = send(labels.session, step)
-    frame = parts.small.mapInArrow(partial(tasks.count_kept_parts, about=labels.about, step=sent), tasks.OUTCOME)
+    count = {"meta": labels.sent_meta, "folder": parts.folder, "step": sent}
+    frame = parts.small.mapInArrow(partial(tasks.count_cached_parts, **count), tasks.OUTCOME)
     if labels.n_parts > _MAX_OUTCOMES_ON_DRIVER:
         groups = math.isqrt(labels.n_parts)
         frame = frame.groupBy(f.col("part") % groups).applyInArrow(tasks.merge_outcomes, tasks.OUTCOME)
@@ -153,7 +144,7 @@ def _job(labels: LabelsOnSpark, step: Callable[[Labels], tuple[Any, Array]]) -> 
     lost = [row["part"] for row in rows if row["outcome"] is None]
     if lost:
         found = parts.whole.filter(f.col("part").isin(lost)).mapInArrow(
-            partial(tasks.count_lost_parts, about=labels.about, step=sent), tasks.OUTCOME
+            partial(tasks.count_stored_parts, **count), tasks.OUTCOME
         )
         rows = [row for row in rows if row["outcome"] is not None] + found.collect()
         if not {row["part"] for row in rows}.issuperset(lost):
@@ -168,8 +159,8 @@ class ResultOnSpark(ResultInParts):
     where = "OnSpark"
 
     def __init__(self, engine: SparkEngine, labels: LabelsOnSpark, ending: Ending) -> None:
-        names = labels.names.numbered(labels.numbering)
-        super().__init__(engine.method, labels, ending, counted_by(engine.method, names, labels.known, ending))
+        counted = counted_by(engine.method, labels.meta.numbered_names, labels.known, ending)
+        super().__init__(engine.method, labels, ending, counted)
         self._labels = labels
         self._engine = engine
 
@@ -180,13 +171,12 @@ class ResultOnSpark(ResultInParts):
     def truth(self, scores: bool = False, probabilities: bool = False) -> DataFrame:
         """Return one row per item as a Spark DataFrame; see `Result.to_frame` for the columns."""
         method, labels = self._engine.method, self._engine.no_labels
-        labels = replace(labels, gold=np.zeros(0, np.int32) if self._labels.has_gold else None)
         difficulty = np.zeros(0) if method.has_difficulties else None
         no_items = self.fit.part(labels, labels.names.items, np.zeros((0, method.width(labels))), difficulty)
         schema = self._schema(no_items.to_frame(scores, probabilities))
         make = partial(
             tasks.item_rows,
-            about=self._labels.about,
+            meta=self._labels.sent_meta,
             fit=self._sent_fit,
             scores=scores,
             probabilities=probabilities,

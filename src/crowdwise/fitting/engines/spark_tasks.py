@@ -2,7 +2,7 @@
 
 A part is one Arrow row that holds the labels of many items in a compact form. A step is a function of the labels of a
 part. Its outcome is a pair: counts, which are added up over the parts, and the largest change of a score of each class.
-Steps, and `about`, what all parts have in common, such as the names of workers and classes, are broadcast variables.
+Steps, and `meta`, what all parts know of the crowd, are broadcast variables.
 """
 
 import pickle
@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from ...crowd.labels import Labels
 from ...numerics import Array
-from ...partitions.spark import item_names, keep_parts, kept_parts, labelled_parts
+from ...partitions.spark_parts import cached_parts, item_names, stored_parts
 from ...results.in_parts import Fit
 from ..sweeping import AnySweeping, Finished
 from .base import SweepTotal, finish_items, sweep_items
@@ -25,24 +25,28 @@ OUTCOME = "part long, outcome binary"
 _OUTCOMES = pa.schema([("part", pa.int64()), ("outcome", pa.binary())])
 
 
-def count_kept_parts(batches: Iterator[pa.RecordBatch], about: Any, step: Any) -> Iterator[pa.RecordBatch]:
+def count_cached_parts(
+    batches: Iterator[pa.RecordBatch], meta: Any, folder: str, step: Any
+) -> Iterator[pa.RecordBatch]:
     """Run a step on every part of this partition whose files are on this executor, and yield the outcomes.
 
     `batches` are the small columns of the parts.
     """
     run = pickle.loads(step.value)
-    for part, labels in kept_parts(batches, pickle.loads(about.value)):
+    for part, labels in cached_parts(batches, pickle.loads(meta.value), folder):
         yield _outcome(part, None if labels is None else run(labels))
 
 
-def count_lost_parts(batches: Iterator[pa.RecordBatch], about: Any, step: Any) -> Iterator[pa.RecordBatch]:
-    """Run a step on every part of this partition, yield the outcomes, and keep the parts in files.
+def count_stored_parts(
+    batches: Iterator[pa.RecordBatch], meta: Any, folder: str, step: Any
+) -> Iterator[pa.RecordBatch]:
+    """Run a step on every part of this partition, yield the outcomes, and cache the parts in files.
 
     `batches` are all columns of the parts.
     """
     run = pickle.loads(step.value)
-    for part, labels in keep_parts(batches, pickle.loads(about.value)):
-        yield _outcome(part, run(labels))
+    for row, labels in stored_parts(batches, pickle.loads(meta.value), folder):
+        yield _outcome(row["part"], run(labels))
 
 
 def merge_outcomes(table: pa.Table) -> pa.Table:
@@ -100,7 +104,7 @@ def finished(labels: Labels, method: AnySweeping, workers: Any) -> Finished:
 
 def item_rows(
     batches: Iterator[pa.RecordBatch],
-    about: Any,
+    meta: Any,
     fit: Any,
     scores: bool,
     probabilities: bool,
@@ -108,7 +112,7 @@ def item_rows(
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of the result for the items of this partition; `fit` is a broadcast `Fit`."""
     found: Fit = pickle.loads(fit.value)
-    for row, labels in labelled_parts(batches, pickle.loads(about.value)):
+    for row, labels in stored_parts(batches, pickle.loads(meta.value)):
         part = found.part(labels, item_names(row), *finished(labels, found.sweeping_method, found.workers))
         yield from part.to_frame(scores, probabilities).to_arrow().cast(schema).to_batches()
 

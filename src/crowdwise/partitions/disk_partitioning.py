@@ -5,33 +5,33 @@ within their part, so that no list of all items is ever needed.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from ...crowd import encoding
-from ...crowd.classes import classes_of
-from ...crowd.cleaning import Cleaning, Rules
-from ...crowd.encoding import Dictionary
-from ...crowd.hashing import split_by_hash
-from ...crowd.labels import NOTHING_LEFT
-from ...crowd.names import Names
-from ...crowd.numbering import numbers
-from ...crowd.numbers import NO_CLASSES, NumberReader
-from ...crowd.reading_report import ReadingReport
-from ...crowd.samples import Samples, most_answers
-from ...errors import DataError
-from ...numerics import Array
-from ...parallel import Threads, thread_count
-from ...sources.scans import Scan
-from ..workspace import Workspace
-from .arranging import Arranged, arrange
-from .part_files import Part, Parts
+from ..crowd import encoding
+from ..crowd.classes import classes_of
+from ..crowd.cleaning import Cleaning, Rules
+from ..crowd.encoding import Dictionary
+from ..crowd.finish import finish
+from ..crowd.hashing import split_by_hash
+from ..crowd.names import Names
+from ..crowd.numbering import Numbering, numbers
+from ..crowd.numbers import NO_CLASSES, NumberReader
+from ..crowd.reading_report import ReadingReport
+from ..crowd.samples import Samples, most_answers
+from ..crowd.sorting import Conflict, SortCounts, SortedRows, sort_part
+from ..numerics import Array
+from ..parallel import Threads, thread_count
+from ..sources.scans import Scan
+from .crowd_meta import CrowdMeta
+from .part_files import PartFiles
 from .pending_rows import PendingRows
+from .workspace import Workspace
 
 # Called with the name of a phase and the share of it that is done.
 Phases = Callable[[str, float], None]
@@ -45,45 +45,37 @@ _BATCH_ROWS: Final = 1_000_000
 _MOST_PARTS: Final = 4096
 
 
-@dataclass(frozen=True)
-class _SortedPart:
-    """A part after sorting, and what was found in it.
+class _SortedPart(NamedTuple):
+    """A part after sorting; `integers` says whether the names of all its items are integers written as text."""
 
-    Attributes:
-        part: The part, whose files are written.
-        repeated: The number of rows that repeat an earlier one exactly.
-        conflicts: The number of (item, worker) pairs with several different labels.
-        unresolved: The number of these pairs that the policy does not resolve.
-        conflict: The first of those: the name of the item, the code of the worker, and the codes of the labels.
-        unlabelled: The number of items that have no label left.
-        integers: Whether the names of all items are integers written as text.
-    """
-
-    part: Part
-    repeated: int
-    conflicts: int
-    unresolved: int
-    conflict: tuple[Any, int, tuple[int, ...]] | None
-    unlabelled: int
-    integers: bool
+    files: PartFiles
+    counts: SortCounts = SortCounts()
+    conflict: Conflict | None = None
+    integers: bool = True
 
 
 def partition(
-    scans: Sequence[Scan], found: dict[str, str], rules: Rules, place: Workspace, memory: int, rows: int, phases: Phases
-) -> tuple[Parts, ReadingReport]:
+    scans: Sequence[Scan],
+    found: dict[str, str],
+    rules: Rules,
+    workspace: Workspace,
+    memory: int,
+    rows: int,
+    phases: Phases,
+) -> tuple[CrowdMeta, ReadingReport, list[PartFiles]]:
     """Read files into parts on disk.
 
     Args:
         scans: The files.
         found: The name of the column for each role, for messages.
         rules: What to do with rows that cannot be used as they are.
-        place: The folder for the parts.
+        workspace: The folder for the parts.
         memory: How many bytes of memory may be used. All threads together use about a third of it to sort parts.
         rows: About how many rows the files have.
         phases: Called with the name of a phase of the work and the share of it that is done.
 
     Returns:
-        The parts, and what was read and repaired.
+        What all parts know of the crowd, what was read and repaired, and the files of the parts that have items.
 
     Raises:
         DataError: The rows cannot be used, or the disk is full.
@@ -95,7 +87,7 @@ def partition(
     bits = math.ceil(math.log2(min(max(wanted, 4), _MOST_PARTS)))
     cleaning, workers = Cleaning(found, rules.missing, rules.numeric), Dictionary()
     labels = _Numbers(found["label"]) if rules.numeric else _Classes(rules, found["label"])
-    pending = PendingRows(place, 1 << bits, memory // (8 * _PENDING_BYTES))
+    pending = PendingRows(workspace, 1 << bits, memory // (8 * _PENDING_BYTES))
     for batch in _batches(scans, min(_BATCH_ROWS, max(memory // (8 * _PENDING_BYTES), 1000))):
         has_label = cleaning.labelled(batch)
         if cleaning.ids_complete:  # if not, the table will be refused, and the other rows only need to be counted
@@ -104,34 +96,31 @@ def partition(
     cleaning.check(rules.strict)
     pending.flush()
     worker_names = encoding.typed(workers.names, integers_in_text)
-    ordered, ranks = labels.finish(integers_in_text)
+    classes, ranks = labels.finish(integers_in_text)
     samples = _samples(pending, 1 << bits, worker_names) if rules.duplicates == "samples" else None
-    all_workers = worker_names if samples is None else samples.names
-    worker_places = numbers(all_workers)
-    arranging = partial(arrange, ranks=ranks, worker_places=worker_places, duplicates=rules.duplicates, samples=samples)
-    outcomes: list[_SortedPart] = []
+    names = Names.read(worker_names, classes, samples, rules.fold_case)
+    numbering = Numbering.of_workers(numbers(names.workers))
+    sort = partial(
+        sort_part,
+        ranks=ranks,
+        worker_numbers=numbering.worker_places,
+        duplicates=rules.duplicates,
+        samples=samples,
+    )
+    parts: list[_SortedPart] = []
     with Threads(1 << bits) as threads:
-        for outcome in threads.map(lambda number: _sort(pending, number, arranging, integers_in_text)):
-            outcomes.append(outcome)
-            phases("sorting", len(outcomes) / (1 << bits))
-    conflicts = sum(outcome.conflicts for outcome in outcomes)
-    integers = integers_in_text and all(outcome.integers for outcome in outcomes if outcome.part.items)
-    if any(outcome.unresolved for outcome in outcomes):
-        _refuse_conflicts(scans, rules, outcomes, integers, worker_names, ordered)
-    repeated = sum(outcome.repeated for outcome in outcomes)
-    if rules.strict:
-        encoding.refuse_repeats(repeated)
-    filled = [outcome.part for outcome in outcomes if outcome.part.items]
-    if not filled:
-        raise DataError(NOTHING_LEFT)
-    unlabelled = sum(outcome.unlabelled for outcome in outcomes)
-    report = ReadingReport(cleaning.rows, cleaning.unlabelled, repeated, conflicts, rules.duplicates, unlabelled, found)
-    names = Names(pl.Series("item", [], pl.Int64), all_workers.alias("worker"), ordered.alias("label"))
-    names = replace(names, sample_of=None if samples is None else samples.sample_of, folded=rules.fold_case)
-    if rules.duplicates == "set" and conflicts:
-        filled = [replace(part, continued=True) for part in filled]
+        for part in threads.map(lambda number: _sort_on_disk(pending, number, sort, integers_in_text)):
+            parts.append(part)
+            phases("sorting", len(parts) / (1 << bits))
+    counts = sum((part.counts for part in parts), SortCounts())
+    filled = [part for part in parts if part.files.items]
+    integers = integers_in_text and all(part.integers for part in filled)
+    conflict = _first_conflict(scans, rules, parts, integers) if counts.unresolved else None
+    report = finish(cleaning, counts, conflict, names, rules)
     dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
-    return Parts(place, filled, names, worker_places, dtype, integers, memory), report
+    set_valued = rules.duplicates == "set" and counts.conflicts > 0
+    meta = CrowdMeta(names, numbering, dtype, counts.items, counts.labels, set_valued)
+    return meta, report, [replace(part.files, integers=integers) for part in filled]
 
 
 class _Classes:
@@ -223,51 +212,35 @@ def _samples(pending: PendingRows, parts: int, workers: pl.Series) -> Samples:
     return Samples.of(workers, most)
 
 
-def _sort(
-    pending: PendingRows, number: int, arranging: Callable[[pl.DataFrame], Arranged], integers_in_text: bool
+def _sort_on_disk(
+    pending: PendingRows, number: int, sort: Callable[[pl.DataFrame], SortedRows], integers_in_text: bool
 ) -> _SortedPart:
-    """Read the rows of one part, sort them into the arrays of `Labels`, and write these to disk."""
+    """Read the rows of one part, sort them, and write the arrays of `Labels` to disk."""
     table = pending.pop(number)
-    part = Part(pending.place.path, number, 0, 0, False)
+    files = PartFiles(pending.workspace.path, number)
     if table is None:
-        return _SortedPart(part, 0, 0, 0, None, 0, True)
-    found = arranging(table)
-    grouped, names = found.grouped, found.items
-    part = replace(part, items=len(names), labels=len(grouped.workers), continued=grouped.continued is not None)
-    with pending.place.writing():
-        part.write(grouped, names)
-    first = grouped.conflict
-    return _SortedPart(
-        part,
-        grouped.repeated,
-        grouped.conflicts,
-        grouped.unresolved,
-        None if first is None else (found.conflicting, first.worker, first.labels),
-        found.unlabelled,
-        integers_in_text and encoding.typed(names, True).dtype == pl.Int64,
-    )
+        return _SortedPart(files)
+    arrays, items, counts, conflict = sort(table)
+    files = replace(files, items=counts.items, labels=counts.labels)
+    if counts.items:
+        with pending.workspace.writing():
+            files.write(arrays, items)
+    return _SortedPart(files, counts, conflict, integers_in_text and encoding.typed(items, True).dtype == pl.Int64)
 
 
-def _refuse_conflicts(
-    scans: Sequence[Scan],
-    rules: Rules,
-    outcomes: Sequence[_SortedPart],
-    integers: bool,
-    workers: pl.Series,
-    classes: pl.Series,
-) -> None:
-    """Raise `DataError` about conflicting labels, with the conflict whose item comes first in the files.
+def _first_conflict(
+    scans: Sequence[Scan], rules: Rules, parts: Sequence[_SortedPart], integers: bool
+) -> Conflict | None:
+    """Return the conflict whose item comes first in the files.
 
     Every part knows only its own first conflict, so the files are read again to find out which item comes first.
     """
-    first_conflicts: Mapping[Any, Any] = {one.conflict[0]: one.conflict for one in outcomes if one.conflict is not None}
+    conflicts = {part.conflict.item: part.conflict for part in parts if part.conflict is not None}
     for batch in _batches(scans, _BATCH_ROWS):
         has_label = Cleaning({}, rules.missing).labelled(batch)
         items = (batch if has_label is None else batch.filter(has_label))["item"]
-        matches = items.filter(items.is_in(list(first_conflicts)))
+        matches = items.filter(items.is_in(list(conflicts)))
         if len(matches):
-            item, worker, said = first_conflicts[matches[0]]
-            shown = int(item) if integers else item
-            count = sum(one.unresolved for one in outcomes)
-            names = encoding.said_in(said, classes)
-            encoding.refuse_conflicts(count, shown, workers[worker], names, rules.duplicates)
+            first = conflicts[matches[0]]
+            return first._replace(item=int(first.item)) if integers else first
+    return None

@@ -10,15 +10,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
-from ...crowd.encoding import INTEGER
-from ...errors import CallError, DataError
-from ...sources import columns
-from ...sources.formats import spark_format_of
-from ...sources.other_tables import refuse_spans
-from ...sources.paths import expand
-from ...sources.scans import scan
-from .partitioning import first_rows_of
-from .reasons import reason
+from ..crowd.encoding import INTEGER
+from ..errors import CallError, DataError
+from ..sources import columns
+from ..sources.formats import spark_format_of
+from ..sources.other_tables import refuse_spans
+from ..sources.paths import expand
+from ..sources.scans import scan
+from ..system import first_line
+from .spark_partitioning import first_rows_of
+
+
+def reason(problem: BaseException) -> str:
+    """Return the first line of an error of Spark; of an error in Java, that of Java, because Python's says nothing."""
+    in_java = getattr(problem, "java_exception", None)
+    return first_line(problem if in_java is None else RuntimeError(in_java.toString()))
 
 
 def connect(master: str | None) -> SparkSession:

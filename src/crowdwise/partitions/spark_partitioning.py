@@ -3,9 +3,8 @@
 import math
 import pickle
 import uuid
-from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,23 +14,22 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from ...crowd import encoding
-from ...crowd.classes import classes_of
-from ...crowd.cleaning import Cleaning, Rules
-from ...crowd.ids import ZEROS, as_number, codes_of, in_text, require_ids
-from ...crowd.labels import NOTHING_LEFT
-from ...crowd.names import Names
-from ...crowd.numbering import numbers
-from ...crowd.numbers import NO_CLASSES
-from ...crowd.reading_report import ReadingReport
-from ...crowd.samples import Samples
-from ...errors import CallError, DataError, quoted
-from ...numerics import Array
-from ...system import first_line
-from .about import About
-from .numbers import as_number_column, refuse_unless_numbers
-from .parts import PART_SCHEMA, sort_part
-from .stored import StoredParts
+from ..crowd import encoding
+from ..crowd.classes import classes_of
+from ..crowd.cleaning import NUMBER, Cleaning, Rules
+from ..crowd.finish import finish
+from ..crowd.ids import ZEROS, as_number, codes_of, in_text, require_ids
+from ..crowd.names import Names
+from ..crowd.numbering import Numbering, numbers
+from ..crowd.numbers import LARGEST, NO_CLASSES, first_case, refuse_unusable
+from ..crowd.reading_report import ReadingReport
+from ..crowd.samples import Samples
+from ..crowd.sorting import Conflict, SortCounts, sort_part
+from ..errors import CallError, DataError, quoted
+from ..numerics import Array
+from ..system import first_line
+from .crowd_meta import CrowdMeta
+from .spark_parts import StoredParts
 
 # Rows per part if the caller does not say how many parts to make. Sorting this many takes about a second, and they
 # take little of an executor's memory.
@@ -42,9 +40,25 @@ _MOST_ROWS_PER_PART: Final = 2**28 - 1
 _FEW_ROWS: Final = 1_000
 
 
-def partition(
-    votes: DataFrame, found: dict[str, str], rules: Rules, partitions: int | None
-) -> tuple[DataFrame, StoredParts, About, ReadingReport, tuple[int, int, int]]:
+class Partitioned(NamedTuple):
+    """What `partition` returns.
+
+    Attributes:
+        meta: What all parts know of the crowd.
+        report: What was read and repaired.
+        parts: The parts.
+        n_parts: The number of parts that have items.
+        types: The Spark data type of each column.
+    """
+
+    meta: CrowdMeta
+    report: ReadingReport
+    parts: StoredParts
+    n_parts: int
+    types: dict[str, t.DataType]
+
+
+def partition(votes: DataFrame, found: dict[str, str], rules: Rules, partitions: int | None) -> Partitioned:
     """Encode, check, split and sort the rows of a table in the cluster.
 
     Only the names of workers and classes come to the driver, never the labels.
@@ -54,10 +68,6 @@ def partition(
         found: The name of the column for each role.
         rules: What to do with rows that cannot be used as they are.
         partitions: The number of parts; None to choose it by the number of rows.
-
-    Returns:
-        The columns for the roles; the parts; what executors need to know about the whole crowd; what was read and
-        repaired; and the numbers of parts with items, of items and of labels.
 
     Raises:
         DataError: The rows cannot be used.
@@ -77,63 +87,54 @@ def partition(
     cleaning.check(rules.strict)
     labelled = rows.filter(has_label)
     workers, _ = _distinct(labelled, "worker")
-    encoding.require_codes(len(workers), "different values of the worker")
-    rows_with_codes = rows.withColumn("has_label", has_label).join(
-        f.broadcast(_codes(session, workers, picked, "worker")), "worker", "left"
-    )
-    ranks: Any = None
+    coded = rows.withColumn("has_label", has_label).join(_codes(session, workers, picked, "worker"), "worker", "left")
+    classes, ranks = NO_CLASSES, None
     if rules.numeric:
-        refuse_unless_numbers(labelled)
-        ordered, code = NO_CLASSES, as_number_column(picked.schema["label"].dataType)
+        label = _as_numbers(labelled)
     else:
-        labels, counts = _distinct(labelled, "label")
-        encoding.require_codes(len(labels), "different values of the label")
-        whole = labels.dtype == pl.Int64
-        ordered, ranks = classes_of(labels, rules, found["label"], int(counts.sum()), counts, integers_in_text=whole)
-        of_classes = f.broadcast(_codes(session, labels, picked, "label"))
-        rows_with_codes, code = rows_with_codes.join(of_classes, "label", "left"), f.col("label_code")
-    coded = rows_with_codes.select(
+        values, counts = _distinct(labelled, "label")
+        integers = values.dtype == pl.Int64
+        classes, ranks = classes_of(values, rules, found["label"], int(counts.sum()), counts, integers)
+        coded, label = coded.join(_codes(session, values, picked, "label"), "label", "left"), f.col("label_code")
+    coded = coded.select(
         "item",
         "row",
         f.when(f.col("has_label"), f.col("worker_code")).otherwise(-1).cast("int").alias("worker"),
-        f.when(f.col("has_label"), code).otherwise(-1).cast("double" if rules.numeric else "int").alias("label"),
+        f.when(f.col("has_label"), label).otherwise(-1).cast("double" if rules.numeric else "int").alias("label"),
         *(["time"] if "time" in found else []),
     )
     count = partitions or max(math.ceil(cleaning.rows / _ROWS_PER_PART), session.sparkContext.defaultParallelism)
     if cleaning.rows > count * _MOST_ROWS_PER_PART:
         raise CallError(f"{count:,} partitions are too few for {cleaning.rows:,} rows: leave partitions out.")
     samples = Samples.of(workers, _most_answers(labelled, workers)) if rules.duplicates == "samples" else None
-    all_workers = workers if samples is None else samples.names
-    worker_places = numbers(all_workers)
-    folder = f"crowdwise-{uuid.uuid4().hex}"
-    how = {"ranks": ranks, "duplicates": rules.duplicates, "samples": samples}
-    sort = partial(sort_part, worker_places=worker_places, **how, folder=folder)
-    parts = StoredParts(coded.repartition(count, "item").mapInArrow(sort, PART_SCHEMA), folder)
-    summary = parts.small.collect()
+    names = Names.read(workers, classes, samples, rules.fold_case)
+    numbering = Numbering.of_workers(numbers(names.workers))
+    sort = partial(
+        sort_part,
+        ranks=ranks,
+        worker_numbers=numbering.worker_places,
+        duplicates=rules.duplicates,
+        samples=samples,
+    )
+    parts = StoredParts(coded.repartition(count, "item"), sort, f"crowdwise-{uuid.uuid4().hex}")
+    summary = [row.asDict() for row in parts.small.collect()]
     rows.unpersist()
-    problems = sorted(one["problem"] for one in summary if one["problem"] is not None)
+    problems = sorted(part["problem"] for part in summary if part["problem"] is not None)
     if problems:
         raise DataError(problems[0])
-    counted_here = "items", "labels", "repeated", "conflicts", "unresolved"
-    total = {name: sum(one[name] for one in summary) for name in counted_here}
-    if total["unresolved"]:
-        first_conflicts = [pickle.loads(one["conflict"]) for one in summary if one["conflict"] is not None]
-        _, item, worker, said = min(first_conflicts, key=lambda first: int(first[0]))
-        names = encoding.said_in(said, ordered)
-        encoding.refuse_conflicts(total["unresolved"], item, workers[worker], names, rules.duplicates)
-    if rules.strict:
-        encoding.refuse_repeats(total["repeated"])
-    if not total["items"]:
-        raise DataError(NOTHING_LEFT)
-    set_valued = rules.duplicates == "set" and total["conflicts"] > 0
-    dtype = np.dtype(np.float64) if rules.numeric else ranks.dtype
-    known = Names(pl.Series("item", [], pl.Int64), all_workers.alias("worker"), ordered.alias("label"))
-    known = replace(known, sample_of=None if samples is None else samples.sample_of, folded=rules.fold_case)
-    about = About(known, worker_places, dtype, folder, set_valued)
-    unlabelled = sum(one["unlabelled"] for one in summary)
-    counted = (cleaning.rows, cleaning.unlabelled, total["repeated"], total["conflicts"], rules.duplicates, unlabelled)
-    sizes = sum(one["items"] > 0 for one in summary), total["items"], total["labels"]
-    return picked, parts, about, ReadingReport(*counted, found), sizes
+    total = sum((SortCounts(*(part[name] for name in SortCounts.names())) for part in summary), SortCounts())
+    report = finish(cleaning, total, _first_conflict(summary), names, rules)
+    dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
+    set_valued = rules.duplicates == "set" and total.conflicts > 0
+    meta = CrowdMeta(names, numbering, dtype, total.items, total.labels, set_valued)
+    types = {field.name: field.dataType for field in picked.schema.fields}
+    return Partitioned(meta, report, parts, sum(part["items"] > 0 for part in summary), types)
+
+
+def _first_conflict(parts: list[dict[str, Any]]) -> Conflict | None:
+    """Return the conflict whose item comes first in the rows; None if there is none."""
+    conflicts = [pickle.loads(part["conflict"]) for part in parts if part["conflict"] is not None]
+    return min(conflicts, key=lambda found: int(found[0]))[1] if conflicts else None
 
 
 def first_rows_of(table: DataFrame, names: list[str]) -> pl.DataFrame:
@@ -226,13 +227,38 @@ def _distinct(labelled: DataFrame, role: str) -> tuple[pl.Series, Array]:
     numbered = labelled.groupBy(role).agg(f.min("row").alias("first"), f.count("*").alias("rows")).orderBy("first")
     names = pl.from_arrow(numbered.select(role, "rows").toArrow())
     assert isinstance(names, pl.DataFrame)
+    encoding.require_codes(names.height, f"different values of the {role}")
     return names[role], names["rows"].to_numpy()
 
 
 def _codes(session: SparkSession, names: pl.Series, table: DataFrame, role: str) -> DataFrame:
-    """Return a table with a column of names and a column of their codes, to join with the rows of `table`."""
+    """Return a table of names and their codes, which Spark sends to all executors, to join with the rows of `table`."""
     schema = t.StructType(
         [t.StructField(role, table.schema[role].dataType), t.StructField(f"{role}_code", t.IntegerType())]
     )
     codes = pl.DataFrame({role: names, f"{role}_code": np.arange(len(names), dtype=np.int32)})
-    return session.createDataFrame(codes.to_arrow().cast(to_arrow_schema(schema)), schema)
+    return f.broadcast(session.createDataFrame(codes.to_arrow().cast(to_arrow_schema(schema)), schema))
+
+
+def _as_numbers(labelled: DataFrame) -> Column:
+    """Return the labels as numbers; every row has a label.
+
+    Raises:
+        DataError: The data type is neither of numbers nor of text, or some label is no usable number.
+    """
+    kind = labelled.schema["label"].dataType
+    if isinstance(kind, t.NumericType):
+        number = f.col("label").cast("double")
+    elif isinstance(kind, t.StringType):
+        number = f.when(f.col("label").rlike(NUMBER), f.trim("label").cast("double"))
+    else:
+        raise DataError(
+            f"The labels are {kind.simpleString()}, and numeric labels are numbers, or text that says numbers: turn "
+            "each value into a number first."
+        )
+    unusable = labelled.filter(~f.coalesce(f.abs(number) <= LARGEST, f.lit(False)))
+    first = unusable.orderBy("row").first()
+    if first is not None:
+        case = first_case(first["label"], first["item"], first["worker"])
+        refuse_unusable(unusable.count(), labelled.count(), case)
+    return number

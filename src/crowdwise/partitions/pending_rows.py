@@ -4,21 +4,21 @@ from pathlib import Path
 
 import polars as pl
 
-from ...numerics import Array
-from ..workspace import Workspace
+from ..numerics import Array
+from .workspace import Workspace
 
 
 class PendingRows:
     """Rows that are split by part: collected in memory, and written to disk when there are too many.
 
     Args:
-        place: The folder to write to.
+        workspace: The folder to write to.
         parts: The number of parts.
         most_rows: The number of rows to keep in memory.
     """
 
-    def __init__(self, place: Workspace, parts: int, most_rows: int) -> None:
-        self._place = place
+    def __init__(self, workspace: Workspace, parts: int, most_rows: int) -> None:
+        self.workspace = workspace
         self._tables: list[list[pl.DataFrame]] = [[] for _ in range(parts)]
         self._most_rows = most_rows
         self._rows = 0
@@ -35,10 +35,10 @@ class PendingRows:
 
     def flush(self) -> None:
         """Write the rows in memory to disk, in one file per part."""
-        with self._place.writing():
+        with self.workspace.writing():
             for number, tables in enumerate(self._tables):
                 if tables:
-                    pl.concat(tables).write_ipc(self._place.path / f"{number:04}-{self._flushes:05}.rows")
+                    pl.concat(tables).write_ipc(self.workspace.path / f"{number:04}-{self._flushes:05}.rows")
                     tables.clear()
         self._flushes += 1
         self._rows = 0
@@ -57,9 +57,4 @@ class PendingRows:
 
     def _paths(self, number: int) -> list[Path]:
         """Return the files of one part, in the order they were written."""
-        return sorted(self._place.path.glob(f"{number:04}-*.rows"))
-
-    @property
-    def place(self) -> Workspace:
-        """The folder with the parts."""
-        return self._place
+        return sorted(self.workspace.path.glob(f"{number:04}-*.rows"))

@@ -3,28 +3,27 @@
 import itertools
 import os
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from functools import cached_property
+from typing import Any, Final, Self, TypeVar
 
 import numpy as np
 import polars as pl
 
-from ...caution import Caution
-from ...crowd.cleaning import Rules
-from ...crowd.item_sketch import sketch, union
-from ...crowd.knowledge import Known
-from ...crowd.label_cautions import cautions_of
-from ...crowd.labels import Labels
-from ...crowd.names import Names
-from ...crowd.protocol import describe
-from ...crowd.reading_report import ReadingReport
-from ...errors import CallError
-from ...numerics import Array
-from ...parallel import Sum, Threads
-from ...sources.scans import Scan
-from ...system import available_memory, parse_size, show_size
-from ..workspace import Workspace
-from .part_files import Parts
-from .partitioning import Phases, partition
+from ..crowd.cleaning import Rules
+from ..crowd.item_sketch import sketch, union
+from ..crowd.knowledge import gold_codes
+from ..crowd.labels import Labels
+from ..crowd.protocol import describe
+from ..crowd.reading_report import ReadingReport
+from ..errors import CallError
+from ..numerics import Array
+from ..parallel import Sum, Threads
+from ..sources.scans import Scan
+from ..system import available_memory, parse_size, show_size
+from .crowd_meta import CrowdMeta, LabelsInParts
+from .disk_partitioning import Phases, partition
+from .part_files import PartFiles
+from .workspace import Workspace
 
 Done = TypeVar("Done")
 
@@ -37,60 +36,47 @@ _LEAST_MEMORY_PER_ROW: Final = 1
 _MEMORY_PER_ROW: Final = 110
 
 
-def _require_enough_memory(memory: int, rows: int) -> None:
-    """Raise `CallError` if `memory` is so small that the parts would be thousands of tiny files."""
-    least = rows * _LEAST_MEMORY_PER_ROW
-    if memory < least:
-        raise CallError(
-            f"{show_size(memory)} of memory are too little for about {rows:,} rows, which would fall into thousands of "
-            f"tiny files: give at least {show_size(least)} (--memory), a byte a row."
-        )
-
-
 def fits(scans: Sequence[Scan], memory: str | int | None) -> bool:
     """Return whether the rows fit into `memory`, or into the free memory if it is None."""
     needed = sum(rows * _MEMORY_PER_ROW + stored for rows, stored in (one.size() for one in scans))
     return needed <= (available_memory() if memory is None else parse_size(memory))
 
 
-class LabelsOnDisk:
+class LabelsOnDisk(LabelsInParts):
     """The labels that workers gave to items, in parts on disk, for crowds that are too large for memory.
 
     Methods that go over the items in passes can be fitted to it in the same way as to `Labels`; others refuse it. Its
     folder is removed when it is closed (it is a context manager), when it is no longer used, or when the program ends.
 
     Args:
-        parts: The parts.
+        meta: What all parts know of the crowd.
         report: What was read, and which rows were dropped or changed.
+        parts: The files of the parts that have items.
+        workspace: The folder with the files.
+        memory: How many bytes of memory may be used while working.
         phases: Called with the name of a phase of the work and the share of it that is done.
-
-    Attributes:
-        names: The names of workers and classes. The names of items are stored in their part.
-        numbering: The numbers that workers have while a method works.
-        n_items: The number of items that have a label.
-        n_labels: The number of labels.
-        n_workers: The number of workers.
-        n_classes: The number of classes.
-        set_valued: Whether some vote names several classes.
-        numeric: Whether labels are numbers instead of classes.
-        known: What is known beforehand, besides the classes of items.
     """
 
     place: Final = "disk"
 
-    def __init__(self, parts: Parts, report: ReadingReport, phases: Phases) -> None:
-        self.parts = parts
-        self.names: Names = parts.names
-        self.numbering = parts.numbering
-        self.report = report
+    def __init__(
+        self,
+        meta: CrowdMeta,
+        report: ReadingReport,
+        parts: Sequence[PartFiles],
+        workspace: Workspace,
+        memory: int,
+        phases: Phases,
+    ) -> None:
+        super().__init__(meta, report)
+        self._parts = parts
+        self.workspace = workspace
+        self._memory = memory
         self.phases = phases
-        self.n_items = sum(part.items for part in parts.parts)
-        self.n_labels = parts.n_labels
-        self.n_workers, self.n_classes = len(self.names.workers), len(self.names.classes)
-        self.set_valued = any(part.continued for part in parts.parts)
-        self.numeric = parts.dtype == np.float64
-        self.known = parts.known
         self._fit_numbers = itertools.count()
+        self._loaded: dict[int, Labels] = {}
+        # For every part that was loaded: where its items of known class are, and these classes.
+        self._gold: dict[int, tuple[Array, Array]] = {}
 
     @classmethod
     def read(
@@ -99,7 +85,7 @@ class LabelsOnDisk:
         found: dict[str, str],
         rules: Rules,
         memory: str | int | None,
-        place: Workspace,
+        workspace: Workspace,
         phases: Phases,
     ) -> "LabelsOnDisk":
         """Read files into parts on disk.
@@ -109,7 +95,7 @@ class LabelsOnDisk:
             found: The name of the column for each role, for messages.
             rules: What to do with rows that cannot be used as they are.
             memory: How much memory may be used while working; None for half of what is free.
-            place: The folder for the parts. It is removed if reading fails.
+            workspace: The folder for the parts. It is removed if reading fails.
             phases: Called with the name of a phase of the work and the share of it that is done.
 
         Raises:
@@ -119,63 +105,90 @@ class LabelsOnDisk:
         try:
             limit = available_memory() // 2 if memory is None else parse_size(memory)
             rows = sum(one.size()[0] for one in scans)
-            _require_enough_memory(limit, rows)
-            place.require(rows * _DISK_PER_ROW)
-            return cls(*partition(scans, found, rules, place, limit, rows, phases), phases)
+            least = rows * _LEAST_MEMORY_PER_ROW
+            if limit < least:
+                raise CallError(
+                    f"{show_size(limit)} of memory are too little for about {rows:,} rows, which would fall into "
+                    f"thousands of tiny files: give at least {show_size(least)} (--memory), a byte a row."
+                )
+            workspace.require(rows * _DISK_PER_ROW)
+            read = partition(scans, found, rules, workspace, limit, rows, phases)
+            return cls(*read, workspace, limit, phases)
         except BaseException:
-            place.close()
+            workspace.close()
             raise
 
-    def with_report(self, report: ReadingReport) -> "LabelsOnDisk":
-        """Return the same labels with another report of what was read."""
-        return self._with(self.parts, report)
+    def _with(self, meta: CrowdMeta) -> Self:
+        """Return labels that share files and fit counter with these."""
+        other = super()._with(meta)
+        other._loaded, other._gold = {}, {}
+        return other
 
-    def with_classes(self, classes: pl.Series) -> "LabelsOnDisk":
-        """Return the same labels with these classes, which are all that the labels name and perhaps more."""
-        return self._with(self.parts.with_classes(classes))
+    def load(self, number: int) -> Labels:
+        """Return the labels of one part, without the names of its items."""
+        if number in self._loaded:
+            return self._loaded[number]
+        labels = self.meta.part(self._parts[number].load(self.meta.dtype), self._gold_of(number))
+        if self.stay_mapped:
+            self._loaded[number] = labels
+        return labels
 
-    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "LabelsOnDisk":
-        """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
-        return self._with(self.parts.with_known(gold, known))
+    def _gold_of(self, number: int) -> Array | None:
+        """Return (items), the known class of every item of a part, -1 where it is not known; None if none is known.
+
+        Few items are known, so these are remembered: reading the names of all items takes longer than most sweeps.
+        """
+        if self.meta.gold is None:
+            return None
+        if number not in self._gold:
+            codes = gold_codes(self.item_names(number), self.meta.gold)
+            known = np.flatnonzero(codes >= 0)
+            self._gold[number] = known, codes[known]
+        known, classes = self._gold[number]
+        gold = np.full(self._parts[number].items, -1)
+        gold[known] = classes
+        return gold
+
+    @cached_property
+    def stay_mapped(self) -> bool:
+        """Whether all parts stay mapped into memory between passes, which saves the time to map them again.
+
+        They do if all labels and scores together take less than a third of the memory that may be used.
+        """
+        size = self.n_labels * (5 + self.meta.dtype.itemsize) + self.n_items * (8 + 8 * self.n_classes)
+        return bool(size < self._memory / 3)
+
+    def item_names(self, number: int) -> pl.Series:
+        """Return the names of the items of one part."""
+        return self._parts[number].item_names()
 
     def first_item(self) -> Any:
         """Return the name of the first item."""
-        return next(name for part in range(self.n_parts) for name in self.parts.item_names(part).head(1))
+        return self.item_names(0)[0]
 
     def item_sketch(self) -> Array:
         """Return a sketch of the ids of the items, which are read part by part."""
-        return union(sketch(self.parts.item_names(number)) for number in range(self.n_parts))
-
-    def _with(self, parts: Parts, report: ReadingReport | None = None) -> "LabelsOnDisk":
-        """Return labels that share their files, and the counter of fits, with these."""
-        other = LabelsOnDisk(parts, self.report if report is None else report, self.phases)
-        other._fit_numbers = self._fit_numbers
-        return other
+        return union(sketch(self.item_names(number)) for number in range(self.n_parts))
 
     @property
     def folder(self) -> str:
         """The path of the folder with the parts."""
-        return os.fspath(self.parts.place.path)
+        return os.fspath(self.workspace.path)
 
     @property
     def remarks(self) -> list[str]:
         """Sentences for the user: where the parts are, and which folders killed runs left there."""
-        abandoned = [f"A run that was killed left {path} behind; remove it." for path in self.parts.place.abandoned()]
+        abandoned = [f"A run that was killed left {path} behind; remove it." for path in self.workspace.abandoned()]
         return [f"Working on disk: {self.n_parts:,} parts in {self.folder}.", *abandoned]
 
     @property
     def n_parts(self) -> int:
         """The number of parts."""
-        return len(self.parts.parts)
-
-    @property
-    def cautions(self) -> tuple[Caution, ...]:
-        """What to know about these labels; names that look alike are looked for in memory only."""
-        return cautions_of(self)
+        return len(self._parts)
 
     def close(self) -> None:
         """Remove the parts from the disk."""
-        self.parts.place.close()
+        self.workspace.close()
 
     def __enter__(self) -> "LabelsOnDisk":
         return self
@@ -207,7 +220,7 @@ class LabelsOnDisk:
             phase: The name of this phase of the work, for `phases`; None to report nothing.
         """
         with Threads(self.n_parts) as threads:
-            outcomes = threads.map(lambda number: step(number, self.parts.load(number)))
+            outcomes = threads.map(lambda number: step(number, self.load(number)))
             for done, outcome in enumerate(outcomes, 1):
                 use(outcome)
                 if phase is not None:

@@ -1,0 +1,183 @@
+"""Sort rows by item and worker, and resolve several labels of one worker for one item."""
+
+from dataclasses import astuple, dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from ..numerics import Array
+from .encoding import POLICIES, Duplicates, Encoded, encode_column, require_codes
+from .grouping import continuing, group_by_item, resolve_repeats
+from .numbering import Numbering, inverse, numbers
+from .samples import Samples
+from .times import moments, tied_labels
+
+
+class LabelArrays(NamedTuple):
+    """The arrays of `Labels`, sorted by item and worker.
+
+    Attributes:
+        item_starts: Where the labels of each item start; one entry more than there are items.
+        workers: The worker of every label.
+        labels: The class of every label, or the number.
+        continued: Which rows continue the vote of the row before; None if every row is a vote of its own.
+    """
+
+    item_starts: Array
+    workers: Array
+    labels: Array
+    continued: Array | None
+
+
+@dataclass(frozen=True)
+class SortCounts:
+    """What was counted while rows were sorted; the counts of parts are added up.
+
+    Attributes:
+        items: The number of items that have a label left.
+        labels: The number of labels left.
+        repeated: The number of rows that repeat an earlier one exactly.
+        conflicts: The number of (item, worker) pairs with several different labels; for "samples", with several.
+        unresolved: The number of these pairs that the policy does not resolve, so that the labels are refused.
+        unlabelled: The number of items that have no label left.
+    """
+
+    items: int = 0
+    labels: int = 0
+    repeated: int = 0
+    conflicts: int = 0
+    unresolved: int = 0
+    unlabelled: int = 0
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Return the names of all counts."""
+        return tuple(one.name for one in fields(cls))
+
+    def __add__(self, other: "SortCounts") -> "SortCounts":
+        return SortCounts(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
+
+
+class Conflict(NamedTuple):
+    """One worker who gave one item several different labels, which the policy does not resolve.
+
+    Attributes:
+        item: The name of the item.
+        worker: The code of the worker.
+        labels: The codes of the different labels, or the numbers.
+    """
+
+    item: Any
+    worker: int
+    labels: tuple[Any, ...]
+
+
+class SortedRows(NamedTuple):
+    """Labels sorted by item and worker, after repeated labels were dropped or resolved.
+
+    Attributes:
+        arrays: The labels.
+        items: The names of the items that still have a label.
+        counts: What was dropped or resolved.
+        conflict: The first conflict that the policy does not resolve; None if there is none.
+    """
+
+    arrays: LabelArrays
+    items: pl.Series
+    counts: SortCounts
+    conflict: Conflict | None
+
+
+def sort_rows(
+    item: Encoded,
+    worker: Array,
+    label: Array,
+    n_workers: int,
+    duplicates: Duplicates,
+    *,
+    all_items: int | None = None,
+    times: Array | None = None,
+    samples: Samples | None = None,
+) -> SortedRows:
+    """Sort rows that all have a label by item and worker, and resolve several labels of one worker for one item.
+
+    Args:
+        item: The item of every row.
+        worker: The code of the worker of every row.
+        label: The class of every row, or the number.
+        n_workers: The number of workers.
+        duplicates: What to do where one worker gave one item several different labels.
+        all_items: The number of items, if there are also items that have no label in any row.
+        times: When the label of every row was given, for "latest".
+        samples: What the samples of every worker are, for "samples"; they take the place of the workers.
+    """
+    items, n_items = item.codes, len(item.names)
+    require_codes(len(items), "labels to sort at once")
+    unresolved, conflict, sampled = 0, None, 0
+    if times is not None:
+        order = np.lexsort((times, worker, items))
+        items, worker, label = items[order], worker[order], label[order]
+        unresolved, row, said = tied_labels(items, worker, label, times[order])
+        if unresolved:
+            conflict = Conflict(item.names[int(items[row])], int(worker[row]), tuple(said.tolist()))
+    if samples is not None:
+        worker, sampled = samples.split(items, item.names, worker, label)
+        n_workers = len(samples.names)
+    starts, workers, labels = group_by_item(items, worker, label, n_items, n_workers)
+    keep, repeated, conflicts, first_item, first_row = resolve_repeats(starts, workers, labels, POLICIES[duplicates])
+    if conflicts and duplicates == "error":
+        same = workers[first_row : starts[first_item + 1]] == workers[first_row]
+        different = tuple(dict.fromkeys(labels[first_row : first_row + same.sum()].tolist()))
+        conflict = Conflict(item.names[first_item], int(workers[first_row]), different)
+        unresolved = conflicts
+    names = item.names
+    if repeated or conflicts:
+        kept = np.concatenate([[0], np.cumsum(keep)])[starts]
+        has_labels = np.diff(kept) > 0
+        starts = np.concatenate([[0], kept[1:][has_labels]])
+        workers, labels = workers[keep], labels[keep]
+        names = names if has_labels.all() else names.filter(pl.Series(has_labels))
+    if conflicts and duplicates == "all" and labels.dtype == np.float64:
+        # Several numbers of one worker for one item are sorted, so that sums do not depend on the order of the rows.
+        labels = labels[np.lexsort((labels, workers, np.repeat(np.arange(len(names)), np.diff(starts))))]
+    continued = continuing(starts, workers) if duplicates == "set" and conflicts else None
+    unlabelled = (n_items if all_items is None else all_items) - len(names)
+    counts = SortCounts(len(names), len(workers), repeated, conflicts or sampled, unresolved, unlabelled)
+    return SortedRows(LabelArrays(starts, workers, labels, continued), names, counts, conflict)
+
+
+def sort_part(
+    table: pl.DataFrame,
+    ranks: Array | None,
+    worker_numbers: Array,
+    duplicates: Duplicates,
+    samples: Samples | None = None,
+) -> SortedRows:
+    """Sort all rows of some items; items and workers are then numbered by their names, but not in the conflict.
+
+    Args:
+        table: The rows: names of items, codes of workers, which are -1 where there is no label, codes of labels, and
+            times for "latest".
+        ranks: The number of the class that each code of a label stands for; None if labels are numbers.
+        worker_numbers: The number that each code of a worker, or of a sample, stands for; see `Numbering`.
+        duplicates: What to do where one worker gave one item several different labels.
+        samples: What the samples of every worker are, for "samples".
+    """
+    has_label = table["worker"] >= 0
+    all_items = None if has_label.all() else table["item"].n_unique()
+    table = table if all_items is None else table.filter(has_label)
+    labels = table["label"].to_numpy() if ranks is None else ranks[table["label"].to_numpy()]
+    found = sort_rows(
+        encode_column(table["item"], False),
+        table["worker"].to_numpy(),
+        labels,
+        len(worker_numbers),
+        duplicates,
+        all_items=all_items,
+        times=moments(table["time"]) if duplicates == "latest" else None,
+        samples=samples,
+    )
+    item_numbers = numbers(found.items)
+    arrays = LabelArrays(*Numbering(item_numbers, worker_numbers).apply(*found.arrays))
+    return found._replace(arrays=arrays, items=found.items.gather(inverse(item_numbers)))

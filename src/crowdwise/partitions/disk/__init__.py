@@ -1,1 +1,0 @@
-"""Labels that are too large for memory, kept in parts on disk."""

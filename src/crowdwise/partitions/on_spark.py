@@ -1,0 +1,131 @@
+"""`LabelsOnSpark`: labels in a Spark cluster, in parts that stay on the executors. Needs the extra `spark`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final, Self
+
+import numpy as np
+import polars as pl
+from pyspark import cloudpickle
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StringType
+
+from ..crowd.cleaning import Rules
+from ..crowd.item_sketch import union
+from ..crowd.knowledge import Known
+from ..crowd.protocol import describe
+from ..numerics import Array
+from ..sources import columns
+from ..sources.other_tables import refuse_spans
+from . import spark_reading
+from .crowd_meta import CrowdMeta, LabelsInParts
+from .spark_partitioning import first_rows_of, partition
+from .spark_parts import item_names, sketch_items
+
+
+class LabelsOnSpark(LabelsInParts):
+    """The labels that workers gave to items, in parts on the executors of a Spark cluster.
+
+    Args:
+        votes: A Spark table with one label per row.
+        given: The column for each role (item, worker and label); None to recognise it.
+        rules: What to do with rows that cannot be used as they are.
+        partitions: The number of parts to split the items into; None to choose it by the number of rows.
+        where: The name of the table in error messages.
+
+    Attributes:
+        parts: The parts, as Spark stores them.
+        session: The Spark session.
+        types: The Spark data type of each column: item, worker and label.
+        n_parts: The number of parts that have items.
+        sent_meta: What all parts know of the crowd, as a Spark broadcast variable.
+    """
+
+    place: Final = "spark"
+
+    def __init__(
+        self,
+        votes: DataFrame,
+        given: Mapping[str, str | None],
+        rules: Rules,
+        partitions: int | None = None,
+        where: str = "The table",
+    ) -> None:
+        found = columns.recognise(votes.columns, given, where)
+        if given["label"] is None:
+            refuse_spans(votes.columns, partial(first_rows_of, votes), where)
+        meta, report, self.parts, self.n_parts, self.types = partition(votes, found, rules, partitions)
+        super().__init__(meta, report)
+        self.session = votes.sparkSession
+        for role, names in (("worker", self.names.workers), ("label", self.names.classes)):
+            if names.dtype == pl.String:  # names of samples are text, whatever workers are
+                self.types[role] = StringType()
+        self._own_session = False
+        self._send_meta()
+
+    @classmethod
+    def read(
+        cls, paths: Sequence[str], given: Mapping[str, str | None], rules: Rules, master: str | None
+    ) -> "LabelsOnSpark":
+        """Read files with the active Spark session, or start one, which then ends when the labels are closed.
+
+        Args:
+            paths: Files, folders, patterns or addresses that the cluster can reach.
+            given: The column for each role (item, worker and label); None to recognise it.
+            rules: What to do with rows that cannot be used as they are.
+            master: The master of the cluster; None for this machine.
+        """
+        there_already = SparkSession.getActiveSession() is not None
+        session = spark_reading.connect(master)
+        try:
+            labels = cls(spark_reading.read(session, paths, given), given, rules, where=paths[0])
+        except BaseException:
+            if not there_already:
+                session.stop()
+            raise
+        labels._own_session = not there_already
+        return labels
+
+    def _with(self, meta: CrowdMeta) -> Self:
+        """Return labels that share the parts with these."""
+        other = super()._with(meta)
+        other._send_meta()
+        return other
+
+    def _send_meta(self) -> None:
+        # Executors need to know the weight of gold alone; what was counted earlier is added on the driver.
+        meta = replace(self.meta, known=Known(self.meta.known.gold_weight))
+        self.sent_meta = send(self.session, meta)
+
+    def first_item(self) -> Any:
+        """Return the name of the first item of some part."""
+        return item_names(self.parts.whole.select("names").limit(1).collect()[0].asDict())[0]
+
+    def item_sketch(self) -> Array:
+        """Return a sketch of the ids of the items; executors make those of the parts."""
+        rows = self.parts.whole.select("items", "names").mapInArrow(sketch_items, "sketch binary").collect()
+        return union(np.frombuffer(row["sketch"], np.uint64) for row in rows)
+
+    @property
+    def remarks(self) -> list[str]:
+        """Empty: users who ask for a cluster know where their labels are."""
+        return []
+
+    def close(self) -> None:
+        """Remove the parts from the executors. If `read` started the session, end it, and Spark removes them."""
+        if self._own_session:
+            self.session.stop()
+        else:
+            self.parts.remove()
+
+    def __repr__(self) -> str:
+        return describe(self, f"; {self.n_parts:,} parts")
+
+
+def send(session: SparkSession, value: Any) -> Any:
+    """Send a value to all executors, and return the Spark broadcast variable.
+
+    It is pickled with cloudpickle first, because Spark itself cannot send a method that was defined in a notebook.
+    """
+    return session.sparkContext.broadcast(cloudpickle.dumps(value))
