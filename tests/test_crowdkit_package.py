@@ -1,6 +1,7 @@
 """Tests of what compat.crowdkit has besides aggregators: parameters, metrics, datasets, refusals, other names."""
 
 import hashlib
+import importlib
 import re
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pandas as pd
 import pytest
 
 from crowdwise import CallError, DataError
-from crowdwise.compat.crowdkit import aggregation, datasets, learning
+from crowdwise.compat.crowdkit import datasets
 from crowdwise.compat.crowdkit.aggregation import (
     GLAD,
     MACE,
@@ -24,11 +25,12 @@ from crowdwise.compat.crowdkit.aggregation import (
     Wawa,
     ZeroBasedSkill,
 )
+from crowdwise.compat.crowdkit.aggregation.base import NotFittedError
 from crowdwise.compat.crowdkit.aggregation.utils import get_accuracy
-from crowdwise.compat.crowdkit.estimators import NotFittedError
 from crowdwise.compat.crowdkit.metrics.data import alpha_krippendorff, consistency, uncertainty
 from crowdwise.compat.crowdkit.metrics.workers import accuracy_on_aggregates
 from crowdwise.compat.crowdkit.postprocessing import entropy_threshold
+from crowdwise.compat.crowdkit.refused import REFUSED
 from tests.toy_crowd import EVERY, GOLD, frame, toy_answers
 
 
@@ -101,27 +103,13 @@ def test_progress_is_shown_if_asked(toy: Any, capsys: pytest.CaptureFixture[str]
     assert "MACE" in shown
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "SegmentationEM",
-        "SegmentationMajorityVote",
-        "SegmentationRASA",
-        "ROVER",
-        "TextRASA",
-        "TextHRRASA",
-        "RASA",
-        "HRRASA",
-        "ClosestToAverage",
-        "BradleyTerry",
-        "NoisyBradleyTerry",
-        "CoNAL",
-        "CrowdLayer",
-        "TextSummarization",
-    ],
-)
-def test_classes_that_we_do_not_have_refuse_when_made(name: str) -> None:
-    made = getattr(aggregation, name, None) or getattr(learning, name)
+@pytest.mark.parametrize(("path", "name"), [(path, name) for path, row in REFUSED.items() for name in row.classes])
+def test_classes_that_we_do_not_have_can_be_imported_and_refuse_when_made(path: str, name: str) -> None:
+    module = importlib.import_module(f"crowdwise.compat.crowdkit.{path}")
+    package = importlib.import_module(f"crowdwise.compat.crowdkit.{path.split('.')[0]}")
+    made = getattr(module, name)
+    assert getattr(package, name) is made  # `learning` is its own package
+    assert issubclass(made, REFUSED[path].base)
     with pytest.raises(CallError, match=f"crowdwise has no {name}: it aggregates labels, not .*use crowd-kit"):
         made(n_iter=10)
 
@@ -166,6 +154,7 @@ def test_modules_work_under_the_name_crowdkit() -> None:
         "from crowdkit.aggregation.multilabel.binary_relevance import BinaryRelevance as by_its_module_too\n"
         "from crowdkit.aggregation.base import BaseClassificationAggregator\n"
         "from crowdkit.metrics.workers import accuracy_on_aggregates\n"
+        "from crowdkit.aggregation.texts import ROVER\n"
         "import crowdkit.postprocessing, crowdkit.datasets, crowdkit.learning, crowdkit.metrics.data\n"
         # No class may be there twice, or `isinstance` says no.
         "assert MajorityVote is by_its_module and BinaryRelevance is by_its_module_too\n"

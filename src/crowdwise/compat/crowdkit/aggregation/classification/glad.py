@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from rich.progress import track
 
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
 from crowdwise.compat.crowdkit.answers import Answers, three_columns
-from crowdwise.compat.crowdkit.progress import shown_steps
 from crowdwise.errors import DataError
 from crowdwise.methods.glad.method import Evaluation
 from crowdwise.numerics import Array
@@ -65,10 +65,6 @@ class GLAD(BaseClassificationAggregator):
             self._keep(answers, at.scores, self._iterate(at, prior, mean, answers.labels.n_labels))
         return self
 
-    def fit_predict(self, data: Any) -> Any:
-        """Fit, and return the label by task."""
-        return self.fit(data).labels_
-
     def fit_predict_proba(self, data: Any) -> Any:
         """Fit, and return the probability of every label by task."""
         return self.fit(data).probas_
@@ -91,7 +87,7 @@ class GLAD(BaseClassificationAggregator):
         place = at.start
         score(place)
         bound = -loss(place)[0] - constant
-        for _ in shown_steps(self.n_iter, "GLAD", not self.silent):
+        for _ in track(range(self.n_iter), "GLAD", disable=self.silent):
             score(place)
             options: Any = {"gtol": self.m_step_tol, "maxiter": self.m_step_max_iter}
             found = optimize.minimize(loss, place, jac=True, method="CG", options=options)

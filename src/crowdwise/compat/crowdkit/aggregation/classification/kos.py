@@ -40,7 +40,3 @@ class KOS(BaseClassificationAggregator):
         scores = kos.KOS(max_iterations=self.n_iter).fit(labels, warn=False).scores if self.n_iter else shares(labels)
         self.labels_ = answers.labels_series(winners(scores))
         return self
-
-    def fit_predict(self, data: Any) -> Any:
-        """Fit, and return the label by task."""
-        return self.fit(data).labels_

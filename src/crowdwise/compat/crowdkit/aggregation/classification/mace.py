@@ -5,12 +5,12 @@ from typing import Any, Final
 
 import numpy as np
 import pandas as pd
+from rich.progress import track
 from scipy import special
 
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
 from crowdwise.compat.crowdkit.answers import Answers
-from crowdwise.compat.crowdkit.progress import shown_steps
 from crowdwise.crowd.votes import shares
 from crowdwise.families.confusion_matrices.base import by_true_class
 from crowdwise.fitting.engines.memory import MemoryEngine
@@ -69,7 +69,7 @@ class MACE(BaseClassificationAggregator):
         best, most_likely = None, -np.inf
         scores = np.empty((len(answers.tasks), classes))
         with MemoryEngine(method, answers.labels, scores) as engine:
-            for start in shown_steps(max(self.n_restarts, 1), "MACE", self.verbose > 0):
+            for start in track(range(max(self.n_restarts, 1)), "MACE", disable=self.verbose <= 0):
                 trust, habit = np.full((n_workers, 2), 0.5), np.full((n_workers, classes), 1 / classes)
                 if start:
                     trust, habit = (self._draw(random, like.shape) for like in (trust, habit))
@@ -86,10 +86,6 @@ class MACE(BaseClassificationAggregator):
         trust, habit, scores = best
         self._keep(answers, scores, trust, habit)
         return self
-
-    def fit_predict(self, data: Any) -> Any:
-        """Fit, and return the label by task."""
-        return self.fit(data).labels_
 
     def fit_predict_proba(self, data: Any) -> Any:
         """Fit, and return the probability of every label by task."""

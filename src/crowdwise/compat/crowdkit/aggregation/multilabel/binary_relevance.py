@@ -50,7 +50,3 @@ class BinaryRelevance(BaseClassificationAggregator):
             self.aggregators_[label] = aggregator
         self.labels_ = pd.Series(found, name="agg_label", dtype="O").rename_axis("task")
         return self
-
-    def fit_predict(self, data: Any) -> Any:
-        """Fit, and return the list of labels by task."""
-        return self.fit(data).labels_

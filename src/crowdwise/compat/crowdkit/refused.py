@@ -1,0 +1,64 @@
+"""`REFUSED`: what crowd-kit has and crowdwise has not. It can be imported, and refuses to be made.
+
+A module that crowdwise gets is a file, and leaves the table.
+"""
+
+import sys
+from collections.abc import Mapping
+from importlib.machinery import ModuleSpec
+from importlib.util import module_from_spec
+from typing import Any, Final, NamedTuple
+
+from crowdwise.compat.crowdkit.aggregation.base import (
+    BaseEmbeddingsAggregator,
+    BaseImageSegmentationAggregator,
+    BasePairwiseAggregator,
+    BaseTextsAggregator,
+)
+from crowdwise.errors import CallError
+
+
+class _Module(NamedTuple):
+    """A module of crowd-kit: what its classes aggregate, their base class, and their names."""
+
+    aggregates: str
+    base: type
+    classes: tuple[str, ...]
+
+
+REFUSED: Final[Mapping[str, _Module]] = {
+    "aggregation.embeddings": _Module("embeddings", BaseEmbeddingsAggregator, ("ClosestToAverage", "HRRASA", "RASA")),
+    "aggregation.image_segmentation": _Module(
+        "segmentations",
+        BaseImageSegmentationAggregator,
+        ("SegmentationEM", "SegmentationMajorityVote", "SegmentationRASA"),
+    ),
+    "aggregation.pairwise": _Module("comparisons", BasePairwiseAggregator, ("BradleyTerry", "NoisyBradleyTerry")),
+    "aggregation.texts": _Module("texts", BaseTextsAggregator, ("ROVER", "TextHRRASA", "TextRASA")),
+    "learning": _Module("what neural networks are trained on", object, ("CoNAL", "CrowdLayer", "TextSummarization")),
+}
+
+
+def add_refused_modules(package: str) -> None:
+    """Make the modules of the table importable from a package, which is imported already."""
+    for path, (aggregates, base, names) in REFUSED.items():
+        parent_name, _, name = f"{package}.{path}".rpartition(".")
+        parent: Any = sys.modules[parent_name]
+        module: Any = module_from_spec(ModuleSpec(f"{parent_name}.{name}", None))
+        module.__doc__ = f"crowd-kit's classes about {aggregates}, which crowdwise has not."
+        classes = {name: _refused_class(name, base, aggregates, module.__name__) for name in names}
+        vars(module).update(classes)
+        sys.modules[module.__name__] = module
+        setattr(parent, name, module)
+        if path != name:  # crowd-kit has the classes of aggregation's modules in aggregation, too
+            vars(parent).update(classes)
+            parent.__all__ += names
+
+
+def _refused_class(name: str, base: type, aggregates: str, module: str) -> type:
+    sentence = f"crowdwise has no {name}: it aggregates labels, not {aggregates}; use crowd-kit itself for that."
+
+    def refuse(self: Any, *args: Any, **options: Any) -> None:
+        raise CallError(sentence)
+
+    return type(name, (base,), {"__init__": refuse, "__doc__": sentence, "__module__": module})
