@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import crowdwise as cw
+from crowdwise.addresses import shown_address, without_password
 from crowdwise.cli.app import app
-from crowdwise.sources.addresses import shown_address, without_password
 from crowdwise.sources.queries import checked
 
 ROWS = [("007", "a", 1), ("007", "b", 2), ("8", "a", 1), ("8", "b", None)]

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 import crowdwise as cw
-from crowdwise.errors import is_address, without_secrets
-from crowdwise.sources.addresses import shown_words
+from crowdwise.addresses import is_address, shown_words, without_secrets
 
 from .commands import Command
 

@@ -3,15 +3,18 @@
 An error message says what is wrong, how many times, what the first case is, and what to do. Both exceptions are
 `ValueError`s, so that code which catches `ValueError` also catches them. The command line prints the message and
 ends with an exit code. However long the names are that a message has in it, the message is short. And no message has
-a password or a key in it: `without_secrets` hides them.
+a password or a key in it: `addresses.without_secrets` hides them.
 """
 
+import os
 import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from importlib.util import find_spec
 from types import UnionType
 from typing import Final
+
+from .addresses import is_address, without_secrets
 
 # The largest size that is allowed: what a laptop has room for in addition to the labels.
 _MOST_BYTES: Final = 8 * 2**30
@@ -32,103 +35,6 @@ LONGEST: Final = 480
 _LOOKED_AT: Final = 10_000
 # Text without spaces that is longer than this is cut first: it is a name or a path, and no sentence.
 _LONG_NAME: Final = re.compile(r"\S{81,}")
-
-
-HIDDEN: Final = "***"
-# Where an address begins: a scheme of two letters or more (one is a drive of Windows), a colon and slashes; one slash
-# and a backslash are slips. The schemes of databases are known without slashes too, and two slashes without a scheme.
-_ADDRESS_START: Final = re.compile(
-    r"""(?:[a-z][a-z0-9+.-]{1,30}+:)+[/\\]+
-      | (?:jdbc:)?(?:postgres|postgresql|mysql|mariadb|oracle:thin|redshift|snowflake|mongodb|redis)(?:\+\w+)?:(?=\S*@)
-      | (?<![\w:/])//(?=\S*@)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-# A name that says that its value is a secret, as in password=..., AccountKey=... or X-Amz-Signature=...; and the value.
-_KEYED: Final = re.compile(
-    r"""((?: password|passwd|passphrase|pwd|secret|token|signature|credential|\bsig
-          | (?:access|account|api|private|shared)[_-]?key )[\w.-]*\s*=\s*)
-        (\\?'(?:[^'\\]|\\.)*' | \\?"(?:[^"\\]|\\.)*" | [^\s'"]\S*)""",
-    re.IGNORECASE | re.VERBOSE,
-)
-# The end of a sentence or of a quotation, which belongs to no address before it.
-_PUNCTUATION: Final = re.compile(r"""["'`)\]}>,.;:!]*$""")
-# Only these have a secret before the @ without a colon: az and abfss have the name of a container there.
-_TOKEN_SCHEMES: Final = ("http", "https", "ftp")
-
-
-def is_address(text: object) -> bool:
-    """Return whether this looks like an address, sound or with a slip in it, and not like a path.
-
-    >>> is_address("s3://bucket/votes.csv"), is_address(" postgresql:/host"), is_address("votes.csv")
-    (True, True, False)
-    """
-    return isinstance(text, str) and _ADDRESS_START.match(text.lstrip()) is not None
-
-
-def without_secrets(text: str, *, whole: bool = False) -> str:
-    """Return a text in which the passwords, keys and signatures of addresses are hidden.
-
-    Hidden are: what is between user and host, however many special characters it has; what follows a question mark,
-    which may be a signature; and the values of names such as password= and AccountKey=.
-
-    Args:
-        text: The text, such as a message.
-        whole: Whether all of the text is one address, which may have spaces in it.
-
-    >>> without_secrets("postgresql://ann:a/b?c#d@host/db cannot be read, nor can host=h password=x")
-    'postgresql://ann:***@host/db cannot be read, nor can host=h password=***'
-    >>> without_secrets("There is no file 'https://host/votes.csv?sig=abc'.")
-    "There is no file 'https://host/votes.csv?***'."
-    """
-    shown, left = [], text
-    # A name may have millions of characters: it is searched only where there can be a scheme, which is short.
-    while (":" in left or "//" in left) and (found := _ADDRESS_START.search(left)) is not None:
-        shown.append(left[: found.end()])
-        left = left[found.end() :]
-        size = len(left) if whole else len(left.split(None, 1)[0]) if left[:1].strip() else 0
-        # A password with spaces in it: the user's colon is there, and the @ comes later.
-        if "@" not in left[:size] and "@" in left[size:] and _password_without_host(left[:size]):
-            size = len(left) - len(left[size:].partition("@")[2])
-            size += len(left[size:].split(None, 1)[0]) if left[size : size + 1].strip() else 0
-        shown.append(_without_credentials(found[0].lower(), left[:size]))
-        left = left[size:]
-    return _KEYED.sub(_without_value, "".join([*shown, left]))
-
-
-def _without_value(found: re.Match[str]) -> str:
-    """Return a name and no value, for `_KEYED`."""
-    quoted_value = found[2].lstrip("\\")[:1] in ("'", '"')
-    return f"{found[1]}{HIDDEN}{'' if quoted_value else _end_of(found[2])}"
-
-
-def _password_without_host(rest: str) -> bool:
-    """Return whether what follows the scheme of an address is a user and a password alone, and no host and port."""
-    name, colon, more = re.split(r"[/?#]", rest, maxsplit=1)[0].partition(":")
-    port = more.rstrip("\"'`)]}>,.;:!")
-    return bool(colon and port) and not port.isdigit() and not name.startswith("[")
-
-
-def _without_credentials(scheme: str, rest: str) -> str:
-    """Return what follows the scheme of an address, without password and query."""
-    end = _end_of(rest)
-    rest = rest[: len(rest) - len(end)]
-    before, at, host = rest.rpartition("@")
-    user, colon, _ = before.partition(":")
-    if at and not re.search(r"[/?#\\]", user):
-        if colon:
-            rest = f"{user}:{HIDDEN}@{host}"
-        elif scheme.partition(":")[0] in _TOKEN_SCHEMES:
-            rest = f"{HIDDEN}@{host}"
-    elif not at and _password_without_host(rest):
-        rest = f"{rest.partition(':')[0]}:{HIDDEN}"
-    path, question, query = rest.partition("?")
-    return f"{path}?{HIDDEN}{end}" if question and query else f"{rest}{end}"
-
-
-def _end_of(text: str) -> str:
-    """Return the punctuation at the end of a text, such as a quote and a full stop."""
-    found = _PUNCTUATION.search(text)
-    return found[0] if found else ""
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
@@ -225,6 +131,17 @@ def require_kind(name: str, value: object, kinds: type | UnionType, what: str) -
     if not isinstance(value, kinds):
         given = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
         raise CallError(f"{name} is {given}, and has to be {what}.")
+
+
+def require_no_address(path: object, what: str) -> None:
+    """Raise `CallError` if this is an address, or looks like one, where only a path will do; it is not repeated.
+
+    Args:
+        path: The path.
+        what: What is to be there, for the message.
+    """
+    if is_address(os.fspath(path) if isinstance(path, os.PathLike) else path):
+        raise CallError(f"{what} is on this machine, and what is given is an address: name a path.")
 
 
 def require_room(size: int, needs: str, instead: str) -> None:

@@ -150,7 +150,7 @@ def _is_there(needed: str, given: set[str], values: Mapping[str, Any]) -> bool:
 
 def _names_storage(value: Any) -> bool:
     """Return whether the value of an option, or one of its values, is an address in a cloud storage."""
-    from ..sources.addresses import CLOUD, scheme_of
+    from ..addresses import CLOUD, scheme_of
 
     values = value if isinstance(value, list) else [value]
     return any(scheme_of(str(one)) in CLOUD for one in values)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
-from ..errors import CallError, without_secrets
+from ..addresses import without_secrets
+from ..errors import CallError
 from .groups import FOR_CLASSES, Needs, Only
 
 if TYPE_CHECKING:

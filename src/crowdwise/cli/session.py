@@ -342,6 +342,6 @@ def command_line() -> str:
 
     The passwords of addresses and the values of --storage, which may be keys, are left out.
     """
-    from ..sources.addresses import shown_words
+    from ..addresses import shown_words
 
     return shlex.join(["crowdwise", *shown_words(sys.argv[1:])])

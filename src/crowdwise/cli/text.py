@@ -3,7 +3,8 @@
 import re
 from typing import Final
 
-from ..errors import LONGEST, shortened, without_secrets
+from ..addresses import without_secrets
+from ..errors import LONGEST, shortened
 
 # Control characters, line separators, characters that change the direction of writing, and surrogates (bytes of the
 # command line that are not text). Characters that join letters or emoji are allowed: names in many scripts need them.

@@ -15,8 +15,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from ..errors import CallError, DataError
-from ..sources.addresses import require_no_address, scheme_of
+from ..addresses import scheme_of
+from ..errors import CallError, DataError, require_no_address
 from ..system import first_line, lock
 
 # Windows renames no file that is open, so temporary files are not locked there, and none is taken for left behind.

@@ -6,8 +6,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NoReturn
 
-from ..errors import CallError, DataError
-from ..sources.addresses import CLOUD, require_no_address, scheme_of
+from ..addresses import CLOUD, scheme_of
+from ..errors import CallError, DataError, require_no_address
 from ..sources.formats import spark_format_of
 from ..sources.paths import expand
 from .replacing import check_distinct, identity
@@ -41,7 +41,7 @@ def check_targets(
     for target in targets:
         place = _resolved(target)
         inside = folders and any(_inside(one, place) or _inside(place, one) for one in read)
-        matched = _is_address(place) and any(fnmatchcase(place, one) for one in read)
+        matched = scheme_of(place) and any(fnmatchcase(place, one) for one in read)
         if inside or matched or identity(place) in identities:
             raise CallError(f"{target} is an input; write to another {'folder' if folders else 'file'}.")
         if folders:
@@ -83,7 +83,7 @@ def check_other_file(option: str, path: str, files: Sequence[str]) -> None:
 def _check_folder(target: str) -> None:
     """Raise `CallError` if a folder on this machine exists already, unless it is a complete one that Spark wrote."""
     spark_format_of(target)
-    if not _is_address(target) and Path(target).exists() and not (Path(target) / SUCCESS_FILE).exists():
+    if not scheme_of(target) and Path(target).exists() and not (Path(target) / SUCCESS_FILE).exists():
         refuse_to_replace(target)
 
 
@@ -96,7 +96,7 @@ def _places(path: str) -> list[str]:
     """Return the path of an input, and the paths of all files that it stands for."""
     if path == "-":
         return ["/dev/stdin"]  # which is the file that the shell opened, if it did
-    if _is_address(path):
+    if scheme_of(path):
         return [_resolved(path)]
     path = _resolved(path) if path.startswith("file://") else path
     try:
@@ -116,11 +116,6 @@ def _resolved(path: str) -> str:
         return f"{'s3' if scheme in ('s3a', 's3n') else scheme}://{rest.rstrip('/')}"
     # No file has a name with a null character in it, which is said when the file is looked for.
     return path if "\0" in path else os.path.realpath(path)
-
-
-def _is_address(path: str) -> bool:
-    """Return whether this is an address of another machine, such as s3a://bucket/file, and not a path on this one."""
-    return "://" in path and not path.startswith("file://")
 
 
 def _inside(inner: str, outer: str) -> bool:

@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from ..addresses import WEB, scheme_of, shown_address
 from ..errors import CallError, DataError
-from ..sources.addresses import scheme_of, shown_address
 from ..sources.cloud import FILE_COLUMN, reason_of, require_cloud, storage_options
 from ..sources.formats import ARROW, CSV, EXCEL, JSON_LINES, PARQUET, TSV, Compression, Format
 from . import workbooks
@@ -62,7 +62,7 @@ WRITERS: dict[Format, Writer] = {
 def require_writable(address: str, file_format: Format = PARQUET) -> None:
     """Raise `CallError` if a file of this format cannot be written to an address."""
     require_cloud(address)
-    if scheme_of(address) in ("http", "https"):
+    if scheme_of(address) in WEB:
         raise CallError(f"{shown_address(address)}: we write to s3://, gs://, az:// and the like, not to the web.")
     if not WRITERS[file_format].takes_address:
         raise CallError(f"{shown_address(address)}: files of {file_format.name} are not written to a cloud storage.")

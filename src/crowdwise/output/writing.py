@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from ..errors import CallError, DataError, require_kind
-from ..sources.addresses import CLOUD, require_no_address, scheme_of
+from ..addresses import CLOUD, scheme_of
+from ..errors import CallError, DataError, require_kind, require_no_address
 from ..sources.formats import Compression, Format, split_extension
 from ..sources.paths import name_of
 from ..system import first_line

@@ -13,8 +13,7 @@ from typing import IO, Final
 
 import polars as pl
 
-from ..errors import CallError, DataError, is_utf_8, require_kind
-from ..sources.addresses import require_no_address
+from ..errors import CallError, DataError, is_utf_8, require_kind, require_no_address
 from ..system import first_line, lock, show_size
 
 _PREFIX: Final = "crowdwise-"

@@ -5,12 +5,12 @@ from typing import Any
 
 import polars as pl
 
+from ..addresses import scheme_of
 from ..crowd.opening import PLAIN, Opening
 from ..errors import CallError, DataError
 from ..platforms.gathering import Gathered
 from ..platforms.importer import NO_OPTIONS, import_options
 from ..platforms.questions import long_table, questions_frame
-from ..sources.addresses import scheme_of
 from ..sources.input import Export
 from ..sources.inputs import input_name, inputs_of, recognised
 from ..sources.paths import Source, is_stream

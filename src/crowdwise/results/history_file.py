@@ -22,10 +22,10 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from ..addresses import CLOUD, scheme_of
 from ..crowd.ids import codes_of
-from ..errors import DataError
+from ..errors import DataError, require_no_address
 from ..numerics import Array
-from ..sources.addresses import CLOUD, require_no_address, scheme_of
 from ..sources.cloud import fetched_bytes, unwrapped
 from ..system import first_line
 from .history import CONFIDENCE, LABEL_COUNTS, History, no_copies, no_items

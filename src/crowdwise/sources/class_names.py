@@ -11,8 +11,7 @@ from typing import Any, Final
 import polars as pl
 
 from ..crowd.ids import is_present, text
-from ..errors import DataError
-from .addresses import require_no_address
+from ..errors import DataError, require_no_address
 from .batchwise import each_batch
 from .unpacking import UnsoundError, whole_lines
 

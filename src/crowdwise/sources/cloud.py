@@ -13,9 +13,9 @@ from typing import IO, Any, Final, cast
 
 import polars as pl
 
+from ..addresses import CLOUD, WEB, scheme_of, shown_address, without_password
 from ..errors import CallError, DataError
 from ..system import first_line
-from .addresses import CLOUD, scheme_of, shown_address, without_password
 from .formats import ARROW, PARQUET, Format, split_extension
 from .table import Table
 from .unpacking import PiecewiseFile
@@ -50,7 +50,7 @@ def storage_options(storage: Mapping[str, Any]) -> dict[str, Any]:
 
 def format_at(address: str) -> Format | None:
     """Return the format that an address says by its extension; None if it says none."""
-    path = address.partition("?")[0] if scheme_of(address) in ("http", "https") else address
+    path = address.partition("?")[0] if scheme_of(address) in WEB else address
     return split_extension(PurePosixPath(path))[0]
 
 

@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any, TypeAlias
 
+from ..addresses import POSTGRES, scheme_of
 from ..crowd.opening import PLAIN, Opening
 from ..errors import DataError
 from ..partitions.workspace import Workspace
 from ..platforms.importer import Importer
 from ..reading.registry import recognise
-from . import cloud, postgres
-from .addresses import scheme_of
+from . import cloud
 from .formats import is_binary
 from .frames import is_frame
 from .input import Export
@@ -63,7 +63,7 @@ def decoded(content: Content, encoding: str | None, name: str) -> Content:
 def _fetched(source: Source, how: Opening) -> Iterable[Source]:
     """Return a source, or the files at an address in a cloud storage whose text has to be fetched."""
     scheme = scheme_of(source)
-    if not scheme or scheme in postgres.SCHEMES:
+    if not scheme or scheme in POSTGRES:
         return [source]
     address = str(source)
     cloud.require_cloud(address)

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Final, TypeAlias, cast
 
+from ..addresses import scheme_of, shown_address
 from ..errors import CallError, DataError, is_utf_8
 from ..system import available_memory, show_size
-from .addresses import scheme_of, shown_address
 from .formats import split_extension
 
 # What labels can be read from: a path, a folder, a pattern, "-" for standard input, or an open binary file.

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import polars as pl
 
+from ..addresses import shown_address, without_password
 from ..errors import CallError, require_extra
-from .addresses import shown_address, without_password
 from .queries import Database, in_types, open_database, quoted_tables, read_as
 from .table import Table
 from .unpacking import UnsoundError

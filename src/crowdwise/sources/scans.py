@@ -9,12 +9,12 @@ from typing import IO, Any, Final, cast
 
 import polars as pl
 
+from ..addresses import POSTGRES, scheme_of
 from ..crowd.ids import common_type, kind
 from ..crowd.opening import PLAIN, Opening
 from ..errors import DataError
 from ..system import first_line
 from . import cloud, postgres
-from .addresses import scheme_of
 from .formats import Format, Table, format_of
 from .frames import frame_table
 from .paths import Source, is_stream, name_of, readable, stamp, take
@@ -166,7 +166,7 @@ def _columns(table: Table, long: Long) -> Collection[str]:
 def scan_address(address: str, given: Mapping[str, str | None], how: Opening) -> Scan:
     """Return a database, or a binary table in a cloud storage, ready to be read."""
     name = name_of(address)
-    if scheme_of(address) in postgres.SCHEMES:
+    if scheme_of(address) in POSTGRES:
         file_format = _POSTGRES
         with _reading(name, file_format):
             table = file_format.open(address.encode(), how)
