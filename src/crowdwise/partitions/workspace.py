@@ -54,13 +54,9 @@ class Workspace:
         self.close = weakref.finalize(self, _remove, self.path, marker_descriptor)
 
     def abandoned(self) -> list[Path]:
-        """Return folders beside this one that were left by processes that were killed.
-
-        These are folders with a marker file that no running process has locked, where files can be locked; and empty
-        folders with a name like ours, which a process leaves that is killed before it marks its folder.
-        """
-        folders = [path for path in sorted(self._parent.glob(f"{_PREFIX}*")) if path != self.path]
-        return [path for path in folders if _is_abandoned(path / _MARKER) or _is_unmarked(path)]
+        """Return the folders beside this one that processes left behind which were killed."""
+        folders = sorted(self._parent.glob(f"{_PREFIX}*"))
+        return [path for path in folders if path != self.path and _is_abandoned(path)]
 
     def require(self, needed: int) -> None:
         """Raise `DataError` if the disk has less than `needed` bytes free."""
@@ -105,65 +101,51 @@ class Workspace:
 def _mark(folder: Path) -> int | None:
     """Put a marker file into a folder, lock it, and return its file descriptor, which stays open.
 
-    Where files cannot be locked, no marker is left and None is returned.
+    Where files cannot be locked, no marker is left and None is returned. The text is written only after the file is
+    locked, and a marker without text is ignored, so no other process can take this folder for abandoned.
     """
     marker = folder / _MARKER
     descriptor = None
-    try:
+    with suppress(OSError):  # such as a full disk, which is reported when labels are written
         descriptor = os.open(marker, os.O_RDWR | os.O_CREAT, 0o600)
-        # A marker without text is ignored by other processes, and the text is written only after the file is locked.
-        # So no other process can take this folder for abandoned. Waiting is needed because another process may hold
-        # the lock for a moment while it checks the marker.
-        if lock(descriptor, wait=True):
+        if lock(descriptor, wait=True):  # another process may hold the lock for a moment while it checks the marker
             os.write(descriptor, _MARKER_TEXT)
             return descriptor
-    except OSError:  # such as a full disk, which is reported when labels are written
-        pass
     if descriptor is not None:
         os.close(descriptor)
         marker.unlink(missing_ok=True)
     return None
 
 
-def _is_unmarked(folder: Path) -> bool:
-    """Return whether a folder is empty and has a name as `tempfile` makes it for us."""
-    try:
-        return re.fullmatch(rf"{_PREFIX}[a-z0-9_]{{8}}", folder.name) is not None and not any(folder.iterdir())
-    except OSError:  # it is no folder, or was just removed
-        return False
+def _is_abandoned(folder: Path) -> bool:
+    """Return whether a folder has a marker file with its text, which we may open and no process has locked.
 
-
-def _is_abandoned(marker: Path) -> bool:
-    """Return whether this is a marker file with its text, which we may open and no process has locked."""
-    try:
-        if not marker.is_file() or marker.stat().st_size == 0:
-            return False
-        descriptor = os.open(marker, os.O_RDWR)
-    except OSError:
-        return False
-    try:
-        return lock(descriptor, wait=False)
-    finally:
-        os.close(descriptor)
+    Or whether it is empty and has a name as `tempfile` makes it for us: a process leaves it so that is killed before
+    it marks its folder.
+    """
+    marker = folder / _MARKER
+    with suppress(OSError):  # it is no folder, was just removed, or may not be read
+        if not any(folder.iterdir()):
+            return re.fullmatch(rf"{_PREFIX}[a-z0-9_]{{8}}", folder.name) is not None
+        if marker.is_file() and marker.stat().st_size:
+            with marker.open("r+b") as file:
+                return lock(file.fileno(), wait=False)
+    return False
 
 
 def _remove(folder: Path, marker_descriptor: int | None) -> None:
-    """Remove a folder, and unlock its marker afterwards, so that no other process takes the folder for abandoned.
+    """Remove a folder: its marker last, so that the next run names what is left if this process is killed meanwhile.
 
-    The marker is removed last, so that the next run names what is left if this process is killed meanwhile.
+    The marker stays locked until then, so that no other process takes the folder for abandoned. Windows removes no open
+    file: the marker is removed there after it is closed; and stays, if another file does.
     """
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if path.is_dir():
-            shutil.rmtree(path, ignore_errors=True)
-        elif path.name != _MARKER:
-            with suppress(OSError):
-                path.unlink()
+    for path in folder.glob("[!.]*"):
+        with suppress(OSError):
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
     shutil.rmtree(folder, ignore_errors=True)
     if marker_descriptor is not None:
         os.close(marker_descriptor)
-    # Windows does not remove open files, and the marker was open until now. If other files are still open, the marker
-    # is kept beside them, so that the next run reports the folder as abandoned.
-    if folder.is_dir() and {path.name for path in folder.iterdir()} <= {_MARKER}:
+    if {path.name for path in folder.glob("*")} <= {_MARKER}:
         shutil.rmtree(folder, ignore_errors=True)
 
 
