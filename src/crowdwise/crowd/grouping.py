@@ -62,6 +62,13 @@ def resolve_repeats(item_starts: Array, workers: Array, labels: Array, kept: Kep
     return keep, repeated, conflicts, first_item, int(first_rows[0])
 
 
+def starts_pair(items: Array, workers: Array) -> Array:
+    """Return which rows are the first of their item and worker, in rows that are sorted by both."""
+    is_first = np.ones(len(items), np.bool_)
+    is_first[1:] = (items[1:] != items[:-1]) | (workers[1:] != workers[:-1])
+    return is_first
+
+
 def continuing(item_starts: Array, workers: Array) -> Array:
     """Return which rows are of the same worker on the same item as the row before them."""
     continued = np.zeros(len(workers), bool)

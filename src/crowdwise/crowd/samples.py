@@ -14,6 +14,7 @@ import polars as pl
 
 from ..errors import DataError
 from ..numerics import Array
+from .grouping import starts_pair
 from .hashing import hash_numbers
 from .numbering import hashes_of
 
@@ -74,37 +75,27 @@ class Samples:
         """
         order = np.lexsort((label, worker, item))
         items_in_order, workers_in_order = item[order], worker[order]
-        starts = _pair_starts(items_in_order, workers_in_order)
+        starts = np.flatnonzero(starts_pair(items_in_order, workers_in_order))
         sizes = np.diff(starts, append=len(order))
         pairs = int((sizes > 1).sum())
         if pairs == 0:
             return self.first[worker], 0
-        place = np.arange(len(order)) - np.repeat(starts, sizes)
+        position = np.arange(len(order)) - np.repeat(starts, sizes)
         of_items = hashes_of(items.cast(pl.String))
-        mixed = hash_numbers(self.hashes[workers_in_order] + place.astype(np.uint64))
+        mixed = hash_numbers(self.hashes[workers_in_order] + position.astype(np.uint64))
         shuffled = np.lexsort((hash_numbers(of_items[items_in_order] + mixed), np.repeat(starts, sizes)))
         numbers = np.empty(len(order), np.int32)
-        numbers[order[shuffled]] = place
+        numbers[order[shuffled]] = position
         return self.first[worker] + numbers, pairs
 
 
 def most_answers(item: Any, worker: Any, n_workers: int) -> Array:
     """Return (workers), the largest number of answers of each worker to one item; 0 for a worker without any.
 
-    Args:
-        item: The item of every answer: its code, or its name.
-        worker: The code of the worker of every answer.
-        n_workers: The number of workers.
+    `item` has the item of every answer, its code or its name, and `worker` the code of its worker.
     """
     answers = pl.DataFrame({"item": item, "worker": worker}).group_by("item", "worker").len()
     most = answers.group_by("worker").agg(pl.col("len").max())
     found = np.zeros(n_workers, np.int64)
     found[most["worker"].to_numpy()] = most["len"].to_numpy()
     return found
-
-
-def _pair_starts(items: Array, workers: Array) -> Array:
-    """Return where the rows of each (item, worker) pair start, in rows that are sorted by both."""
-    is_new = np.ones(len(items), np.bool_)
-    is_new[1:] = (items[1:] != items[:-1]) | (workers[1:] != workers[:-1])
-    return np.flatnonzero(is_new)

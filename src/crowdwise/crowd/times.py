@@ -9,6 +9,7 @@ import polars as pl
 
 from ..errors import DataError, shortened
 from ..numerics import Array
+from .grouping import starts_pair
 
 # How ISO 8601 is written most often; polars reads these many times as fast as Python.
 _USUAL: Final = ("%Y-%m-%dT%H:%M:%S%.f%:z", "%Y-%m-%dT%H:%M:%S%.fZ", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f")
@@ -86,9 +87,7 @@ def tied_labels(item: Array, worker: Array, label: Array, times: Array) -> tuple
         The number of such (item, worker) pairs, the last row of the first of them, and the labels of that one at the
         latest time; 0, -1 and no label if there is none.
     """
-    is_last = np.ones(len(item), np.bool_)
-    is_last[:-1] = (item[1:] != item[:-1]) | (worker[1:] != worker[:-1])
-    ends = np.flatnonzero(is_last)
+    ends = np.flatnonzero(np.roll(starts_pair(item, worker), -1))
     last = np.repeat(ends, np.diff(ends, prepend=-1))
     tied = (times == times[last]) & (label != label[last])
     pairs = np.unique(last[tied])
