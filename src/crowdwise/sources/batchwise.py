@@ -1,8 +1,26 @@
-"""`each_batch`: change a lazy table batch by batch, where polars would take long to plan the change."""
+"""Lazy tables that are made or changed batch by batch."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import polars as pl
+from polars.io.plugins import register_io_source
+
+
+def from_batches(batches: Callable[[], Iterable[pl.DataFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:
+    """Return a table whose batches are made one by one when it is read, and no more of them than a query needs."""
+
+    def read(columns: list[str] | None, predicate: Any, rows: int | None, _: Any) -> Iterator[pl.DataFrame]:
+        for batch in batches():
+            batch = batch if columns is None else batch.select(columns)
+            batch = batch if predicate is None else batch.filter(predicate)
+            batch = batch if rows is None else batch.head(rows)
+            rows = None if rows is None else rows - batch.height
+            yield batch
+            if rows == 0:
+                return
+
+    return register_io_source(read, schema=pl.Schema(schema))
 
 
 def each_batch(

@@ -8,7 +8,7 @@ import polars as pl
 
 from ..errors import require_extra
 from ..system import first_line
-from .queries import BATCH_ROWS, Database, in_types, open_database, quoted_tables, read_as
+from .queries import BATCH_ROWS, Database, empty, open_database
 from .table import Table
 from .unpacking import Content, UnsoundError
 
@@ -27,45 +27,32 @@ def open_duckdb(content: Content, query: str | None, table: str | None) -> Table
 class _File(Database):
     """A file of DuckDB."""
 
+    # Views are not among its tables.
+    list_tables = (
+        "select schema_name = current_schema(), schema_name, table_name from duckdb_tables() where not internal "
+        "order by all"
+    )
+
     def __init__(self, path: str) -> None:
         self.name = path
 
-    def tables(self) -> dict[str, str]:
-        """Return its tables, those of other schemas with their schema; views are not among them."""
-        with self._asked(
-            "select schema_name = current_schema(), schema_name, table_name from duckdb_tables() where not internal "
-            "order by all"
-        ) as rows:
-            return quoted_tables(rows.fetchall())
-
-    def columns(self, query: str) -> list[str]:
-        """Return the names of the columns of a query."""
-        with self._asked(f"select * from ({query}\n) limit 0") as rows:
-            return list(rows.columns)
-
-    def types(self, query: str) -> dict[str, pl.DataType]:
+    def schema(self, query: str) -> Mapping[str, pl.DataType]:
         """Return the type of each column."""
-        with self._asked(f"select * from ({query}\n) limit 0") as rows:
+        with self.ask(empty(query)) as rows:
             for name, dtype in zip(rows.columns, rows.types, strict=True):
                 if dtype.id in _UNKNOWN_TYPES:
                     said = dtype.id.upper()
                     raise UnsoundError(f"column {name!r} holds {said}; cast it in a query, as in {name}::text")
-            return read_as(pl.DataFrame(rows.to_arrow_table()).schema)
+            return pl.DataFrame(rows.to_arrow_table()).schema
 
-    def rows(self, query: str) -> int:
-        """Return how many rows a query has."""
-        with self._asked(f"select count(*) from ({query}\n)") as rows:
-            return int(rows.fetchall()[0][0])
-
-    def batches(self, query: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+    def batches(self, query: str, _: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         """Yield the rows of a query."""
-        with self._asked(query) as rows:
-            for batch in rows.to_arrow_reader(BATCH_ROWS):
-                yield in_types(pl.DataFrame(batch), schema)
+        with self.ask(query) as rows:
+            yield from map(pl.DataFrame, rows.to_arrow_reader(BATCH_ROWS))
 
     @contextmanager
-    def _asked(self, query: str) -> Iterator[Any]:
-        """Ask a query, and give its relation. Nothing can be changed, and no other file can be read."""
+    def ask(self, query: str) -> Iterator[Any]:
+        """Ask a query, which can read no other file, and give its relation."""
         import duckdb  # imported here because it needs the extra `duckdb`
 
         apart: dict[str, Any] = {

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from ..numerics.twins import over
 from . import json_arrays_walk as walk
 from . import json_lines, json_objects
+from .batchwise import from_batches
 from .table import Table
 from .unpacking import UTF_8_MARK, Content, Piece, UnsoundError, stored_size, whole_lines
 
@@ -65,27 +65,13 @@ def open_array(content: Content) -> Table:
 
     def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
         schema = {column: found.type_of(column) for column in columns.values()}
-        lazy = register_io_source(partial(_read, content, schema), schema=schema)
+        lazy = from_batches(partial(_read, content, schema), schema)
         return lazy.select(pl.col(column).alias(role) for role, column in columns.items())
 
     nested = partial(json_objects.nested_rows, content, elements) if found.has_nested else None
     return Table(list(dict.fromkeys(found.names)), pick, lambda: found.rows, found.size, nested=nested)
 
 
-def _read(
-    content: Content, schema: Mapping[str, Any], columns: list[str] | None, predicate: Any, rows: int | None, _: Any
-) -> Iterator[pl.DataFrame]:
-    """Yield the rows, as polars asks for them: with these columns, by this predicate, at most so many."""
-    left = rows
+def _read(content: Content, schema: Mapping[str, Any]) -> Iterator[pl.DataFrame]:
     for piece in elements(content):
-        table = pl.read_ndjson(io.BytesIO(piece.text), schema=schema)
-        if columns is not None:
-            table = table.select(columns)
-        if predicate is not None:
-            table = table.filter(predicate)
-        if left is not None:
-            table = table.head(left)
-            left -= table.height
-        yield table
-        if left == 0:
-            return
+        yield pl.read_ndjson(io.BytesIO(piece.text), schema=schema)

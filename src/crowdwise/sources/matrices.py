@@ -3,15 +3,16 @@
 import io
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from ..crowd.ids import as_series, half_pair, is_present
 from ..errors import DataError
 from ..numerics import Array
+from .batchwise import from_batches
 from .table import Table
 from .unpacking import Content, UnsoundError, whole_lines
 
@@ -80,17 +81,12 @@ def _table(matrix: Any, missing: Sequence[Any], transposed: bool) -> Table:
     dtype = label_type(matrix)
     schema = {"item": pl.Int64(), "worker": pl.Int64(), "label": dtype}
 
-    def read(columns: list[str] | None, predicate: Any, rows: int | None, _: Any) -> Iterator[pl.DataFrame]:
-        for block in cells(matrix, absent, dtype):
-            table = block if columns is None else block.select(columns)
-            yield table if predicate is None else table.filter(predicate)
-
     said = ", ".join(map(str, absent)) or "nothing"
     remark = (
         f"A matrix of {matrix.shape[0]:,} items by {matrix.shape[1]:,} workers, in which {said} means no label "
         "(--missing says what does, --transposed that rows are workers)."
     )
-    lazy = register_io_source(read, schema=schema)
+    lazy = from_batches(partial(cells, matrix, absent, dtype), schema)
     return Table.of(lazy, matrix.nbytes, lambda: int(matrix.size), remarks=(remark,))
 
 

@@ -9,11 +9,10 @@ import polars as pl
 
 from ..addresses import shown_address, without_password
 from ..errors import CallError, require_extra
-from .queries import Database, in_types, open_database, quoted_tables, read_as
+from .queries import Database, empty, open_database
 from .table import Table
 from .unpacking import UnsoundError
 
-SCHEMES: Final = ("postgresql", "postgres")
 # The size of a batch, as a hint for the driver.
 _BATCH_BYTES: Final = 4 * 2**20
 
@@ -47,43 +46,30 @@ class _Server(Database):
         address: Its address, as in postgresql://user:password@host:5432/database.
     """
 
+    # Views are among its tables; those outside of the search path have their schema.
+    list_tables = (
+        "select pg_table_is_visible(c.oid), n.nspname, c.relname "
+        "from pg_class c join pg_namespace n on n.oid = c.relnamespace "
+        "where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not like 'pg_toast%' "
+        "and n.nspname not in ('pg_catalog', 'information_schema') order by 2, 3"
+    )
+
     def __init__(self, address: str) -> None:
         self._address = address
         self.name = shown_address(address)
 
-    def tables(self) -> dict[str, str]:
-        """Return its tables and views, those outside of the search path with their schema."""
-        with self._asked(
-            "select pg_table_is_visible(c.oid), n.nspname, c.relname "
-            "from pg_class c join pg_namespace n on n.oid = c.relnamespace "
-            "where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname not like 'pg_toast%' "
-            "and n.nspname not in ('pg_catalog', 'information_schema') order by 2, 3"
-        ) as rows:
-            return quoted_tables(rows.fetchall())
-
-    def columns(self, query: str) -> list[str]:
-        """Return the names of the columns of a query."""
-        with self._asked(f"select * from ({query}\n) as asked limit 0") as rows:
-            return [column[0] for column in rows.description]
-
-    def types(self, query: str) -> dict[str, pl.DataType]:
+    def schema(self, query: str) -> Mapping[str, pl.DataType]:
         """Return the type of each column."""
-        with self._asked(f"select * from ({query}\n) as asked limit 0") as rows:
-            return read_as(_as_table(rows.fetch_arrow_table()).schema)
+        with self.ask(empty(query)) as rows:
+            return _as_table(rows.fetch_arrow_table()).schema
 
-    def rows(self, query: str) -> int:
-        """Return how many rows a query has."""
-        with self._asked(f"select count(*) from ({query}\n) as asked") as rows:
-            return int(rows.fetchall()[0][0])
-
-    def batches(self, query: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
+    def batches(self, query: str, _: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         """Yield the rows of a query as the server sends them."""
-        with self._asked(query) as rows:
-            for batch in rows.fetch_record_batch():
-                yield in_types(_as_table(batch), schema)
+        with self.ask(query) as rows:
+            yield from map(_as_table, rows.fetch_record_batch())
 
     @contextmanager
-    def _asked(self, query: str) -> Iterator[Any]:
+    def ask(self, query: str) -> Iterator[Any]:
         """Ask a query in a transaction that can only read, and give the cursor with its rows."""
         import adbc_driver_manager  # imported here because they need the extra `sql`
         from adbc_driver_postgresql import StatementOptions, dbapi

@@ -3,13 +3,14 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from ..errors import CallError, DataError
+from .batchwise import from_batches
 from .table import Table
 
 # The most rows to have in memory at once while they are read.
@@ -27,29 +28,43 @@ class Database(ABC):
 
     Attributes:
         name: What it is called in messages, without a password.
+        list_tables: The query for its tables: whether the name alone is enough, the schema, the name.
     """
 
     name: str
+    list_tables: ClassVar[str]
 
     @abstractmethod
-    def tables(self) -> dict[str, str]:
-        """Return the names of its tables, each with how it is written in SQL."""
+    def ask(self, query: str) -> AbstractContextManager[Any]:
+        """Ask a query, which can change nothing, and give its rows. Raises `UnsoundError` if there is no answer."""
 
     @abstractmethod
-    def columns(self, query: str) -> list[str]:
-        """Return the names of the columns of a query."""
-
-    @abstractmethod
-    def types(self, query: str) -> dict[str, pl.DataType]:
-        """Return the type in which each column of a query is read. Raises `UnsoundError` if it has several."""
-
-    @abstractmethod
-    def rows(self, query: str) -> int:
-        """Return how many rows a query has."""
+    def schema(self, query: str) -> Mapping[str, pl.DataType]:
+        """Return the type of each column of a query. Raises `UnsoundError` if a column has none."""
 
     @abstractmethod
     def batches(self, query: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
-        """Yield the rows of a query, some at a time, in these types."""
+        """Yield the rows of a query, some at a time; `schema` is what the method of this name returned."""
+
+    def tables(self) -> dict[str, str]:
+        """Return the names of its tables, each with how it is written in SQL."""
+        with self.ask(self.list_tables) as rows:
+            return quoted_tables(rows.fetchall())
+
+    def columns(self, query: str) -> list[str]:
+        """Return the names of the columns of a query."""
+        with self.ask(empty(query)) as rows:
+            return [column[0] for column in rows.description]
+
+    def count(self, query: str) -> int:
+        """Return how many rows a query has."""
+        with self.ask(f"select count(*) from ({query}\n) as asked") as rows:
+            return int(rows.fetchall()[0][0])
+
+
+def empty(query: str) -> str:
+    """Return a query with the same columns and no rows."""
+    return f"select * from ({query}\n) as asked limit 0"
 
 
 def quoted(name: str) -> str:
@@ -122,36 +137,20 @@ def open_database(database: Database, query: str | None, table: str | None) -> T
     def pick(found: Mapping[str, str]) -> pl.LazyFrame:
         wanted = ", ".join(dict.fromkeys(map(quoted, found.values())))
         picked = f"select {wanted} from ({asked}\n) as asked"
-        types = database.types(picked)
+        schema = database.schema(picked)
+        types = {name: pl.String() if dtype == pl.Binary else dtype for name, dtype in schema.items()}
 
-        def read(columns: list[str] | None, predicate: Any, rows: int | None, _: Any) -> Iterator[pl.DataFrame]:
-            left = rows
-            for batch in database.batches(picked, types):
-                batch = batch if columns is None else batch.select(columns)
-                batch = batch if predicate is None else batch.filter(predicate)
-                batch = batch if left is None else batch.head(left)
-                left = None if left is None else left - batch.height
-                yield batch
-                if left == 0:
-                    return
+        def read() -> Iterator[pl.DataFrame]:
+            for batch in database.batches(picked, schema):
+                as_text = batch.with_columns(uuids(column) for column in batch if column.dtype == pl.Binary)
+                yield as_text.cast(pl.Schema(types))
 
-        lazy = register_io_source(read, schema=types)
+        lazy = from_batches(read, types)
         return lazy.select(pl.col(column).alias(role) for role, column in found.items())
 
     # Counted only if somebody asks, because that may take as long as the query. Parts on disk have to fit into memory,
     # so what a planner expects would not do.
-    return Table(names, pick, cache(lambda: database.rows(asked)), 0, remarks=remarks)
-
-
-def read_as(schema: Mapping[str, pl.DataType]) -> dict[str, pl.DataType]:
-    """Return the types in which columns of these types are read: bytes become the text of UUIDs."""
-    return {name: pl.String() if dtype == pl.Binary else dtype for name, dtype in schema.items()}
-
-
-def in_types(table: pl.DataFrame, schema: Mapping[str, pl.DataType]) -> pl.DataFrame:
-    """Return a table in the types of `read_as`."""
-    read = table.with_columns(uuids(column) for column in table if column.dtype == pl.Binary)
-    return read.cast(pl.Schema(schema))
+    return Table(names, pick, cache(lambda: database.count(asked)), 0, remarks=remarks)
 
 
 def uuids(values: pl.Series) -> pl.Series:

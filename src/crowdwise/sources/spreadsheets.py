@@ -1,19 +1,20 @@
 """Workbooks of Excel: one sheet of them is read as a table."""
 
 import re
+import sys
 import zipfile
 import zlib
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Final
 
 import polars as pl
 
 from ..errors import CallError, require_extra
 from ..system import available_memory, first_line, show_size
 from .table import Table
-from .unpacking import Content, UnsoundError
+from .unpacking import Content, UnsoundError, pieces_within
 
 # What a sheet has room for, without the row of names.
 MOST_ROWS: Final = 1_048_575
@@ -25,8 +26,7 @@ _MOST_UNPACKED: Final = 2 * 2**30
 # The part that lists the sheets; and those of other formats, which the library would read too, and we do not check.
 _WORKBOOK: Final = "xl/workbook.xml"
 _OTHER_WORKBOOKS: Final = {"xl/workbook.bin", "content.xml"}
-# How much of a part is unpacked at once, and the most bytes between two tags, or of one.
-_PIECE: Final = 1 << 18
+# The most bytes between two tags, or of one.
 _LONGEST_TAG: Final = 1 << 20
 # A row or a cell, and its reference if it has one: letters and digits, in any case; or something that is none.
 _PLACED: Final = re.compile(
@@ -110,52 +110,40 @@ def _check_room(file: IO[bytes]) -> int:
     room = min(available_memory() // 4, _MOST_UNPACKED)
     total = 0
     try:
-        parts = zipfile.ZipFile(file).infolist()
-        names = {part.filename for part in parts}
+        archive = zipfile.ZipFile(file)
+        names = set(archive.namelist())
         if _WORKBOOK not in names or names & _OTHER_WORKBOOKS:
             raise UnsoundError("it is damaged, or no workbook of Excel in the format .xlsx")
-        for part in parts:
+        for part in archive.infolist():
             if part.flag_bits & 1 or part.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
                 raise UnsoundError("it is encrypted, or packed in a way that workbooks are not")
-            total += _Part().unpack(file, part, room - total)
+            part.file_size = sys.maxsize  # all of it is unpacked, whatever the file says
+            left = room - total
+            cells = _UsedCells(left)
+            refusal = UnsoundError(f"it unpacks to more than {show_size(left)}; save it as CSV")
+            with archive.open(part) as stream:
+                for piece in pieces_within(stream, left, refusal):
+                    total += len(piece)
+                    cells.add(piece)
     except (zipfile.BadZipFile, zlib.error, OSError, ValueError, NotImplementedError, EOFError) as problem:
         raise UnsoundError(f"it is damaged, or no workbook ({str(problem)[:80]})") from problem
     return total
 
 
-class _Part:
-    """One file in a workbook, which is unpacked piece by piece to see how much there is in it.
+class _UsedCells:
+    """The rectangle of a sheet that is used, found in the text of a part as it is unpacked.
 
-    Any of them may be a sheet, whatever its name and its folder, so rows and cells are looked for in all.
+    Any part may be a sheet, whatever its name and its folder, so rows and cells are looked for in all.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, room: int) -> None:
+        self._room = room
         self._rows = self._columns = 0
         self._row = self._column = 0
         self._rest = b""
 
-    def unpack(self, file: IO[bytes], part: zipfile.ZipInfo, room: int) -> int:
-        """Return how many bytes it unpacks to. Raises `UnsoundError` if these, or its cells, are too many."""
-        file.seek(part.header_offset)
-        header = file.read(30)
-        if len(header) < 30 or not header.startswith(b"PK\x03\x04"):
-            raise UnsoundError("it is damaged, or no workbook (a part is not where it should be)")
-        file.seek(int.from_bytes(header[26:28], "little") + int.from_bytes(header[28:30], "little"), 1)
-        unpacker: Any = zlib.decompressobj(-zlib.MAX_WBITS) if part.compress_type == zipfile.ZIP_DEFLATED else None
-        left, size = part.compress_size, 0
-        while left > 0 and (packed := file.read(min(_PIECE, left))):
-            left -= len(packed)
-            while packed:
-                piece = packed if unpacker is None else unpacker.decompress(packed, _PIECE)
-                packed = b"" if unpacker is None else unpacker.unconsumed_tail
-                size += len(piece)
-                if size > room:
-                    raise UnsoundError(f"it unpacks to more than {show_size(room)}; save it as CSV")
-                self._look_at(piece, room)
-        return size
-
-    def _look_at(self, piece: bytes, room: int) -> None:
-        """Find out which rectangle of a sheet is used. Raises `UnsoundError` if it has too many places."""
+    def add(self, piece: bytes) -> None:
+        """Look at the next piece. Raises `UnsoundError` if the rectangle has too many places."""
         text = self._rest + piece
         end = max(text.rfind(b"<"), 0)  # a tag may be cut, and is looked at with the next piece
         if b"<" not in text:
@@ -173,16 +161,16 @@ class _Part:
                 self._columns = max(self._columns, self._column)
                 self._row = _row_number(digits) if digits else self._row
             self._rows = max(self._rows, self._row)
-        self._require_room(room)
+        self._require_room()
 
-    def _require_room(self, room: int) -> None:
+    def _require_room(self) -> None:
         """Raise `UnsoundError` if the library that reads would not have room for all places of the rectangle."""
         if self._rows > MOST_ROWS + 1 or self._columns > MOST_COLUMNS:
             raise UnsoundError(
                 f"it is damaged, or no workbook (a cell in row {self._rows:,} and column {self._columns:,}, and a "
                 f"sheet ends at {MOST_ROWS + 1:,} and {MOST_COLUMNS:,})"
             )
-        if self._rows * self._columns * _CELL_BYTES > room:
+        if self._rows * self._columns * _CELL_BYTES > self._room:
             raise UnsoundError(
                 f"a sheet uses {self._rows:,} rows and {self._columns:,} columns, which are more places than fit into "
                 "memory"

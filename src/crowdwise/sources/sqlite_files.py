@@ -10,7 +10,7 @@ from urllib.parse import quote
 import polars as pl
 
 from ..system import available_memory, first_line, show_size
-from .queries import BATCH_ROWS, Database, open_database, quoted, uuids
+from .queries import BATCH_ROWS, Database, open_database, quoted
 from .table import Table
 from .unpacking import LONGEST_LINE, Content, UnsoundError
 
@@ -38,27 +38,20 @@ def open_sqlite(content: Content, query: str | None, table: str | None) -> Table
 class _File(Database):
     """A file of SQLite, or its bytes."""
 
+    # Views are not among its tables.
+    list_tables = (
+        "select true, '', name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'"
+    )
+
     def __init__(self, content: Content) -> None:
         self._content = content
         self.name = content if isinstance(content, str) else "The database"
 
-    def tables(self) -> dict[str, str]:
-        """Return the names of its tables; views are not among them."""
-        with self._asked(
-            "select name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'"
-        ) as rows:
-            return {str(name): quoted(str(name)) for (name,) in rows}
-
-    def columns(self, query: str) -> list[str]:
-        """Return the names of the columns of a query."""
-        with self._asked(f"select * from ({query}\n) limit 0") as rows:
-            return [column[0] for column in rows.description]
-
-    def types(self, query: str) -> dict[str, pl.DataType]:
+    def schema(self, query: str) -> dict[str, pl.DataType]:
         """Return the type of each column, by the types of all its values."""
         names = self.columns(query)
         of_each = ", ".join(f"typeof({quoted(name)})" for name in names)
-        with self._asked(f"select distinct {of_each} from ({query}\n)") as rows:
+        with self.ask(f"select distinct {of_each} from ({query}\n)") as rows:
             found = [set(kinds) for kinds in zip(*rows.fetchall(), strict=True)] or [set()] * len(names)
         types: dict[str, pl.DataType] = {}
         for name, kinds in zip(names, found, strict=True):
@@ -66,24 +59,19 @@ class _File(Database):
             if dtype is None:
                 said = " and ".join(_WORDS[kind] for kind in sorted(kinds - {"null"}))
                 raise UnsoundError(f"column {name!r} has {said}; give it one type, as in cast({name} as text)")
-            types[name] = pl.String() if dtype == pl.Binary else dtype
+            types[name] = dtype
         return types
-
-    def rows(self, query: str) -> int:
-        """Return how many rows a query has."""
-        with self._asked(f"select count(*) from ({query}\n)") as rows:
-            return int(rows.fetchone()[0])
 
     def batches(self, query: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         """Yield the rows of a query."""
-        with self._asked(query) as rows:
-            texts = [at for at, dtype in enumerate(schema.values()) if dtype == pl.String]
+        with self.ask(query) as rows:
+            texts = [at for at, dtype in enumerate(schema.values()) if dtype in (pl.String, pl.Binary)]
             for some in self._bounded(rows, texts):
-                columns = dict(zip(schema, zip(*some, strict=True), strict=True))
-                yield pl.DataFrame([_column(name, values, schema[name]) for name, values in columns.items()])
+                columns = zip(schema.items(), zip(*some, strict=True), strict=True)
+                yield pl.DataFrame([pl.Series(name, values, dtype, strict=False) for (name, dtype), values in columns])
 
     def _bounded(self, rows: Any, texts: Sequence[int]) -> Iterator[list[Any]]:
-        """Yield some rows at a time, which have text in these columns. Raises `UnsoundError` if they do not fit.
+        """Yield some rows at a time, with text or bytes in these columns. Raises `UnsoundError` if they do not fit.
 
         A column may be computed from others, so that a file of some kilobytes has gigabytes to read.
         """
@@ -104,8 +92,8 @@ class _File(Database):
             yield some
 
     @contextmanager
-    def _asked(self, query: str) -> Iterator[Any]:
-        """Ask a query, and give the cursor with its rows. Nothing can be changed."""
+    def ask(self, query: str) -> Iterator[Any]:
+        """Ask a query, and give the cursor with its rows."""
         try:
             with closing(self._connect()) as connection:
                 for setting in ("query_only = on", "trusted_schema = off"):
@@ -134,10 +122,3 @@ class _File(Database):
         whole = self._content[18:20] != b"\2\2"
         connection.deserialize(self._content if whole else self._content[:18] + b"\1\1" + self._content[20:])
         return connection
-
-
-def _column(name: str, values: Any, dtype: pl.DataType) -> pl.Series:
-    """Return values as a column."""
-    if dtype == pl.String and any(isinstance(value, bytes) for value in values):
-        return uuids(pl.Series(name, values, pl.Binary))
-    return pl.Series(name, values, dtype, strict=False)

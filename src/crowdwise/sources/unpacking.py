@@ -118,6 +118,19 @@ def _ends_within(piece: bytes) -> bool:
     return False
 
 
+def pieces_within(stream: IO[bytes], room: int, refusal: Exception) -> Iterator[bytes]:
+    """Yield the bytes of a stream in pieces; raise `refusal` as soon as there are more than `room`.
+
+    So a decompression bomb, a few bytes that unpack to gigabytes, is refused before it fills the memory.
+    """
+    size = 0
+    while piece := stream.read(_PIECE):
+        size += len(piece)
+        if size > room:
+            raise refusal
+        yield piece
+
+
 class PiecewiseFile:
     """A file to read whose bytes come in pieces: each call of `read` gives the next one, however long."""
 

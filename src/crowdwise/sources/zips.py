@@ -11,11 +11,9 @@ from typing import IO, Final
 
 from ..errors import DataError
 from ..system import available_memory, first_line, show_size
-from .unpacking import Content, UnsoundError, unpacked
+from .unpacking import Content, UnsoundError, pieces_within, unpacked
 
 FIRST_BYTES: Final = (b"PK\x03\x04", b"PK\x05\x06")
-# How many bytes are unpacked at once.
-_PIECE: Final = 2**20
 # The most files in a zip. Each takes some memory for its name alone.
 _MOST_FILES: Final = 1_000_000
 # The method of compression by zstd, which the zips of Python know only since 3.14.
@@ -74,17 +72,12 @@ def beginnings(content: Content, name: str, files: Iterable[str], size: int) -> 
 def _unpacked_file(archive: zipfile.ZipFile, name: str, file: str) -> bytes:
     """Return the content of one file in a zip."""
     room = available_memory() // 4
-    pieces: list[bytes] = []
+    refusal = DataError(
+        f"{file} in {name} unpacks to more than {show_size(room)}, a quarter of the free memory: unpack it first."
+    )
     info = archive.getinfo(file)
     with _file(archive, info, name) as stream:
-        while piece := stream.read(_PIECE):
-            pieces.append(piece)
-            if len(pieces) * _PIECE > room:
-                raise DataError(
-                    f"{file} in {name} unpacks to more than {show_size(room)}, a quarter of the free memory: "
-                    "unpack it first."
-                )
-    whole = b"".join(pieces)
+        whole = b"".join(pieces_within(stream, room, refusal))
     if zlib.crc32(whole) != info.CRC:
         raise DataError(f"{file} in {name} is damaged or cut off: its checksum is wrong.")
     return whole

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from polars.io.plugins import register_io_source
 
 from ...crowd.ids import text
 from ...crowd.labels import Labels
@@ -18,6 +17,7 @@ from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
 from ...results.numeric_result import NumericResult
 from ...results.result import Result
+from ...sources.batchwise import from_batches
 from ..sweeping import AnySweeping
 from .base import Engine, SweepTotal, counted_by, finish_items, sweep_items
 
@@ -97,18 +97,12 @@ class ResultOnDisk(ResultInParts):
     def lazy(self, scores: bool = False, probabilities: bool = False) -> pl.LazyFrame:
         """Return one row per item as a lazy table that is made part by part; see `Result.to_frame` for the columns."""
 
-        def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
+        def frames() -> Iterator[pl.DataFrame]:
             for number in range(self._labels.n_parts):
-                frame = self._part(number).to_frame(scores, probabilities)
-                frame = frame if columns is None else frame.select(columns)
-                frame = frame if condition is None else frame.filter(condition)
-                yield frame if rows is None else frame.head(rows)
-                rows = None if rows is None else max(rows - frame.height, 0)
+                yield self._part(number).to_frame(scores, probabilities)
                 self._labels.phases("writing", (number + 1) / self._labels.n_parts)
-                if rows == 0:
-                    return
 
-        return register_io_source(frames, schema=self._part(0, 0).to_frame(scores, probabilities).schema)
+        return from_batches(frames, self._part(0, 0).to_frame(scores, probabilities).schema)
 
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:
         name, wanted = pl.col("item"), items
