@@ -120,7 +120,10 @@ def test_a_result_answers_the_same_questions(engine: Engine, tmp_path: Path) -> 
     with pytest.raises(cw.DataError, match="The truth shares no item with the labels"):
         cw.accuracy(found, {"nothing": "c1"})
     assert found.disputed(4)["item"].to_list() == memory.disputed(4)["item"].to_list()
-    assert found.lazy().head(3).collect().columns == memory.to_frame().columns
+    first = found.lazy().head(9).collect()
+    assert first.columns == memory.to_frame().columns
+    of_class = pl.col("label") == "c1"  # of the first rows, not the first rows of it
+    assert 0 < first.filter(of_class).height == found.lazy().head(9).filter(of_class).collect().height < first.height
     assert found.confusion("w03").columns == memory.confusion("w03").columns
     assert found.convergence.iterations == memory.convergence.iterations
     found.write(tmp_path / "truth.parquet", tmp_path / "workers.csv", scores=True, probabilities=True)

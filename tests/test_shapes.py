@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
+from crowdwise.sources import matrix_files
 
 from .cases import examples
 from .crowds import votes
@@ -209,6 +210,17 @@ def test_matrices_that_are_none_are_refused(tmp_path: Path) -> None:
         cw.read_labels(
             tmp_path / "n.txt" if (tmp_path / "n.txt").write_text("0 2\n1 1\n") else "", label_names=["a", "b"]
         )
+
+
+def test_a_matrix_gives_the_rows_that_are_asked_for(tmp_path: Path) -> None:
+    """polars leaves it to a source in Python to pick columns, to stop, and to filter only after it has stopped."""
+    np.save(tmp_path / "m.npy", np.zeros((1_000_000, 3), np.int8))  # two batches
+    rows = matrix_files.open_array(str(tmp_path / "m.npy"), [], False).pick({"item": "item", "worker": "worker"})
+    last = pl.col("worker") == 2
+    assert rows.head(4).collect().rows() == [(0, 0), (0, 1), (0, 2), (1, 0)]
+    assert rows.head(4).filter(last).collect().rows() == [(0, 2)]
+    assert rows.filter(last).head(2).select("item").collect().rows() == [(0,), (1,)]
+    assert rows.head(2_500_000).select(pl.len()).collect().item() == 2_500_000
 
 
 NESTED = {

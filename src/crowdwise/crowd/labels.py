@@ -15,10 +15,9 @@ from ..errors import CallError, DataError
 from ..numerics import Array
 from ..numerics.twins import is_small
 from ..parallel import Sum, Threads, require_threads
-from ..sources import matrices
 from ..sources.frames import frame_table, pick
 from ..sources.shapes import long_form
-from . import encoding
+from . import encoding, matrices
 from .classes import classes_of
 from .cleaning import Cleaning, Rules
 from .encoding import Duplicates, Encoded

@@ -12,11 +12,11 @@ def from_batches(batches: Callable[[], Iterable[pl.DataFrame]], schema: Mapping[
 
     def read(columns: list[str] | None, predicate: Any, rows: int | None, _: Any) -> Iterator[pl.DataFrame]:
         for batch in batches():
-            batch = batch if columns is None else batch.select(columns)
-            batch = batch if predicate is None else batch.filter(predicate)
+            # polars asks for both in `head(rows).filter(predicate)` only: rows are counted before they are filtered.
             batch = batch if rows is None else batch.head(rows)
             rows = None if rows is None else rows - batch.height
-            yield batch
+            batch = batch if predicate is None else batch.filter(predicate)
+            yield batch if columns is None else batch.select(columns)
             if rows == 0:
                 return
 

@@ -16,7 +16,7 @@ import polars as pl
 
 from ..crowd.opening import PLAIN, Opening
 from ..errors import CallError, DataError
-from . import delimited, json_arrays, json_lines, json_objects, matrices, spreadsheets
+from . import delimited, json_arrays, json_lines, json_objects, matrix_files, spreadsheets
 from .class_names import features_in
 from .duckdb_files import open_duckdb
 from .parquet_pages import check_pages
@@ -243,16 +243,16 @@ _JSON_OBJECT: Final = Format(
 _NUMPY: Final = Format(
     name="NumPy array",
     extensions=(".npy",),
-    read=matrices.open_array,
+    read=matrix_files.open_array,
     options=("missing", "transposed"),
     first_bytes=(b"\x93NUMPY",),
 )
 _TEXT_MATRIX: Final = Format(
     name="text matrix",
     extensions=(),
-    read=matrices.open_text,
+    read=matrix_files.open_text,
     options=("missing", "transposed"),
-    has_text=matrices.is_matrix,
+    has_text=matrix_files.is_matrix,
     compressible=True,
 )
 EXCEL: Final = Format(

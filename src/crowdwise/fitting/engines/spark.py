@@ -244,9 +244,8 @@ def lazy_table(table: DataFrame) -> pl.LazyFrame:
     """Return a Spark table as a lazy polars table; only the first rows are copied if a query asks for those only."""
 
     def frames(columns: list[str] | None, condition: pl.Expr | None, rows: int | None, _: Any) -> Iterator[Any]:
-        frame = to_polars(table if rows is None or condition is not None else table.limit(rows))
+        frame = to_polars(table if rows is None else table.limit(rows))  # before the condition: see `from_batches`
         frame = frame if condition is None else frame.filter(condition)
-        frame = frame if columns is None else frame.select(columns)
-        yield frame if rows is None else frame.head(rows)
+        yield frame if columns is None else frame.select(columns)
 
     return register_io_source(frames, schema=to_polars(table.limit(0)).schema)
