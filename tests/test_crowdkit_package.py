@@ -5,6 +5,9 @@ import importlib
 import re
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -114,6 +117,11 @@ def test_classes_that_we_do_not_have_can_be_imported_and_refuse_when_made(path: 
         made(n_iter=10)
 
 
+class Handler(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
 def test_datasets_are_read_from_crowd_kits_folder_or_downloaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,16 +131,25 @@ def test_datasets_are_read_from_crowd_kits_folder_or_downloaded(
         archive.writestr("inside/crowd_labels.csv", "worker,task,label\nw1,t1,1\nw2,t1,0\n")
         archive.writestr("inside/gt.csv", "task,label\nt1,1\n")
     (tmp_path / "there.md5").write_text(hashlib.md5((tmp_path / "there.zip").read_bytes()).hexdigest() + "\n")
-    address = (tmp_path / "there").as_uri()
-    sources = {"relevance-2": datasets._Source("", address), "relevance-5": datasets._Source("", address + "-not")}
-    monkeypatch.setattr(datasets, "_SOURCES", sources)
-    for _ in range(2):  # the second time it is there
-        labels, truth = datasets.load_dataset("relevance-2", tmp_path / "home")
-        assert list(labels.columns) == ["worker", "task", "label"]
-        assert (truth.name, truth.index.name, truth.to_dict()) == ("true_label", "task", {"t1": 1})
-        (tmp_path / "there.zip").unlink(missing_ok=True)
-    with pytest.raises(DataError, match="could not be downloaded"):
-        datasets.load_dataset("relevance-5", tmp_path / "home")
+    (tmp_path / "damaged.zip").write_bytes((tmp_path / "there.zip").read_bytes()[:-1])
+    (tmp_path / "damaged.md5").write_bytes((tmp_path / "there.md5").read_bytes())
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=tmp_path)) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        names = {"relevance-2": "there", "relevance-5": "absent", "netease_crowd": "damaged"}
+        sources = {name: datasets._Source("", f"{address}/{file}") for name, file in names.items()}
+        monkeypatch.setattr(datasets, "_SOURCES", sources)
+        for _ in range(2):  # the second time it is there
+            labels, truth = datasets.load_dataset("relevance-2", tmp_path / "home")
+            assert list(labels.columns) == ["worker", "task", "label"]
+            assert (truth.name, truth.index.name, truth.to_dict()) == ("true_label", "task", {"t1": 1})
+            (tmp_path / "there.zip").unlink(missing_ok=True)
+        for name, sentence in (("relevance-5", "404"), ("netease_crowd", "MD5 hash of downloaded file .* not match")):
+            with pytest.raises(DataError, match=f"could not be downloaded: {sentence}.* by hand"):
+                datasets.load_dataset(name, tmp_path / "home")
+        server.shutdown()
+        thread.join()
     assert [path.name for path in (tmp_path / "home").iterdir()] == ["relevance-2"]
     with pytest.raises(ValueError, match="There is no dataset 'relevance-3'"):
         datasets.load_dataset("relevance-3")

@@ -12,18 +12,20 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import crowdwise as cw
 from crowdwise import datasets
-from crowdwise.datasets.bounded import open_bounded
+from crowdwise.cli.app import app
 from crowdwise.datasets.cache import cache_folder
 from crowdwise.datasets.downloading import UnreachableError
 
@@ -41,28 +43,21 @@ class Server:
     Attributes:
         address: Its web address.
         mishaps: How it answers the next requests. When the list is empty, it answers correctly.
-        ranges: The header Range of every request so far.
+        requests: The path of every request so far.
         released: Set at the end of the test, so that answers that wait for it can end.
     """
 
     address: str = ""
     mishaps: list[Answer] = field(default_factory=list)
-    ranges: list[str | None] = field(default_factory=list)
+    requests: list[str] = field(default_factory=list)
     released: threading.Event = field(default_factory=threading.Event)
 
 
 def whole(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-    asked = re.fullmatch(r"bytes=(\d+)-", handler.headers.get("Range") or "")
-    start = int(asked[1]) if asked else 0
-    handler.send_response(206 if asked else 200)
-    handler.send_header("Content-Length", str(len(content) - start))
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(content)))
     handler.end_headers()
-    handler.wfile.write(content[start:])
-
-
-def without_parts(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-    del handler.headers["Range"]
-    whole(handler, content)
+    handler.wfile.write(content)
 
 
 def truncated(handler: BaseHTTPRequestHandler, content: bytes) -> None:
@@ -91,7 +86,7 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            state.ranges.append(self.headers.get("Range"))
+            state.requests.append(self.path)
             content = FILES.get(self.path)
             answer = absent if content is None else state.mishaps.pop(0) if state.mishaps else whole
             answer(self, content or b"")
@@ -102,8 +97,9 @@ def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     monkeypatch.setitem(datasets.CATALOG, "tiny", tiny())
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.delenv("CROWDWISE_DATA", raising=False)
+    monkeypatch.setattr("pooch.core.time", SimpleNamespace(sleep=lambda _: None))  # between attempts
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
-        thread = threading.Thread(target=listening.serve_forever)
+        thread = threading.Thread(target=listening.serve_forever, args=(0.01,))  # looks so often whether it shall end
         thread.start()
         state.address = f"http://127.0.0.1:{listening.server_port}"
         monkeypatch.setenv("CROWDWISE_DATASETS_URL", state.address)
@@ -143,18 +139,13 @@ def test_a_dataset_is_downloaded_once_and_then_cached(server: Server) -> None:
     labels, truth = cw.datasets.load("tiny", progress=lambda *step: seen.append(step))
     assert (labels.n_items, labels.n_labels, truth.height) == (300, 900, 300)
     assert seen[-1] == ("tiny/truth.csv", len(TRUTH), len(TRUTH))
-    assert cached() == {"paper", "tiny", "label.csv", "truth.csv", "SHA256SUMS"}
+    assert cached() == {"paper", "tiny", "label.csv", "truth.csv"}
     cw.datasets.load("tiny")
-    assert len(server.ranges) == 2
+    assert len(server.requests) == 2
 
 
 @pytest.mark.parametrize("file", ["label.csv", "truth.csv"])
-@pytest.mark.parametrize("known", [True, False])
-def test_a_file_in_the_cache_that_was_changed_is_noticed_and_downloaded_again(
-    file: str, known: bool, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if not known:  # what was recorded when it was downloaded is all there is
-        monkeypatch.setitem(datasets.CATALOG, "tiny", replace(tiny(), label_sha256="", truth_sha256=""))
+def test_a_file_in_the_cache_that_was_changed_is_noticed_and_downloaded_again(file: str, server: Server) -> None:
     path = datasets.fetch("tiny") / file
     header, *rows = path.read_text().splitlines()
     path.write_text("\n".join([header, *rows[1:], rows[0].replace(",0", ",1")]) + "\n")  # the counts are the same
@@ -170,10 +161,10 @@ def test_a_file_in_the_cache_that_was_changed_is_noticed_and_downloaded_again(
 def test_files_that_were_put_into_the_cache_by_hand_must_be_the_published_ones(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(datasets.CATALOG, "tiny", replace(tiny(), path=None, label_sha256=""))
+    monkeypatch.setitem(datasets.CATALOG, "tiny", replace(tiny(), path=None))
     folder = cache_folder() / "paper/tiny"
     folder.mkdir(parents=True)
-    (folder / "label.csv").write_bytes(LABELS.replace(b"0,0,0", b"0,0,1"))  # nothing is known of this file
+    (folder / "label.csv").write_bytes(LABELS)
     (folder / "truth.csv").write_bytes(TRUTH)
     assert datasets.load("tiny")[0].n_labels == 900
     (folder / "truth.csv").write_bytes(TRUTH.replace(b"0,0", b"0,1", 1))
@@ -195,12 +186,13 @@ def test_labels_whose_git_blob_is_known_are_checked_by_it(server: Server, monkey
     assert datasets.CATALOG["senti"].files["label.csv"] == "7398ef02356888562b9e612149059a2e5d121ee1"
 
 
-@pytest.mark.parametrize("continued", [whole, without_parts])
-def test_a_truncated_answer_is_continued_or_started_again(server: Server, continued: Answer) -> None:
-    server.mishaps = [truncated, continued]
-    datasets.fetch("tiny")
-    assert server.ranges == [None, "bytes=1000-", None]
+def test_a_truncated_answer_is_started_again(server: Server) -> None:
+    server.mishaps = [truncated]
+    seen: list[tuple[str, int, int]] = []
+    datasets.fetch("tiny", progress=lambda *step: seen.append(step))
+    assert len(server.requests) == 3
     assert (cache_folder() / "paper/tiny/label.csv").read_bytes() == LABELS
+    assert all(came <= total for _, came, total in seen)
 
 
 def test_a_server_in_trouble_is_asked_again(server: Server) -> None:
@@ -220,17 +212,6 @@ def silent(server: Server) -> Answer:
     return answer
 
 
-def wait_briefly_after_the_head(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait as long as usual until a server answers, and a moment for the rest: a busy machine answers late."""
-
-    def opened(request: Any, timeout: float, limits: Any) -> Any:
-        answer = open_bounded(request, timeout, limits)
-        answer.fp.raw._received._sock.settimeout(0.05)
-        return answer
-
-    monkeypatch.setattr("crowdwise.datasets.downloading.open_bounded", opened)
-
-
 def endless(handler: BaseHTTPRequestHandler, content: bytes) -> None:
     """More bytes than are allowed, in an answer without a length."""
     handler.send_response(200)
@@ -240,27 +221,14 @@ def endless(handler: BaseHTTPRequestHandler, content: bytes) -> None:
             handler.wfile.write(b"0" * 65536)
 
 
-def huge_redirection(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-    """A redirection is read whole before it is followed."""
-    handler.send_response(302)
-    handler.send_header("Location", handler.path)
+def dripping(handler: BaseHTTPRequestHandler, content: bytes) -> None:
+    """A few bytes every hundredth of a second: each comes in time, and all of them never."""
+    handler.send_response(200)
     handler.end_headers()
     with contextlib.suppress(OSError):
         while True:
-            handler.wfile.write(b"0" * 65536)
-
-
-def dripping(head: bytes) -> Answer:
-    """A byte every hundredth of a second: each comes in time, and all of them never."""
-
-    def answer(handler: BaseHTTPRequestHandler, content: bytes) -> None:
-        handler.wfile.write(head)
-        with contextlib.suppress(OSError):
-            while True:
-                handler.wfile.write(b"0")
-                time.sleep(0.01)
-
-    return answer
+            handler.wfile.write(b"0" * 200)
+            time.sleep(0.01)
 
 
 def with_length(length: str) -> Answer:
@@ -295,7 +263,7 @@ def negative_chunk(handler: BaseHTTPRequestHandler, content: bytes) -> None:
     handler.wfile.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\n" + content)
 
 
-@pytest.mark.parametrize("length", ["abc", "-5", "9" * 5000, ""])
+@pytest.mark.parametrize("length", ["abc", "9" * 5000, ""])
 def test_a_length_that_is_none_is_ignored(server: Server, length: str) -> None:
     server.mishaps = [with_length(length)] * 2
     datasets.fetch("tiny")
@@ -305,29 +273,26 @@ def test_a_length_that_is_none_is_ignored(server: Server, length: str) -> None:
 @pytest.mark.parametrize(
     ("mishap", "sentence"),
     [
-        pytest.param(endless, "sends more than 0.1 MB", id="endless"),
-        pytest.param(huge_redirection, "sends more than 0.1 MB", id="huge redirection"),
-        pytest.param(with_length("9999999999"), "sends more than 0.1 MB", id="huge length"),
+        pytest.param(endless, "sends more than 0.1 MB, which no file", id="endless"),
+        pytest.param(with_length("9999999999"), "sends more than 0.1 MB, which no file", id="huge length"),
         pytest.param(with_length("100"), "another file than the catalog's", id="longer than said"),
-        pytest.param(dripping(b""), "took longer than", id="dripping status"),
-        pytest.param(dripping(b"HTTP/1.1 200 OK\r\nX: "), "took longer than", id="dripping header"),
-        pytest.param(dripping(b"HTTP/1.1 200 OK\r\n\r\n"), "took longer than", id="dripping body"),
-        pytest.param(redirected(None), "answered 302 .* infinite loop", id="loop"),
+        pytest.param(dripping, "took longer than", id="dripping"),
+        pytest.param(redirected(None), "answered what makes no sense", id="loop"),
         pytest.param(redirected("http://[junk/"), "answered what makes no sense", id="junk address"),
         pytest.param(redirected("http://127.0.0.1:99999/"), "makes no sense|not be reached", id="impossible port"),
-        pytest.param(redirected("file:///etc/passwd"), "answered 302 .* is not allowed", id="local file"),
-        pytest.param(reset, "could not be read in 3 attempts: .*reset", id="reset"),
-        pytest.param(no_status, "could not be read in 3 attempts", id="no status"),
+        pytest.param(redirected("file:///etc/passwd"), "makes no sense: No connection adapters", id="local file"),
+        pytest.param(reset, "could not be reached in 3 attempts: .*reset", id="reset"),
+        pytest.param(no_status, "could not be reached in 3 attempts", id="no status"),
         pytest.param(negative_chunk, "answered what makes no sense|another file", id="negative chunk"),
     ],
 )
 def test_whatever_a_server_does_has_an_end_and_a_short_sentence(
     server: Server, mishap: Answer, sentence: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crowdwise.datasets.downloading._MOST_BYTES", 100_000)
+    monkeypatch.setattr("crowdwise.datasets.transfer._MAX_BYTES", 100_000)
     if "longer" in sentence:
-        monkeypatch.setattr("crowdwise.datasets.downloading._PATIENCE", 0.01)  # times 30 seconds for the whole answer
-    server.mishaps = [mishap] * 20
+        monkeypatch.setattr("crowdwise.datasets.transfer._PATIENCE", 0.01)  # times 30 seconds for the whole answer
+    server.mishaps = [mishap] * 100
     with pytest.raises(cw.DataError, match=sentence) as refusal:
         datasets.fetch("tiny")
     assert len(str(refusal.value)) < 500 + len(str(cache_folder()))  # the folders of tests have long names
@@ -372,14 +337,14 @@ def test_what_a_killed_download_left_is_removed_by_the_next(server: Server) -> N
     subprocess.run([sys.executable, "-c", killed, cache_folder() / "paper"], check=False)
     assert len(cached()) == 3
     datasets.fetch("tiny")
-    assert cached() == {"paper", "tiny", "label.csv", "truth.csv", "SHA256SUMS"}
+    assert cached() == {"paper", "tiny", "label.csv", "truth.csv"}
 
 
 def test_a_full_disk_is_said_as_such(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("crowdwise.datasets.downloading.record", full)
+    monkeypatch.setattr("shutil.move", full)
     with pytest.raises(cw.DataError, match=r"tiny could not be kept in .*: .*No space left on device"):
         datasets.fetch("tiny")
     assert cached() == {"paper"}
@@ -388,7 +353,7 @@ def test_a_full_disk_is_said_as_such(server: Server, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("mishap", "sentence"),
     [
-        (truncated, "ended after 1,000 of"),
+        (truncated, "IncompleteRead(1000 bytes read"),
         (wrong, "is another file than the catalog's: its SHA-256 is"),
         (absent, "answered 404 Not Found"),
         (broken, "answered 503"),
@@ -396,14 +361,11 @@ def test_a_full_disk_is_said_as_such(server: Server, monkeypatch: pytest.MonkeyP
     ],
 )
 def test_a_failure_says_what_was_tried_and_leaves_nothing(
-    server: Server, mishap: Answer | None, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: Server, mishap: Answer | None, sentence: str, tmp_path: Path
 ) -> None:
-    if mishap is None:
-        mishap = silent(server)
-        wait_briefly_after_the_head(monkeypatch)
-    server.mishaps = [mishap] * 3
+    server.mishaps = [mishap or silent(server)] * 3
     with pytest.raises(cw.DataError) as refusal:
-        datasets.fetch("tiny", folder=tmp_path)
+        datasets.fetch("tiny", folder=tmp_path, timeout=0.2)
     told = str(refusal.value)
     assert sentence in told
     assert server.address in told
@@ -420,14 +382,6 @@ def test_without_a_network_the_error_says_how_to_provide_the_files(
         datasets.load("tiny")
 
 
-def test_counts_are_verified_where_no_checksum_is_known(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = replace(tiny(), label_sha256="", labels=901)
-    monkeypatch.setitem(datasets.CATALOG, "tiny", row)
-    with pytest.raises(cw.DataError, match="has 900 labels and should have 901"):
-        datasets.fetch("tiny")
-    assert cached() == {"paper"}
-
-
 def test_an_interrupted_download_leaves_nothing_that_looks_whole(server: Server) -> None:
     def interrupt(file: str, came: int, total: int) -> None:
         raise KeyboardInterrupt
@@ -438,6 +392,15 @@ def test_an_interrupted_download_leaves_nothing_that_looks_whole(server: Server)
     assert datasets.fetch("tiny").is_dir()
 
 
+def test_two_downloads_at_once_do_not_disturb_each_other(server: Server) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        folders = list(pool.map(datasets.fetch, ["tiny", "tiny"]))
+    assert len(server.requests) in (2, 4)  # the second may find what the first has downloaded
+    assert datasets.load("tiny")[0].n_labels == 900
+    assert folders == [cache_folder() / "paper/tiny"] * 2
+    assert cached() == {"paper", "tiny", "label.csv", "truth.csv"}
+
+
 def test_a_folder_of_the_users_comes_first(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "mine/paper/tiny"
     folder.mkdir(parents=True)
@@ -446,7 +409,7 @@ def test_a_folder_of_the_users_comes_first(server: Server, tmp_path: Path, monke
     monkeypatch.setenv("CROWDWISE_DATA", str(tmp_path / "mine"))
     assert datasets.fetch("tiny") == folder
     assert datasets.load("tiny", folder=tmp_path / "mine")[0].n_labels == 900
-    assert not server.ranges
+    assert not server.requests
     (folder / "truth.csv").write_bytes(TRUTH[: TRUTH.index(b"\n", len(TRUTH) // 2) + 1])
     with pytest.raises(cw.DataError, match=r"is not tiny as published: it has \d+ truths and should have 300"):
         datasets.load("tiny")
@@ -495,13 +458,12 @@ def test_the_command_line_lists_shows_and_fetches(server: Server) -> None:
 
 def test_without_a_network_the_command_line_says_so_once(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CROWDWISE_DATASETS_URL", "http://127.0.0.1:9")  # no program listens on this port
-    failed = run("fetch", "all")
-    names = [name for name, dataset in datasets.CATALOG.items() if dataset.path and name != "tiny"]
-    assert failed.returncode == 1
-    assert failed.stderr.count("127.0.0.1:9") == failed.stderr.count("could not be reached in 3 attempts") == 1
-    assert f"{len(names)} of {len(names)} datasets could not be fetched: {', '.join(names)}; name a" in failed.stderr
-    assert "CROWDWISE_DATA," in failed.stderr
-    assert "CROWDWISE_DATASETS_URL" in failed.stderr
+    refusal = str(CliRunner().invoke(app, ["datasets", "fetch", "all"]).exception)
+    names = [name for name, dataset in datasets.CATALOG.items() if dataset.path]
+    assert refusal.count("127.0.0.1:9") == refusal.count("could not be reached in 3 attempts: [Errno ") == 1
+    assert f"{len(names)} of {len(names)} datasets could not be fetched: {', '.join(names)}; name a" in refusal
+    assert "CROWDWISE_DATA," in refusal
+    assert "CROWDWISE_DATASETS_URL" in refusal
     assert cached() == {"paper"}
 
 
@@ -514,10 +476,10 @@ def test_without_a_network_what_needs_none_is_still_done(
     folder.mkdir(parents=True)
     for file in datasets.CATALOG["rte"].files:
         (folder / file).touch()
-    failed = run("fetch", "web", "rte", "cub_bill", "bird")
+    failed = CliRunner().invoke(app, ["datasets", "fetch", "web", "rte", "cub_bill", "bird"])
     assert f"rte: was already in {folder}" in failed.stderr
     assert failed.stderr.count("no public address has it in this form") == 1
-    assert "3 of 4 datasets could not be fetched: web, cub_bill, bird;" in failed.stderr
+    assert "3 of 4 datasets could not be fetched: web, cub_bill, bird;" in str(failed.exception)
 
 
 @pytest.mark.parametrize("answered", [True, False])
@@ -527,11 +489,10 @@ def test_only_a_server_that_never_answers_is_out_of_reach(
     def mute(handler: BaseHTTPRequestHandler, content: bytes) -> None:
         server.released.wait()
 
-    if answered:
-        wait_briefly_after_the_head(monkeypatch)
-    server.mishaps = [silent(server) if answered else mute] * 3
+    monkeypatch.setattr("crowdwise.datasets.transfer._ATTEMPTS", 1)
+    server.mishaps = [silent(server) if answered else mute]
     with pytest.raises(cw.DataError, match="timed out") as refusal:
-        datasets.fetch("tiny", timeout=30 if answered else 0.1)
+        datasets.fetch("tiny", timeout=1.0 if answered else 0.1)  # a busy machine answers late
     assert isinstance(refusal.value, UnreachableError) != answered
     assert cached() == {"paper"}
 

@@ -31,8 +31,8 @@ class Dataset:
         truths: The number of items with a known truth.
         duplicates: What to do where one worker gave one item several labels.
         duplicates_reason: Why `duplicates` has this value.
-        label_sha256: The SHA-256 of label.csv; empty if it is not known.
-        truth_sha256: The SHA-256 of truth.csv; empty if it is not known.
+        label_sha256: The SHA-256 of label.csv; empty if only its git blob is known.
+        truth_sha256: The SHA-256 of truth.csv.
         path: The folder under the public address; None if the user must provide the files.
         label_git_blob: What `git hash-object` prints for label.csv, where its SHA-256 is not known.
     """
@@ -62,7 +62,7 @@ class Dataset:
 
     @property
     def files(self) -> dict[str, str]:
-        """The names of the files, and the checksum that each must have: a SHA-256, a git blob, or none (empty)."""
+        """The names of the files, and the checksum that each must have: a SHA-256 or a git blob."""
         return {"label.csv": self.label_sha256 or self.label_git_blob, "truth.csv": self.truth_sha256}
 
 

@@ -1,14 +1,12 @@
 """crowd-kit's datasets by name, from the same public addresses and into the same folder."""
 
-import hashlib
 import os
-import shutil
 import tempfile
-import urllib.request
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile
 
 import pandas as pd
 
@@ -108,24 +106,17 @@ def load_dataset(dataset: str, data_dir: str | os.PathLike[str] | None = None) -
 
 def _download(address: str, folder: Path) -> None:
     """Download a dataset, check its MD5, and unpack it; the folder is there when it is whole, and not before."""
+    import pooch  # imported here because it is slow to import
+
+    pooch.get_logger().setLevel("WARNING")
+    get = partial(pooch.retrieve, downloader=pooch.HTTPDownloader(timeout=_TIMEOUT))
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder.parent) as place:
-            packed, unpacked = Path(place) / "dataset.zip", Path(place) / "unpacked"
-            with urllib.request.urlopen(f"{address}.md5", timeout=_TIMEOUT) as answer:
-                expected = answer.read(200).decode().split()[0]
-            with urllib.request.urlopen(f"{address}.zip", timeout=_TIMEOUT) as answer, packed.open("wb") as file:
-                shutil.copyfileobj(answer, file)
-            with packed.open("rb") as file:
-                found = hashlib.file_digest(file, "md5").hexdigest()
-            if found != expected:
-                raise DataError(f"{address}.zip is damaged: its MD5 is {found}, and should be {expected}. Try again.")
-            with ZipFile(packed) as archive:
-                archive.extractall(unpacked)
-            (labels,) = unpacked.rglob("crowd_labels.csv")
+            md5 = Path(get(f"{address}.md5", None, path=place)).read_text().split()[0]
+            files = get(f"{address}.zip", f"md5:{md5}", path=place, processor=pooch.Unzip())
+            (labels,) = (Path(file) for file in files if Path(file).name == "crowd_labels.csv")
             labels.parent.rename(folder)
-    except DataError:
-        raise
     except (OSError, ValueError, IndexError, BadZipFile) as problem:
         raise DataError(
             f"{address}.zip could not be downloaded: {first_line(problem)}. Try again, or unpack it "
