@@ -77,6 +77,7 @@ def download(url: str, target: Path, timeout: float, progress: Callable[[int, in
                         raise DownloadError(f"{url} took longer than {seconds:,.0f} seconds")
 
     pooch.get_logger().setLevel("WARNING")  # it would say on stderr what `progress` shows
+    # Without a checksum, because pooch does not know git's: `fetch` compares both kinds.
     store = pooch.Pooch(target.parent, "", {target.name: None}, {target.name: url}, retry_if_failed=_ATTEMPTS - 1)
     try:
         store.fetch(target.name, downloader=_copy if url.startswith("file:") else receive)
