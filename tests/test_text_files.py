@@ -330,6 +330,14 @@ def test_compressed_files_are_measured_or_refused(
     assert "a line of more than 1 MB" in found or "may unpack to more than 4 MB" in found
 
 
+def test_text_in_another_encoding_is_unpacked_only_as_far_as_it_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = gzip.compress(TABLE + b"7,caf\xe9,y\n")
+    assert cw.read_labels(io.BytesIO(packed), encoding="cp1252").n_labels > 0
+    monkeypatch.setattr(unpacking, "available_memory", lambda: len(TABLE))
+    with pytest.raises(cw.DataError, match="a quarter of the free memory; save it in UTF-8"):
+        cw.read_labels(io.BytesIO(packed), encoding="cp1252")
+
+
 def test_the_engine_is_chosen_by_what_a_file_unpacks_to(tmp_path: Path, workdir: Path) -> None:
     path = tmp_path / "votes.csv.gz"
     rows = b"".join(b"%d,a,x\n" % number for number in range(1000))

@@ -85,7 +85,7 @@ def aggregate(
     from ..errors import CallError
     from ..methods import METHODS
     from ..output.targets import check_state, check_targets
-    from ..output.writing import has_sheets
+    from ..output.writers import has_sheets
     from ..results.history_file import file_of
     from . import numbers, predictions, session, summary
     from .terminal import Terminal

@@ -39,7 +39,8 @@ def simulate(
     from ..crowd.simulation import simulate as simulate_crowd
     from ..errors import CallError
     from ..output.replacing import made_folder
-    from ..output.writing import check_outputs, write
+    from ..output.targets import check_outputs
+    from ..output.writing import write
     from .terminal import Terminal
 
     paths = [output / f"{name}.{extension}" for name in ("labels", "truth", "workers")]

@@ -1,8 +1,10 @@
 """How each format is written: to a file, or to an address in a cloud storage. A format that has no row is only read."""
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 import polars as pl
@@ -10,7 +12,8 @@ import polars as pl
 from ..addresses import WEB, scheme_of, shown_address
 from ..errors import CallError, DataError
 from ..sources.cloud import FILE_COLUMN, reason_of, require_cloud, storage_options
-from ..sources.formats import ARROW, CSV, EXCEL, JSON_LINES, PARQUET, TSV, Compression, Format
+from ..sources.formats import ARROW, CSV, EXCEL, JSON_LINES, PARQUET, TSV, Compression, Format, split_extension
+from ..sources.paths import name_of
 from . import workbooks
 
 
@@ -57,6 +60,25 @@ WRITERS: dict[Format, Writer] = {
     ARROW: Writer(_write_arrow, takes_address=True),
     EXCEL: Writer(workbooks.write_table, write_sheets=workbooks.write_sheets),
 }
+
+
+def format_to_write(path: str | os.PathLike[str]) -> tuple[Format, Compression]:
+    """Return the format and the compression that a path says. Raises `CallError` if it says no format to write."""
+    file_format, compression = split_extension(PurePath(path))
+    packed = compression != "uncompressed"
+    if file_format not in WRITERS or (packed and not file_format.compressible):
+        known = ", ".join(extension for one in WRITERS for extension in one.extensions)
+        raise CallError(
+            f"{name_of(path)} does not say a format to write: end it in {known}; "
+            "text may be compressed, as in .csv.gz or .jsonl.zst."
+        )
+    return file_format, compression
+
+
+def has_sheets(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file of this name can hold several tables."""
+    file_format, _ = split_extension(PurePath(path))
+    return file_format in WRITERS and WRITERS[file_format].write_sheets is not None
 
 
 def require_writable(address: str, file_format: Format = PARQUET) -> None:

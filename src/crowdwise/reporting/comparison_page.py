@@ -9,7 +9,8 @@ import polars as pl
 from .. import __version__
 from ..crowd.labels import Labels
 from ..errors import require_extra
-from ..output.writing import check_page, write_text
+from ..output.targets import check_page
+from ..output.writing import write_text
 from .blocks import Code, Figure, Paragraph, Section, SideBySide, Table
 from .cells import number, text
 from .rendering import render

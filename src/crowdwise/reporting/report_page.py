@@ -11,7 +11,8 @@ from ..analysis.pairing import require_order, same_labels
 from ..crowd.labels import Labels
 from ..crowd.protocol import require_crowd
 from ..errors import CallError, require_extra
-from ..output.writing import check_page, write_text
+from ..output.targets import check_page
+from ..output.writing import write_text
 from ..reading.read_truth import read_truth
 from ..results.numeric_result import NumericResult
 from ..results.result import Result

@@ -12,8 +12,9 @@ import polars as pl
 
 from ..caution import Caution
 from ..errors import CallError, did_you_mean, shown
-from ..output.replacing import check_distinct
-from ..output.writing import Content, has_sheets, write
+from ..output.targets import check_distinct
+from ..output.writers import has_sheets
+from ..output.writing import Content, write
 from ..sources.spreadsheets import MOST_ROWS
 
 if TYPE_CHECKING:

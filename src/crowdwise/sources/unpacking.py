@@ -1,5 +1,6 @@
 """The text of a file, unpacked if it is compressed, in pieces of whole lines; so any size is read in little memory."""
 
+import codecs
 import gzip
 import importlib
 import io
@@ -13,7 +14,7 @@ from typing import IO, Any, BinaryIO, Final, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from ..system import first_line
+from ..system import available_memory, first_line, show_size
 
 Compression = Literal["uncompressed", "gzip", "zstd"]
 # The path of a file, or its content as bytes.
@@ -77,8 +78,10 @@ def in_utf_8(content: Content, encoding: str) -> bytes:
     Raises:
         UnsoundError: It is not in this encoding, or does not unpack.
     """
+    room = available_memory() // 4
+    refusal = UnsoundError(f"it has more than {show_size(room)}, a quarter of the free memory; save it in UTF-8")
     with unpacked(content) as stream:
-        stored = stream.read()
+        stored = b"".join(pieces_within(stream, room, refusal))
     try:
         return stored.decode(encoding).encode()
     except UnicodeError as problem:
@@ -87,13 +90,15 @@ def in_utf_8(content: Content, encoding: str) -> bytes:
 
 def is_utf_8_text(content: Content) -> bool:
     """Return whether a file is text in UTF-8; it may be compressed. What does not unpack is none."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with unpacked(content) as stream:
-            stored = stream.read()
-        stored.decode()
+        for piece in _unpack(content):
+            if "\0" in decoder.decode(piece):
+                return False
+        decoder.decode(b"", final=True)
     except (UnsoundError, UnicodeError):
         return False
-    return b"\0" not in stored
+    return True
 
 
 def first_text(content: Content) -> str:
