@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
@@ -30,19 +30,14 @@ ROW_NUMBERS: Final = "the number of the row, from 0"
 
 @dataclass(frozen=True)
 class WideColumns:
-    """Which columns of a wide table are which.
-
-    Attributes:
-        item: The column of items; None if items are row numbers.
-        workers: The columns of workers.
-    """
+    """The column of items, None if items are row numbers, and the columns of workers."""
 
     item: str | None
     workers: list[str]
 
     @property
     def all(self) -> list[str]:
-        """The names of all columns that are used."""
+        """The item's column, if there is one, and the workers'."""
         return self.workers if self.item is None else [self.item, *self.workers]
 
     def found(self) -> dict[str, str]:
@@ -61,11 +56,11 @@ def item_column(names: Sequence[str], given: str | None, where: str) -> str | No
 
 
 def choose(names: Sequence[str], item: str | None, wide: bool | str | Sequence[str], where: str) -> WideColumns:
-    """Return which columns the user means by `wide`; see `Opening`.
+    """Return which columns the user means by `wide`; see `read_labels`.
 
     Raises:
-        CallError: A pattern or a name stands for no column.
-        DataError: A column is there twice, or no column is left.
+        CallError: It is neither True nor text nor a list of texts.
+        DataError: A pattern or a name stands for no column, a column is there twice, or none is left.
     """
     of_item = item_column(names, item, where)
     others = [name for name in names if name != of_item]
@@ -87,22 +82,17 @@ def choose(names: Sequence[str], item: str | None, wide: bool | str | Sequence[s
     if not workers:
         raise DataError(f"{where} has no column besides the item's, and a wide table has one for each worker.")
     counts = Counter(names)
-    for name in workers if of_item is None else [of_item, *workers]:
+    chosen = WideColumns(of_item, workers)
+    for name in chosen.all:
         if counts[name] > 1:
             raise DataError(f"{where} has {counts[name]:,} columns {name!r}; rename all but one.")
-    return WideColumns(of_item, workers)
+    return chosen
 
 
 def recognise(names: Sequence[str], item: str | None, sample: pl.DataFrame, where: str) -> WideColumns | None:
-    """Return the columns of a wide table if this is one, by the values of its first rows; else None.
+    """Return the columns of a wide table if this is one, by a sample of its first rows; else None.
 
     All columns besides the item's have the same few values; or those have that differ by a number in their names.
-
-    Args:
-        names: The names of all columns.
-        item: The column of items, as given by the user; None to recognise it.
-        sample: The first rows, with all columns that can be labels.
-        where: The name of the table in error messages.
     """
     if (item is not None and item not in names) or len(set(names)) < len(names):
         return None
@@ -119,13 +109,7 @@ def recognise(names: Sequence[str], item: str | None, sample: pl.DataFrame, wher
 
 
 def refuse_text(sample: pl.DataFrame, columns: WideColumns, where: str) -> None:
-    """Raise `DataError` if a column has text of its own in nearly every row, such as the text of the items.
-
-    Args:
-        sample: The first rows, with the columns of workers.
-        columns: Which columns are which.
-        where: The name of the table in error messages.
-    """
+    """Raise `DataError` if a worker's column has text of its own in nearly every row, such as the items' text."""
     texts = {name: sample[name] for name in columns.workers if sample[name].dtype == pl.String}
     distinct = {name: set(values.to_list()) - {None} for name, values in texts.items()}
     columns_with = Counter(value for values in distinct.values() for value in values)
@@ -180,15 +164,15 @@ def long_form(lazy: pl.LazyFrame, columns: WideColumns, where: str) -> pl.LazyFr
             item += "_"
         lazy = lazy.with_row_index(item)
     rows = max(_BLOCK_CELLS // len(columns.workers), 1)
-    of_item = pl.Int64() if columns.item is None else schema[columns.item]
+    item_type = pl.Int64() if columns.item is None else schema[columns.item]
+    long_schema = {"item": item_type, "worker": pl.String(), "label": dtype}
 
-    def unfold(table: pl.DataFrame) -> pl.DataFrame:
-        typed = table.select(pl.col(item).cast(of_item), pl.col(columns.workers).cast(dtype))
+    def melt(table: pl.DataFrame) -> pl.DataFrame:
+        typed = table.select(pl.col(item).cast(item_type), pl.col(columns.workers).cast(dtype))
         blocks = [_cells(typed.slice(start, rows)) for start in range(0, table.height, rows)]
-        return pl.concat(blocks) if blocks else pl.DataFrame(schema=unfolded)
+        return pl.concat(blocks) if blocks else pl.DataFrame(schema=long_schema)
 
-    unfolded: Mapping[str, pl.DataType] = {"item": of_item, "worker": pl.String(), "label": dtype}
-    return each_batch(lazy, unfold, unfolded)
+    return each_batch(lazy, melt, long_schema)
 
 
 def _cells(table: pl.DataFrame) -> pl.DataFrame:
