@@ -63,7 +63,7 @@ def open_workbook(content: Content, sheet: str | None) -> Table:
         if sheet is not None and sheet not in names:
             raise CallError(f"There is no sheet {sheet!r}; the sheets are {', '.join(map(repr, names[:20]))}.")
         chosen = names[0] if sheet is None else sheet
-        table = _named(pl.DataFrame(workbook.load_sheet(chosen, header_row=None, dtypes="string")))
+        cells = pl.DataFrame(workbook.load_sheet(chosen, header_row=None, dtypes="string"))
     except (fastexcel.FastExcelError, pl.exceptions.PolarsError) as problem:
         said = first_line(problem).removeprefix("calamine error: ")
         raise UnsoundError(f"it is damaged, or no workbook ({said[:80]})") from problem
@@ -74,28 +74,25 @@ def open_workbook(content: Content, sheet: str | None) -> Table:
     remarks: tuple[str, ...] = ()
     if sheet is None and len(names) > 1:
         remarks = (f"Read the first of {len(names):,} sheets, {chosen!r} (--sheet takes another).",)
-    columns = table.columns
-    numbered = table.rename({name: str(number) for number, name in enumerate(columns)})
-    header = [name.rpartition(" ")[0] for name in columns]
-    numbers = {name: number for number, name in reversed(list(enumerate(header)))}
-
-    def pick(found: Mapping[str, str]) -> pl.LazyFrame:
-        return numbered.lazy().select(pl.col(str(numbers[name])).alias(role) for role, name in found.items())
-
-    return Table(header, pick, lambda: numbered.height, size, remarks=remarks)
+    return _named(cells, size, remarks)
 
 
-def _named(cells: pl.DataFrame) -> pl.DataFrame:
-    """Return the cells of a sheet as a table with the first row as names, each followed by its number.
+def _named(cells: pl.DataFrame, size: int, remarks: tuple[str, ...]) -> Table:
+    """Return the cells of a sheet as a table; its columns are named by the first row, in which names may repeat.
 
     Columns without a name and without any value are left out.
     """
     if cells.height == 0:
         raise UnsoundError("its sheet is empty")
-    names = ["" if name is None else str(name) for name in cells.row(0)]
     rows = cells.slice(1)
-    kept = [at for at, name in enumerate(names) if name or rows.to_series(at).drop_nulls().len()]
-    return pl.DataFrame([rows.to_series(at).alias(f"{names[at]} {at}") for at in kept])
+    columns = [(name or "", values) for name, values in zip(cells.row(0), rows, strict=True)]
+    columns = [(name, values) for name, values in columns if name or values.null_count() < rows.height]
+    by_name = dict(reversed(columns))  # the first of each name
+
+    def pick(found: Mapping[str, str]) -> pl.LazyFrame:
+        return pl.LazyFrame([by_name[name].alias(role) for role, name in found.items()])
+
+    return Table([name for name, _ in columns], pick, lambda: rows.height, size, remarks=remarks)
 
 
 def _check_room(file: IO[bytes]) -> int:

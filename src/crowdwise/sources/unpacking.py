@@ -107,20 +107,14 @@ def first_text(content: Content) -> str:
     Raises `UnsoundError` as `whole_lines` does.
     """
     piece = next(_unpack(content), b"")
-    end = piece.rfind(b"\n") + 1
-    text = piece[:end] if end else piece.decode(errors="ignore").encode() if _ends_within(piece) else piece
-    if not text.isascii() or b"\0" in text:
-        _require_utf_8(text, 0)
-    return text.removeprefix(UTF_8_MARK).decode()
-
-
-def _ends_within(piece: bytes) -> bool:
-    """Return whether a piece of UTF-8 ends within a character."""
+    piece = piece[: piece.rfind(b"\n") + 1] or piece
     try:
-        piece.decode()
-    except UnicodeDecodeError as problem:
-        return problem.start >= len(piece) - 3 and problem.reason == "unexpected end of data"
-    return False
+        text = codecs.getincrementaldecoder("utf-8")().decode(piece)  # without a character that is cut at the end
+    except UnicodeDecodeError:
+        text = ""
+    if not text or "\0" in text:
+        _require_utf_8(piece, 0)
+    return text.removeprefix("\ufeff")
 
 
 def pieces_within(stream: IO[bytes], room: int, refusal: Exception) -> Iterator[bytes]:
@@ -219,18 +213,11 @@ def unpacked(content: Content) -> Iterator[IO[bytes]]:
         if compression == "uncompressed":
             yield stored
             return
-        with _unpacking(compression):
+        try:
             opened: Any = gzip.GzipFile(fileobj=stored) if compression == "gzip" else _open_zstd(stored)
             yield opened
-
-
-@contextmanager
-def _unpacking(compression: Compression) -> Iterator[None]:
-    """Turn errors of the libraries that unpack into `UnsoundError`."""
-    try:
-        yield
-    except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError) as problem:
-        raise UnsoundError(f"its {compression} data are damaged or cut off ({first_line(problem)})") from problem
+        except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError) as problem:
+            raise UnsoundError(f"its {compression} data are damaged or cut off ({first_line(problem)})") from problem
 
 
 def _open_zstd(stored: BinaryIO) -> Any:
