@@ -33,7 +33,7 @@ from crowdwise.compat.crowdkit.aggregation.utils import get_accuracy
 from crowdwise.compat.crowdkit.metrics.data import alpha_krippendorff, consistency, uncertainty
 from crowdwise.compat.crowdkit.metrics.workers import accuracy_on_aggregates
 from crowdwise.compat.crowdkit.postprocessing import entropy_threshold
-from crowdwise.compat.crowdkit.refused import REFUSED
+from crowdwise.compat.crowdkit.unsupported import UNSUPPORTED
 from tests.toy_crowd import EVERY, GOLD, frame, toy_answers
 
 
@@ -106,13 +106,13 @@ def test_progress_is_shown_if_asked(toy: Any, capsys: pytest.CaptureFixture[str]
     assert "MACE" in shown
 
 
-@pytest.mark.parametrize(("path", "name"), [(path, name) for path, row in REFUSED.items() for name in row.classes])
+@pytest.mark.parametrize(("path", "name"), [(path, name) for path, row in UNSUPPORTED.items() for name in row.classes])
 def test_classes_that_we_do_not_have_can_be_imported_and_refuse_when_made(path: str, name: str) -> None:
     module = importlib.import_module(f"crowdwise.compat.crowdkit.{path}")
     package = importlib.import_module(f"crowdwise.compat.crowdkit.{path.split('.')[0]}")
     made = getattr(module, name)
     assert getattr(package, name) is made  # `learning` is its own package
-    assert issubclass(made, REFUSED[path].base)
+    assert issubclass(made, UNSUPPORTED[path].base)
     with pytest.raises(CallError, match=f"crowdwise has no {name}: it aggregates labels, not .*use crowd-kit"):
         made(n_iter=10)
 

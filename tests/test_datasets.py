@@ -26,8 +26,8 @@ from typer.testing import CliRunner
 import crowdwise as cw
 from crowdwise import datasets
 from crowdwise.cli.app import app
-from crowdwise.datasets.cache import cache_folder
 from crowdwise.datasets.downloading import UnreachableError
+from crowdwise.datasets.locations import cache_folder
 
 LABELS = b"item,worker,label\n" + b"".join(b"%d,%d,%d\n" % (i, j, (i + j) % 2) for i in range(300) for j in range(3))
 TRUTH = b"item,truth\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(300))

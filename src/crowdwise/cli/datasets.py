@@ -69,9 +69,9 @@ def fetch(
     """Download datasets into the cache, unless they are on this machine already."""
     from ..datasets import CATALOG
     from ..datasets import fetch as fetch_one
-    from ..datasets.cache import complete_folder
     from ..datasets.catalog import find
     from ..datasets.downloading import UnreachableError
+    from ..datasets.locations import complete_folder
     from ..errors import DataError
     from .terminal import Terminal
 
@@ -120,7 +120,7 @@ def _row(dataset: "Dataset") -> list[object]:
 def _missing_datasets() -> dict[str, list[str]]:
     """Return the names of the datasets that are not on this machine: those to be fetched, and those to be provided."""
     from ..datasets import CATALOG
-    from ..datasets.cache import complete_folder
+    from ..datasets.locations import complete_folder
 
     missing: dict[str, list[str]] = {}
     for dataset in CATALOG.values():

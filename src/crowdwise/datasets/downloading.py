@@ -11,9 +11,9 @@ from typing import TypeAlias
 from ..errors import CallError, DataError
 from ..partitions.workspace import Workspace
 from ..system import first_line
-from .cache import address, cache_folder, complete_folder, how_to_provide
 from .catalog import find
 from .checksums import checksum_like, verify
+from .locations import address, cache_folder, complete_folder, how_to_provide
 from .transfer import DownloadError, download
 
 # Called with the name of a file, the bytes received so far, and the size of the file in bytes (0 if not known).

@@ -28,9 +28,9 @@ from crowdwise.compat.crowdkit.aggregation import (  # noqa: E402  # they need w
     Wawa,
     ZeroBasedSkill,
 )
-from crowdwise.compat.crowdkit.refused import add_refused_modules  # noqa: E402
+from crowdwise.compat.crowdkit.unsupported import add_unsupported_modules  # noqa: E402
 
-add_refused_modules(__name__)
+add_unsupported_modules(__name__)
 
 # The version of crowd-kit whose interface this is.
 __version__ = "1.4.2"

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from crowdwise.compat.crowdkit.answers import three_columns
+from crowdwise.compat.crowdkit.encoded_answers import three_columns
 from crowdwise.compat.crowdkit.metrics.data import uncertainty
 
 __all__ = ["entropy_threshold"]

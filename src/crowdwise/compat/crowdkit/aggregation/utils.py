@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
-from crowdwise.compat.crowdkit.answers import COLUMNS, three_columns
+from crowdwise.compat.crowdkit.encoded_answers import COLUMNS, three_columns
 from crowdwise.errors import CallError, DataError, require_kind
 from crowdwise.numerics import Array
 

@@ -15,7 +15,7 @@ __all__ = ["alpha_krippendorff", "consistency", "uncertainty"]
 
 
 def consistency(answers: Any, workers_skills: Any = None, aggregator: Any = None, by_task: bool = False) -> Any:
-    """Return how probable the aggregated labels are, given what workers said and how skilled they are.
+    """Return the posterior probability of the aggregated labels, given the answers and the skills of the workers.
 
     A worker says the true label with the probability of its skill, and each other label equally often.
 
@@ -29,15 +29,15 @@ def consistency(answers: Any, workers_skills: Any = None, aggregator: Any = None
     aggregator = MajorityVote() if aggregator is None else aggregator
     aggregated = aggregator.fit_predict(answers)
     skills = _skills(aggregator) if workers_skills is None else workers_skills
-    chances, labels = _chances(answers, answers["worker"].map(skills))
-    products = chances.groupby(answers["task"]).prod()
-    places = {label: place for place, label in enumerate(labels)}
-    said = np.array([places[label] for label in aggregated.reindex(products.index)], np.int64)
+    likelihoods, labels = _likelihoods(answers, answers["worker"].map(skills))
+    products = likelihoods.groupby(answers["task"]).prod()
+    codes = {label: code for code, label in enumerate(labels)}
+    best = np.array([codes[label] for label in aggregated.reindex(products.index)], np.int64)
     total = products.sum(axis=1)
-    found = products.to_numpy()[np.arange(len(said)), said]
-    posterior = np.divide(found, total, out=np.zeros(len(said)), where=total.to_numpy() != 0)
-    by_each = pd.Series(posterior, index=products.index)
-    return by_each if by_task else by_each.mean()
+    likelihood = products.to_numpy()[np.arange(len(best)), best]
+    posterior = np.divide(likelihood, total, out=np.zeros(len(best)), where=total.to_numpy() != 0)
+    by_group = pd.Series(posterior, index=products.index)
+    return by_group if by_task else by_group.mean()
 
 
 def uncertainty(
@@ -64,12 +64,12 @@ def uncertainty(
     if skill.isna().any():
         missing = answers.loc[skill.isna(), "worker"].unique()
         raise AssertionError(f"{len(missing):,} workers have no skill, first {missing[0]!r}: give every worker one.")
-    chances, _ = _chances(answers, skill)
-    sums = chances.groupby(answers[compute_by]).sum().to_numpy()
+    likelihoods, _ = _likelihoods(answers, skill)
+    sums = likelihoods.groupby(answers[compute_by]).sum().to_numpy()
     total = sum(sums.T, np.zeros(len(sums)))  # in this order, as in crowd-kit
     entropy = stats.entropy(sums / (total[:, None] + 1e-6), axis=1)
-    by_each = pd.Series(entropy, index=chances.groupby(answers[compute_by]).size().index)
-    return by_each.mean() if aggregate else by_each
+    by_group = pd.Series(entropy, index=likelihoods.groupby(answers[compute_by]).size().index)
+    return by_group.mean() if aggregate else by_group
 
 
 def alpha_krippendorff(answers: Any, distance: Callable[[Hashable, Hashable], float] | None = None) -> float:
@@ -119,8 +119,8 @@ def _skills(aggregator: Any) -> Any:
     return aggregator.skills_
 
 
-def _chances(answers: Any, skill: Any) -> tuple[Any, Any]:
-    """Return for every answer and label how probable the answer is if the label is true; and the labels."""
+def _likelihoods(answers: Any, skill: Any) -> tuple[Any, Any]:
+    """Return the likelihood of every answer (rows) under every label (columns), and the labels."""
     codes, labels = pd.factorize(answers["label"])
     skilled = skill.to_numpy(float)[:, None]
     right = codes[:, None] == np.arange(len(labels))

@@ -9,7 +9,7 @@ import pandas as pd
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.classification.initial_error import with_initial_error
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
-from crowdwise.compat.crowdkit.answers import Answers, three_columns
+from crowdwise.compat.crowdkit.encoded_answers import Answers, three_columns
 from crowdwise.crowd.votes import shares
 from crowdwise.families.coins.base import CoinCounts, Coins
 from crowdwise.families.confusion_matrices.base import ConfusionCounts, Confusions, log
@@ -22,66 +22,11 @@ _LEAST: Final = 1e-10
 
 
 @dataclass(eq=False)
-class _Maximisation(BaseClassificationAggregator):
-    """What both have in common: the loop over our kernels, and the results.
-
-    In every iteration the classes of the tasks are scored, the tasks of known class clamped, and the workers learned
-    again. The loss is the evidence lower bound for each answer. It ends when that grows by less than `tol`.
-    """
-
-    n_iter: int = 100
-    tol: float = 1e-5
-    initial_error_strategy: Literal["assign", "addition"] | None = None
-
-    def _run(self, method: Any, answers: Answers, gold: Array | None, initial_error: Any) -> tuple[Array, Any]:
-        """Return the final scores (tasks, classes), and what the workers are learned from."""
-        labels = answers.labels if gold is None else replace(answers.labels, gold=gold)
-        method.check(labels)
-        scores = shares(labels)
-        self.loss_history_: list[float] = []
-        with MemoryEngine(method, labels, scores) as engine:
-            counts, _ = engine.sweep(None)  # clamps the first scores too
-            workers = self._learn(counts, answers, initial_error)
-            loss = -np.inf
-            for _ in range(self.n_iter):
-                counts, _ = engine.sweep(workers)
-                before, workers = workers, self._learn(counts, answers, None)
-                # The entropy of the scores is the log likelihood less its expectation, under what made the scores.
-                entropy = float(counts.log_likelihood[0]) - self._expected(counts, before)
-                new = (self._expected(counts, workers) + entropy) / labels.n_labels
-                self.loss_history_.append(new)
-                if new - loss < self.tol:
-                    break
-                loss = new
-        return scores, counts
-
-    def _learn(self, counts: Any, answers: Answers, initial_error: Any) -> Any:
-        """The parameters of the workers that the counts make most likely."""
-        raise NotImplementedError
-
-    def _expected(self, counts: Any, workers: Any) -> float:
-        """The expectation of the log likelihood of labels and classes."""
-        raise NotImplementedError
-
-    def _keep(self, answers: Answers, scores: Array, errors: Any) -> None:
-        """Set the attributes."""
-        # Before the first iteration crowd-kit has majority vote, whose tasks are sorted.
-        order = answers.first_tasks if self.n_iter else None
-        self.probas_ = answers.table(scores, order=order)
-        self.priors_ = pd.Series(scores.mean(axis=0), index=answers.classes.rename("label"), name="prior")
-        self.errors_ = errors
-        self.labels_ = answers.labels_series(winners(scores), order)
-
-    def _keep_nothing(self) -> None:
-        """Set the attributes for a table without rows."""
-        self.probas_, self.errors_ = pd.DataFrame(), pd.DataFrame()
-        self.priors_ = pd.Series(dtype=float, name="prior")
-        self.labels_ = pd.Series(dtype=float, name="agg_label")
-
-
-@dataclass(eq=False)
-class DawidSkene(_Maximisation):
+class DawidSkene(BaseClassificationAggregator):
     """A confusion matrix for every worker, by expectation-maximisation from majority vote.
+
+    In every iteration the E step scores the classes of the tasks and clamps those of known class; the M step learns the
+    workers. The loss is the evidence lower bound for each answer.
 
     Args:
         n_iter: The most iterations; 0 for majority vote and the matrices that follow from it.
@@ -96,6 +41,10 @@ class DawidSkene(_Maximisation):
         errors_: By worker and label, the probability that the worker gives this label if the column's is true.
         loss_history_: The evidence lower bound for each answer, after every iteration.
     """
+
+    n_iter: int = 100
+    tol: float = 1e-5
+    initial_error_strategy: Literal["assign", "addition"] | None = None
 
     def fit(self, data: Any, true_labels: Any = None, initial_error: Any = None) -> "DawidSkene":
         """Learn from answers.
@@ -127,14 +76,51 @@ class DawidSkene(_Maximisation):
         """Fit, and return the probability of every label by task."""
         return self.fit(data, true_labels, initial_error).probas_
 
+    def _run(self, method: Any, answers: Answers, gold: Array | None, initial_error: Any) -> tuple[Array, Any]:
+        """Return the final scores (tasks, classes), and the counts of the last M step."""
+        labels = answers.labels if gold is None else replace(answers.labels, gold=gold)
+        method.check(labels)
+        scores = shares(labels)
+        self.loss_history_: list[float] = []
+        with MemoryEngine(method, labels, scores) as engine:
+            counts, _ = engine.sweep(None)  # clamps the first scores too
+            workers = self._learn(counts, answers, initial_error)
+            loss = -np.inf
+            for _ in range(self.n_iter):
+                counts, _ = engine.sweep(workers)
+                before, workers = workers, self._learn(counts, answers, None)
+                # The entropy of the scores is the log likelihood less its expectation, under what made the scores.
+                entropy = float(counts.log_likelihood[0]) - self._expected(counts, before)
+                new = (self._expected(counts, workers) + entropy) / labels.n_labels
+                self.loss_history_.append(new)
+                if new - loss < self.tol:
+                    break
+                loss = new
+        return scores, counts
+
+    def _keep(self, answers: Answers, scores: Array, errors: Any) -> None:
+        """Set the attributes."""
+        # Before the first iteration crowd-kit has majority vote, whose tasks are sorted.
+        order = answers.first_tasks if self.n_iter else None
+        self.probas_ = answers.table(scores, order=order)
+        self.priors_ = pd.Series(scores.mean(axis=0), index=answers.classes.rename("label"), name="prior")
+        self.errors_ = errors
+        self.labels_ = answers.labels_series(winners(scores), order)
+
+    def _keep_nothing(self) -> None:
+        """Set the attributes for a table without rows."""
+        self.probas_, self.errors_ = pd.DataFrame(), pd.DataFrame()
+        self.priors_ = pd.Series(dtype=float, name="prior")
+        self.labels_ = pd.Series(dtype=float, name="agg_label")
+
     def _errors(self, counts: ConfusionCounts, answers: Answers, initial_error: Any) -> Any:
         """The matrices as crowd-kit has them; see `errors_`."""
         worker, said = answers.first_pairs
-        found = _pairs_table(counts.confusion[worker, said], answers)
+        errors = _pairs_table(counts.confusion[worker, said], answers)
         if initial_error is not None:
-            found = with_initial_error(found, initial_error, self.initial_error_strategy)
-        found = found.clip(lower=_LEAST)
-        return found / found.groupby(level="worker", sort=False).transform("sum")
+            errors = with_initial_error(errors, initial_error, self.initial_error_strategy)
+        errors = errors.clip(lower=_LEAST)
+        return errors / errors.groupby(level="worker", sort=False).transform("sum")
 
     def _learn(self, counts: ConfusionCounts, answers: Answers, initial_error: Any) -> Confusions:
         given = np.zeros(counts.confusion.shape[:2], bool)

@@ -9,7 +9,7 @@ from rich.progress import track
 
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
-from crowdwise.compat.crowdkit.answers import Answers, three_columns
+from crowdwise.compat.crowdkit.encoded_answers import Answers, three_columns
 from crowdwise.errors import DataError
 from crowdwise.methods.glad.method import Evaluation
 from crowdwise.numerics import Array
@@ -57,8 +57,9 @@ class GLAD(BaseClassificationAggregator):
             self._keep(answers, np.zeros((0, 0)), np.ones(0))
             return self
         prior = self.priors_.reindex(answers.classes).to_numpy(float)
-        means = self.alphas_priors_mean_.reindex(answers.workers), self.betas_priors_mean_.reindex(answers.tasks)
-        mean = np.concatenate([one.to_numpy(float) for one in means])
+        alphas = self.alphas_priors_mean_.reindex(answers.workers).to_numpy(float)
+        betas = self.betas_priors_mean_.reindex(answers.tasks).to_numpy(float)
+        mean = np.concatenate([alphas, betas])
         if not np.isfinite(mean).all() or not np.isfinite(prior).all():
             raise DataError("The priors must have a number for every label, worker or task: some have none.")
         with Evaluation(answers.labels) as at:
@@ -73,30 +74,30 @@ class GLAD(BaseClassificationAggregator):
         """Return all abilities and then all betas; the scores of `at` are those of the last iteration."""
         from scipy import optimize  # imported here because it is slow to import
 
-        def score(place: Array) -> None:
-            at.score(place)
+        def score(parameters: Array) -> None:
+            at.score(parameters)
             at.scores *= prior
             at.scores /= at.scores.sum(axis=1, keepdims=True)
 
-        def loss(place: Array) -> tuple[float, Array]:
-            value, gradient = at.expected(place)
-            away = place - mean
-            return value + 0.5 * float(away @ away), gradient + away
+        def loss(parameters: Array) -> tuple[float, Array]:
+            value, gradient = at.expected(parameters)
+            deviation = parameters - mean
+            return value + 0.5 * float(deviation @ deviation), gradient + deviation
 
         constant = 0.5 * len(mean) * np.log(2 * np.pi)
-        place = at.start
-        score(place)
-        bound = -loss(place)[0] - constant
+        parameters = at.start
+        score(parameters)
+        bound = -loss(parameters)[0] - constant
         for _ in track(range(self.n_iter), "GLAD", disable=self.silent):
-            score(place)
+            score(parameters)
             options: Any = {"gtol": self.m_step_tol, "maxiter": self.m_step_max_iter}
-            found = optimize.minimize(loss, place, jac=True, method="CG", options=options)
-            place, before = found.x, bound
-            bound = -(float(found.fun) + constant) / (n_labels * len(prior))
+            optimum = optimize.minimize(loss, parameters, jac=True, method="CG", options=options)
+            parameters, before = optimum.x, bound
+            bound = -(float(optimum.fun) + constant) / (n_labels * len(prior))
             self.loss_history_.append(bound)
             if bound - before < self.tol:
                 break
-        return place
+        return parameters
 
     def _set_priors(self, answers: Answers, data: Any) -> None:
         """Set the attributes that say what was known before."""
@@ -110,12 +111,12 @@ class GLAD(BaseClassificationAggregator):
         self.alphas_priors_mean_ = pd.Series(1.0, index=pd.Index(self.workers_)) if alphas is None else alphas
         self.betas_priors_mean_ = pd.Series(1.0, index=pd.Index(self.tasks_)) if betas is None else betas
 
-    def _keep(self, answers: Answers, scores: Array, place: Array) -> None:
+    def _keep(self, answers: Answers, scores: Array, parameters: Array) -> None:
         """Set the attributes that were learned."""
         self.probas_ = answers.table(scores, "variable")
         best = winners(scores) if len(scores) else np.zeros(0, np.int64)
         self.labels_ = answers.labels_series(best)
         count = len(answers.workers)
-        self.alphas_ = answers.per_worker(place[:count], "alpha", answers.first_workers)
+        self.alphas_ = answers.per_worker(parameters[:count], "alpha", answers.first_workers)
         tasks = answers.tasks.take(answers.first_tasks)
-        self.betas_ = pd.Series(place[count:][answers.first_tasks], index=tasks, name="beta")
+        self.betas_ = pd.Series(parameters[count:][answers.first_tasks], index=tasks, name="beta")

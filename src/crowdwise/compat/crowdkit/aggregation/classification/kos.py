@@ -7,7 +7,7 @@ import pandas as pd
 
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
-from crowdwise.compat.crowdkit.answers import Answers
+from crowdwise.compat.crowdkit.encoded_answers import Answers
 from crowdwise.crowd.votes import shares
 from crowdwise.errors import DataError
 from crowdwise.methods import kos

@@ -10,7 +10,7 @@ from scipy import special
 
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import winners
-from crowdwise.compat.crowdkit.answers import Answers
+from crowdwise.compat.crowdkit.encoded_answers import Answers
 from crowdwise.crowd.votes import shares
 from crowdwise.families.confusion_matrices.base import by_true_class
 from crowdwise.fitting.engines.memory import MemoryEngine

@@ -8,7 +8,7 @@ import pandas as pd
 
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.utils import add_skills_to_data
-from crowdwise.compat.crowdkit.answers import Answers, complete_rows
+from crowdwise.compat.crowdkit.encoded_answers import Answers, complete_rows
 from crowdwise.crowd.labels import Labels
 from crowdwise.crowd.votes import shares
 from crowdwise.families.weighted_votes.model import weight_sums

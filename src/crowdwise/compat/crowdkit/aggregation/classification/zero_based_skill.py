@@ -7,7 +7,7 @@ import numpy as np
 
 from crowdwise.compat.crowdkit.aggregation.classification.majority_vote import agreement, weighted_shares, winners
 from crowdwise.compat.crowdkit.aggregation.classification.skilled_vote import SelfSkilledVote
-from crowdwise.compat.crowdkit.answers import Answers
+from crowdwise.compat.crowdkit.encoded_answers import Answers
 
 
 @dataclass(eq=False)

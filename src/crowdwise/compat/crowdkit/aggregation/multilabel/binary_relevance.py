@@ -9,7 +9,7 @@ import pandas as pd
 from crowdwise.compat.crowdkit.aggregation.base import BaseClassificationAggregator
 from crowdwise.compat.crowdkit.aggregation.classification import MajorityVote
 from crowdwise.compat.crowdkit.aggregation.utils import clone_aggregator
-from crowdwise.compat.crowdkit.answers import three_columns
+from crowdwise.compat.crowdkit.encoded_answers import three_columns
 
 
 @dataclass(eq=False)

@@ -1,6 +1,6 @@
-"""`REFUSED`: what crowd-kit has and crowdwise has not. It can be imported, and refuses to be made.
+"""`UNSUPPORTED`: the classes of crowd-kit that crowdwise does not have. They can be imported, and refuse to be made.
 
-A module that crowdwise gets is a file, and leaves the table.
+To support one, write its module and remove it from the table.
 """
 
 import sys
@@ -26,7 +26,7 @@ class _Module(NamedTuple):
     classes: tuple[str, ...]
 
 
-REFUSED: Final[Mapping[str, _Module]] = {
+UNSUPPORTED: Final[Mapping[str, _Module]] = {
     "aggregation.embeddings": _Module("embeddings", BaseEmbeddingsAggregator, ("ClosestToAverage", "HRRASA", "RASA")),
     "aggregation.image_segmentation": _Module(
         "segmentations",
@@ -39,23 +39,23 @@ REFUSED: Final[Mapping[str, _Module]] = {
 }
 
 
-def add_refused_modules(package: str) -> None:
+def add_unsupported_modules(package: str) -> None:
     """Make the modules of the table importable from a package, which is imported already."""
-    for path, (aggregates, base, names) in REFUSED.items():
-        parent_name, _, name = f"{package}.{path}".rpartition(".")
-        parent: Any = sys.modules[parent_name]
-        module: Any = module_from_spec(ModuleSpec(f"{parent_name}.{name}", None))
-        module.__doc__ = f"crowd-kit's classes about {aggregates}, which crowdwise has not."
-        classes = {name: _refused_class(name, base, aggregates, module.__name__) for name in names}
+    for path, (aggregates, base, names) in UNSUPPORTED.items():
+        module: Any = module_from_spec(ModuleSpec(f"{package}.{path}", None))
+        module.__doc__ = f"crowd-kit's classes about {aggregates}, which crowdwise does not have."
+        classes = {name: _unsupported_class(name, base, aggregates, module.__name__) for name in names}
         vars(module).update(classes)
         sys.modules[module.__name__] = module
-        setattr(parent, name, module)
-        if path != name:  # crowd-kit has the classes of aggregation's modules in aggregation, too
+        parent_name, _, module_name = module.__name__.rpartition(".")
+        parent: Any = sys.modules[parent_name]
+        setattr(parent, module_name, module)
+        if "." in path:  # as in crowd-kit, aggregation has the classes of its modules too
             vars(parent).update(classes)
             parent.__all__ += names
 
 
-def _refused_class(name: str, base: type, aggregates: str, module: str) -> type:
+def _unsupported_class(name: str, base: type, aggregates: str, module: str) -> type:
     sentence = f"crowdwise has no {name}: it aggregates labels, not {aggregates}; use crowd-kit itself for that."
 
     def refuse(self: Any, *args: Any, **options: Any) -> None:
