@@ -18,7 +18,7 @@ from typing import Any, Final
 from pyspark.sql import SparkSession
 
 import crowdwise as cw
-from crowdwise.crowd.cleaning import Rules
+from crowdwise.crowd.read_options import ReadOptions
 from crowdwise.partitions.on_spark import LabelsOnSpark
 
 from . import large_crowd
@@ -67,7 +67,7 @@ def _crowd(count: int) -> Path:
 
 def _read(session: SparkSession, path: Path, parts: int | None = None) -> LabelsOnSpark:
     roles = dict.fromkeys(("item", "worker", "label"))
-    return LabelsOnSpark(session.read.parquet(str(path)), roles, Rules(), parts)
+    return LabelsOnSpark(session.read.parquet(str(path)), roles, ReadOptions(), parts)
 
 
 def _iteration(method: cw.BWA, labels: Any) -> tuple[float, float]:

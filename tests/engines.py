@@ -54,13 +54,13 @@ def on_disk_in(folder: Path) -> Engine:
 
 def on_spark(session: Any) -> Engine:
     """Return the Spark engine, with labels in a few parts."""
-    from crowdwise.crowd.cleaning import Rules
+    from crowdwise.crowd.read_options import ReadOptions
     from crowdwise.partitions.on_spark import LabelsOnSpark
 
     def read(rows: pl.DataFrame, partitions: int = 3, **rules: Any) -> Crowd:
         votes = session.createDataFrame(rows.to_arrow()).coalesce(1)
         roles = ["item", "worker", "label", *(["time"] if rules.get("duplicates") == "latest" else [])]
-        return LabelsOnSpark(votes, dict.fromkeys(roles), Rules(**rules), partitions)
+        return LabelsOnSpark(votes, dict.fromkeys(roles), ReadOptions(**rules), partitions)
 
     return Engine("spark", read, ("--engine", "spark", "--master", "local[2]"), few_iterations=True)
 

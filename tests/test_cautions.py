@@ -16,7 +16,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis import aggregation
 from crowdwise.caution import in_order, raise_once
-from crowdwise.platforms.importer import ImportOptions
+from crowdwise.crowd.read_options import ReadOptions
 
 from .commands import run
 from .test_deciders import panel
@@ -112,8 +112,8 @@ def test_numbers_have_cautions_too() -> None:
 
 def test_aggregate_takes_every_argument_of_read_labels(tmp_path: Path) -> None:
     taken = set(get_type_hints(aggregation._Options)) | {"numeric"}
-    known = set(signature(cw.read_labels).parameters) - {"source", "imports"}
-    known |= {one.name for one in fields(ImportOptions)}
+    known = set(signature(cw.read_labels).parameters) - {"source", "options"}
+    known |= {one.name for one in fields(ReadOptions)}
     assert known <= taken
     (tmp_path / "votes.csv").write_text("item,worker,label\n1,ann,Yes\n1,bob,yes\n2,ann,no\n")
     result = cw.aggregate(tmp_path / "votes.csv", fold_case=True, method="mv", warn=False)

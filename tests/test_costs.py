@@ -132,7 +132,7 @@ def test_wrong_calls_are_refused() -> None:
         cw.decide(hospital(), {"ill": 1})
     with pytest.raises(cw.CallError, match="has to be what fit returns"):
         cw.decide("labels.csv", HOSPITAL)  # type: ignore[arg-type]  # wrong on purpose
-    with pytest.raises(cw.DataError, match="int is not a table"):
+    with pytest.raises(cw.CallError, match="A int is no input"):
         cw.decide(hospital(), 5)
 
 

@@ -20,9 +20,16 @@ import pyarrow as pa
 import pytest
 
 import crowdwise as cw
+from crowdwise.crowd.read_options import ReadOptions
 from crowdwise.output import writers
+from crowdwise.platforms import PLATFORMS, REFUSED
+from crowdwise.platforms.platform import Platform
+from crowdwise.reading import registry
 from crowdwise.sources import formats
-from crowdwise.sources.scans import scan
+from crowdwise.sources.input import Input
+from crowdwise.sources.paths import inputs_of
+from crowdwise.sources.rows import Rows, open_rows
+from crowdwise.sources.unpacking import Compression
 
 from .commands import run
 
@@ -47,6 +54,11 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "no_extension_arrow": lambda frame, path: frame.write_ipc(path),
     "no_extension_json": lambda frame, path: frame.write_ndjson(path),
 }
+
+
+def scan(source: Any, roles: Any) -> Rows:
+    (one,) = inputs_of(source, ReadOptions())
+    return open_rows(one, roles, ReadOptions())
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -178,12 +190,12 @@ def test_truth_is_read_from_files_tables_and_mappings(tmp_path: Path) -> None:
         cw.read_truth(pl.DataFrame({"item": [1], "truth": [None]}))
 
 
-def read_hex(content: str | bytes) -> pl.LazyFrame:
-    content = Path(content).read_bytes() if isinstance(content, str) else content
+def read_hex(one: Input) -> pl.LazyFrame:
+    content = Path(one.content).read_bytes() if isinstance(one.content, str) else one.content
     return pl.read_parquet(io.BytesIO(bytes.fromhex(content.removeprefix(b"HEX:").decode()))).lazy()
 
 
-def write_hex(table: pl.LazyFrame, file: IO[bytes], compression: formats.Compression) -> None:
+def write_hex(table: pl.LazyFrame, file: IO[bytes], compression: Compression) -> None:
     assert compression == "uncompressed"
     parquet = io.BytesIO()
     table.collect().write_parquet(parquet)
@@ -192,8 +204,9 @@ def write_hex(table: pl.LazyFrame, file: IO[bytes], compression: formats.Compres
 
 @pytest.mark.usefixtures("workdir")
 def test_a_format_is_added_as_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = formats.Format("Hex", (".hex",), read_hex, first_bytes=(b"HEX:",), knows_rows=True)
-    monkeypatch.setattr(formats, "FORMATS", (*formats.FORMATS, row))
+    row = formats.Format("Hex", (".hex",), read_hex, lambda one: one.start.startswith(b"HEX:"), knows_rows=True)
+    monkeypatch.setattr(formats, "FORMATS", (row, *formats.FORMATS))
+    monkeypatch.setattr(registry, "READERS", (row, *registry.READERS))
     monkeypatch.setitem(writers.WRITERS, row, writers.Writer(write_hex))
     labels, truth = tmp_path / "labels.hex", tmp_path / "truth.hex"
     cw.write({labels: ROWS})
@@ -208,20 +221,19 @@ def test_a_format_is_added_as_one_row(tmp_path: Path, monkeypatch: pytest.Monkey
     assert cw.read_truth(truth, truth="label").rows() == [("007", "x"), ("8", "x")]
     with pytest.raises(cw.CallError, match=r"end it in \.csv, .*\.feather, .*\.hex; text may be compressed"):
         cw.write({tmp_path / "labels.hex.gz": ROWS})
-    with pytest.raises(cw.CallError, match=r"Spark reads and writes Parquet, CSV, TSV, JSON lines\.$"):
+    with pytest.raises(cw.CallError, match=r"Spark reads and writes Parquet, JSON lines, TSV, CSV\.$"):
         formats.spark_format_of("s3a://crowd/labels.hex")
     labels.write_bytes(b"HEX:00")
     with pytest.raises(cw.DataError, match="does not read as Hex"):
         cw.read_labels(labels)
 
 
-def test_an_extension_and_a_beginning_mean_one_format() -> None:
-    for signs in (
-        [name for row in formats.FORMATS for name in (row.name, *row.extensions)],
-        [start for row in formats.FORMATS for start in row.first_bytes],
-        [start for row in formats.FORMATS for start in row.first_text],
-    ):
-        assert len(set(signs)) == len(signs)
+def test_an_extension_means_one_format_and_every_reader_is_in_one_list() -> None:
+    names = [name for row in formats.FORMATS for name in (row.name, *row.extensions)]
+    assert len(set(names)) == len(names)
+    keys = [one.key if isinstance(one, Platform) else one.name for one in registry.READERS]
+    assert len(set(keys)) == len(keys) == len(formats.FORMATS) + len(PLATFORMS) + len(REFUSED) + 1  # and cloud storages
+    assert registry.READERS[-1] is formats.CSV  # takes any text
 
 
 def test_a_tsv_file_that_does_not_read_is_called_csv_because_its_delimiter_is_found_out(tmp_path: Path) -> None:

@@ -236,7 +236,7 @@ def test_what_does_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(cw.CallError, match=r"label= \(--label\) does nothing for .*: question="):
         cw.read_labels(path, label="mood", format="label-studio")
     with pytest.raises(cw.CallError, match=r"no option 'modles' of reading. Did you mean 'models'"):
-        cw.read_labels(path, modles=True)
+        cw.read_labels(path, modles=True)  # type: ignore[call-overload]
     with pytest.raises(cw.CallError, match=r"no format 'label-studo'.*Did you mean 'label-studio'"):
         cw.read_labels(path, format="label-studo")
     other = tmp_path / "other.csv"

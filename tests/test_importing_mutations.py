@@ -12,12 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
+from crowdwise.crowd.read_options import ReadOptions
 from crowdwise.platforms.answers import CHOICE
-from crowdwise.platforms.importer import import_options
-from crowdwise.platforms.questions import long_table, questions_frame, votes_of
-from crowdwise.reading.registry import read_export, recognise
-from crowdwise.sources.input import Export
-from crowdwise.sources.paths import expand
+from crowdwise.platforms.questions import long_table, questions_frame, vote_rows
+from crowdwise.reading.registry import platform_of, read_export
+from crowdwise.sources.paths import inputs_of
 
 from .cases import examples
 from .exports import EXAMPLES, Example
@@ -32,10 +31,10 @@ def read(folder: Path, example: Example, data: Any) -> int | None:
         path = example.write(folder, data)
     except (TypeError, ValueError, AttributeError, LookupError, OSError, csv.Error):  # no platform can write this
         return None
-    options = import_options(**example.options)
+    options = ReadOptions.of(**example.options)
     try:
-        exports = [Export(str(one), str(one), Path(str(one))) for one in expand(path)]
-        recognised = recognise(exports, "auto")
+        inputs = inputs_of(path, options)
+        recognised = platform_of(inputs, "auto")
         if recognised is None:
             return None
         gathered = read_export(*recognised, options)
@@ -48,10 +47,10 @@ def read(folder: Path, example: Example, data: Any) -> int | None:
     for name, question in gathered.questions.items():
         if question.type == CHOICE:
             try:
-                votes = votes_of(gathered, import_options(**{**example.options, "question": name}), "it")
+                votes = vote_rows(gathered, inputs, ReadOptions.of(**{**example.options, "question": name}))
             except (cw.DataError, cw.CallError):
                 continue
-            assert votes.answers == votes.table.height + sum(votes.left_out.values())
+            assert votes.answers == votes.lazy.collect().height + sum(votes.left_out.values())
     return total
 
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import crowdwise as cw
 from crowdwise.analysis import cautions, compare
 from crowdwise.analysis.blocks import blocks
+from crowdwise.crowd.read_options import ReadOptions
 from crowdwise.reading.read_answers import gathered_in, read_answers
 from crowdwise.sources.json_numbers import OnlyNumbers, only_numbers
 from tests import judge_logs
@@ -69,7 +70,7 @@ def votes_in(labels: cw.Labels) -> set[tuple[Any, str, Any]]:
 
 def answers_in(log: str, paths: Any) -> int:
     """Return the number of answers to all questions, those that are counted by a reason among them, without truths."""
-    found = gathered_in(paths, "auto", LOGS[log].options)
+    found = gathered_in(paths, ReadOptions.of(**LOGS[log].options))
     truths = sum(int(one.table()["gold"].sum()) for one in found.questions.values())
     left_out = sum(count for what, count in found.left_out.items() if not what.startswith(NO_ANSWERS))
     return sum(one.answers for one in found.questions.values()) + left_out - truths

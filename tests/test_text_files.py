@@ -17,8 +17,10 @@ from typer.testing import CliRunner
 
 import crowdwise as cw
 from crowdwise.cli.app import app
+from crowdwise.crowd.read_options import ReadOptions
 from crowdwise.sources import unpacking
-from crowdwise.sources.scans import scan
+from crowdwise.sources.paths import inputs_of
+from crowdwise.sources.rows import Rows, open_rows
 
 from .cases import examples
 
@@ -29,6 +31,11 @@ HEAD = b"item,worker,label\n"
 LETTERS = st.sampled_from([*"ab107", '"', '""', *",;\t|", "\n", "\r", "\r\n", " ", "é", "😀", "\\", "#"])
 FIELDS = st.lists(LETTERS, max_size=4).map("".join)
 DAMAGE = st.tuples(st.integers(0), st.sampled_from(["", '"', ",", "\n", "\r", "\r\n", "a", '"a', "\0"]), st.booleans())
+
+
+def scan(source: Any, roles: Any) -> Rows:
+    (one,) = inputs_of(source, ReadOptions())
+    return open_rows(one, roles, ReadOptions())
 
 
 def damaged(text: str, damages: list[tuple[int, str, bool]]) -> str:

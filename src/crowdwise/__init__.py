@@ -47,7 +47,7 @@ _HOMES = {
     "questions": "reading.read_answers",
     "read_answers": "reading.read_answers",
     "read_labels": "reading.read_labels",
-    "read_numbers": "reading.read_numbers",
+    "read_numbers": "reading.read_labels",
     "read_truth": "reading.read_truth",
     "report": "reporting",
     "review": "analysis.review",
@@ -81,6 +81,7 @@ def __dir__() -> list[str]:
 
 def _method_names() -> dict[str, type]:
     """The classes of all methods by their own names."""
-    from .methods import METHODS, NUMERIC_METHODS
+    from importlib import import_module
 
-    return {method.__name__: method for table in (METHODS, NUMERIC_METHODS) for method in table.values()}
+    methods = import_module(".methods", __name__)
+    return {one.__name__: one for table in (methods.METHODS, methods.NUMERIC_METHODS) for one in table.values()}

@@ -67,7 +67,7 @@ from .output.writing import write as write
 from .reading.read_answers import questions as questions
 from .reading.read_answers import read_answers as read_answers
 from .reading.read_labels import read_labels as read_labels
-from .reading.read_numbers import read_numbers as read_numbers
+from .reading.read_labels import read_numbers as read_numbers
 from .reading.read_truth import read_truth as read_truth
 from .reporting import report as report
 from .reporting.warming import warm_up as warm_up

@@ -31,8 +31,7 @@ from .errors import CallError, DataError
 from .fitting.method import Method, Reference
 from .fitting.parameters import parameters_of
 from .numerics import Array
-from .reading.read_labels import read_labels
-from .reading.read_numbers import read_numbers
+from .reading.read_labels import read_labels, read_numbers
 from .results.in_parts import Inferred
 from .results.result import Result
 

@@ -1,15 +1,14 @@
 """`aggregate`: the truth from labels in one call, by the method that nobody has to choose."""
 
-import os
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, TypedDict, Unpack, get_type_hints, overload
+from typing import Any, Literal, Unpack, get_type_hints, overload
 
 from ..caution import Caution, raise_once
-from ..crowd.encoding import Duplicates
 from ..crowd.labels import Labels
 from ..crowd.numbers import Numbers
 from ..crowd.protocol import Crowd, is_crowd
+from ..crowd.read_options import ReadKeywords
 from ..errors import CallError, did_you_mean
 from ..fitting.gold import GOLD_WEIGHT
 from ..fitting.iterations import Progress
@@ -18,7 +17,6 @@ from ..methods import as_method
 from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
 from ..partitions.disk_partitioning import Phases
-from ..platforms.importer import Multi
 from ..reading.read_labels import read_labels
 from ..results.in_parts import Inferred
 from ..results.numeric_result import NumericResult
@@ -29,48 +27,11 @@ from .decisions import Decisions, decide, one_of
 from .ordinal import ordinal as ordinal_of
 
 
-class _Reading(TypedDict, total=False):
-    """The arguments of `read_labels` besides the source and those that `aggregate` has itself, for type checkers."""
-
-    item: str | None
-    worker: str | None
-    label: str | None
-    time: str | None
-    duplicates: Duplicates | None
-    missing: Sequence[Any]
-    strict: bool
-    classes: Sequence[Any] | str | os.PathLike[str] | None
-    strip: bool
-    fold_case: bool
-    format: str
-    question: str | None
-    wide: bool | str | Sequence[str] | None
-    transposed: bool
-    label_names: Sequence[str] | str | os.PathLike[str] | None
-    query: str | None
-    table: str | None
-    sheet: str | None
-    storage: Mapping[str, Any] | None
-    encoding: str | None
-    engine: str
-    memory: str | int | None
-    workdir: str | os.PathLike[str] | None
-    master: str | None
-    phases: Phases
-    models: bool
-    multi: Multi
-    status: str | Sequence[str]
-    worker_from: Literal["file", "folder"] | None
-    verdict: str | None
-    verdict_field: str | None
-    id: str | None
-    items: str | None
-    pairs: str | None
-
-
-class _Options(_Reading, total=False):
+class _Options(ReadKeywords, total=False):
     """The arguments of `aggregate` that do not change what it returns, for type checkers."""
 
+    engine: str
+    phases: Phases
     method: str | Method | None
     gold: Any
     gold_weight: float

@@ -3,22 +3,19 @@
 A decision is one of the classes or, if the costs have rows for it, `abstain`: to give no label.
 """
 
-import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, NoReturn
 
 import numpy as np
 import polars as pl
 
 from ..crowd.ids import as_series, codes_of
-from ..crowd.opening import Opening
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, did_you_mean, shown
 from ..numerics import Array
-from ..sources.frames import pick
-from ..sources.inputs import inputs_of, scan_input
-from ..sources.paths import name_of
-from ..sources.scans import same_types
+from ..sources.paths import inputs_of
+from ..sources.rows import open_rows, same_types
 
 # The name of the decision to give no label, in costs and in results.
 ABSTAIN: Final = "abstain"
@@ -77,14 +74,12 @@ def read_costs(source: Any, storage: Mapping[str, Any] | None = None) -> CostTab
         return source
     if isinstance(source, Mapping):
         rows, name = _from_mapping(source), "The mapping of costs"
-    elif isinstance(source, str | os.PathLike) or hasattr(source, "read"):
-        how = Opening(storage=storage or {})
-        scans = same_types([scan_input(one, _COLUMNS, how) for one in inputs_of(source, how)])
-        rows = pl.concat([one.collect() for one in scans])
-        name = name_of(source)
     else:
-        name = "The table of costs"
-        rows, _ = pick(source, _COLUMNS, name)
+        options = ReadOptions(storage=storage or {})
+        inputs = inputs_of(source, options)
+        name = "The table of costs" if inputs[0].frame is not None else inputs[0].name
+        tables = same_types([open_rows(replace(one, name=name), _COLUMNS, options) for one in inputs])
+        rows = pl.concat([one.collect() for one in tables])
     texts = [column for column, dtype in rows.schema.items() if dtype == pl.String]
     rows = rows.with_columns(pl.col(column).replace("", None) for column in texts)
     return CostTable(rows.with_columns(_numbers(rows, name)), name)

@@ -90,12 +90,11 @@ def aggregate(
     from . import numbers, predictions, session, summary
     from .terminal import Terminal
 
-    where = session.EngineOptions(engine, memory, workdir, master)
-    where.check()
+    read_options = reading.options(engine=engine, memory=memory, workdir=workdir, master=master, numeric=numeric)
     looks = as_json or not quiet  # otherwise nobody would see what is found
     if numeric:
         chosen_one = numbers.choose(context, method, set_)
-        numbers.aggregate(reading, where, chosen_one, (output, workers, truth), quiet, as_json, bom)
+        numbers.aggregate(reading, read_options, chosen_one, (output, workers, truth), quiet, as_json, bom)
         return
     chosen = session.choose_method(method, set_)
     back = predictions.goes_back(output, reading, engine)
@@ -117,7 +116,7 @@ def aggregate(
     known_costs = session.read_given_costs(costs, reading, engine)
     asked = session.read_order(ordinal, order, distance, costs, engine)
     with terminal.compiling():
-        labels = session.read(terminal, reading, where, chosen, cautions=False)
+        labels = session.read(terminal, reading, read_options, chosen, cautions=False)
         with closing(labels):
             if asked is not None:
                 asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work

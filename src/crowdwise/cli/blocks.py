@@ -28,13 +28,12 @@ def blocks(
     from . import session
     from .terminal import Terminal
 
-    where = session.EngineOptions(engine, memory, workdir, master)
-    where.check()
+    read_options = reading.options(engine=engine, memory=memory, workdir=workdir, master=master)
     targets = [] if output is None else [output]
     check_targets(targets, reading.files, bom=bom)
     terminal = Terminal(quiet)
     with terminal.compiling():
-        labels = session.read(terminal, reading, where)
+        labels = session.read(terminal, reading, read_options)
         with closing(labels):
             found = find_blocks(labels)
     write(dict.fromkeys(targets, found.to_frame()), reading.storage_options(), bom=bom)

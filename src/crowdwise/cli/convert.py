@@ -23,7 +23,7 @@ def convert(
 
     check_targets([output], reading.files, bom=bom)
     terminal = Terminal(quiet)
-    table = long_table(gathered_in(reading.files, reading.format, *reading.exports()))
+    table = long_table(gathered_in(reading.files, reading.options()))
     write({output: table}, reading.storage_options(), bom=bom)
     answers = several(table.height, "answer", "answers")
     questions = several(table["question"].n_unique(), "question", "questions")

@@ -14,6 +14,7 @@ from .streams import say
 
 if TYPE_CHECKING:
     from ..crowd.protocol import Crowd
+    from ..crowd.read_options import ReadOptions
     from ..fitting.method import Method
     from .terminal import Terminal
 
@@ -46,7 +47,7 @@ def choose(context: typer.Context, key: str, settings: list[str] | None) -> tupl
 
 def aggregate(
     reading: Reading,
-    where: session.EngineOptions,
+    asked: "ReadOptions",
     chosen: tuple[str, "Method"],
     paths: tuple[str | None, str | None, str | None],
     quiet: bool,
@@ -57,7 +58,7 @@ def aggregate(
 
     Args:
         reading: Which labels to read.
-        where: Where to work on them.
+        asked: How they are read, and where they are worked on.
         chosen: The key of the method, and the method.
         paths: The file for the values, the file for the workers, and the file with true values; None for none.
         quiet: Whether to print nothing but errors.
@@ -71,12 +72,12 @@ def aggregate(
 
     output, workers, truth = paths
     targets = [path for path in (output, workers) if path is not None]
-    check_targets(targets, [*reading.files, truth], folders=where.name == "spark", bom=bom)
+    check_targets(targets, [*reading.files, truth], folders=asked.engine == "spark", bom=bom)
     terminal = Terminal(quiet)
     known = session.read_known(truth, reading)
     key, method = chosen
     with terminal.compiling():
-        numbers = session.read(terminal, reading, where, method, numeric=True)
+        numbers = session.read(terminal, reading, asked, method, numeric=True)
         with closing(numbers):
             result = session.fit(terminal, method, numbers, strict=reading.strict)
             errors = {}
@@ -88,7 +89,7 @@ def aggregate(
                         errors[other] = numeric_errors(fitted, known)
             result.write(output, workers, storage=reading.storage_options(), bom=bom)
             for path in targets:
-                terminal.remark(f"Wrote {path}{', a folder of files' if where.name == 'spark' else ''}")
+                terminal.remark(f"Wrote {path}{', a folder of files' if asked.engine == 'spark' else ''}")
             if as_json:
                 tables = {"values": None if output else result.to_frame()}
                 tables["workers"] = None if workers else result.workers_frame()

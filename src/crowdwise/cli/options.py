@@ -12,7 +12,7 @@ from ..errors import CallError
 from .groups import FOR_CLASSES, Needs, Only
 
 if TYPE_CHECKING:
-    from ..crowd.opening import Opening
+    from ..crowd.read_options import ReadOptions
 
 
 def in_utf8(value: Any) -> Any:
@@ -109,46 +109,16 @@ Settings = Annotated[
 
 _TABLES: Final = "Other tables, databases and clouds"
 _IMPORT: Final = "Exports of platforms and logs of judges"
+# Options that find labels, items and workers in texts.
+FOR_TEXTS: Final = ("verdict", "verdict_field", "id", "items", "pairs")
+# The options that only some engines use, and these engines.
+_FOR_ENGINES: Final = {"memory": ("disk", "auto"), "workdir": ("disk", "auto"), "master": ("spark",)}
+# Fields of `Reading` that are no options of `read_labels`.
+_NOT_OF_READING: Final = ("files", "truth_item", "truth_label", "wide_columns")
 
 
 class Reading(NamedTuple):
-    """Which labels a command reads, and how: a group of options, see `groups.py`.
-
-    Attributes:
-        files: The files.
-        item: The column of items; None to recognise it.
-        worker: The column of workers; None to recognise it.
-        label: The column of labels; None to recognise it.
-        time: The column of times; None to recognise it.
-        duplicates: What to do where one worker gave one item several labels; None for what is usual for the files.
-        missing: Values that mean "no label".
-        strict: Whether to refuse rows that would otherwise be dropped silently.
-        strip: Whether to leave out spaces around labels.
-        fold_case: Whether labels that differ only in the case of letters are one class.
-        classes: All classes that a label may name, separated by commas, or a file of them; None for those named.
-        truth_item: The column of items in files of known truths.
-        truth_label: The column of true labels in files of known truths.
-        format: What the files are.
-        wide: Whether each column but the item's is a worker.
-        wide_columns: The patterns of the columns that are workers.
-        transposed: Whether the rows of a matrix are workers.
-        label_names: The file with the names of classes that are numbers.
-        sheet: The sheet of a workbook.
-        query: The query of a database.
-        table: The table of a database.
-        encoding: How text is stored.
-        storage: Options of a cloud storage.
-        question: The question of an export whose answers are the labels.
-        multi: What to do with questions where several classes may be chosen.
-        models: Whether predictions of models count as votes.
-        status: Marks of answers that count as votes all the same.
-        worker_from: Where the worker's name is, if not in the rows.
-        verdict: Finds the label in the text of a language model.
-        verdict_field: The key of the label in an answer that is JSON.
-        id: Takes an id apart.
-        items: Finds the item in the name of a column.
-        pairs: Which columns belong together.
-    """
+    """Which labels a command reads, and how: a group of options, see `groups.py` and `ReadOptions`."""
 
     files: Files
     item: Item = None
@@ -310,21 +280,34 @@ class Reading(NamedTuple):
                 words += [option] if one is True else [option, str(one)]
         return without_secrets(shlex.join(words))
 
-    def truth_columns(self) -> dict[str, Any]:
-        """Return how a file of known truths is read, as `read_truth` takes it."""
-        likely = {"item": self.item, "truth": self.label}
-        return {"item": self.truth_item, "truth": self.truth_label, "likely": likely}
+    def options(self, **more: Any) -> "ReadOptions":
+        """Return what the user says about reading; `more` are options that other groups declare."""
+        from ..reading.read_labels import read_options
 
-    def rules_of_truth(self) -> dict[str, Any]:
-        """Return how truths are opened and tidied, which is as labels are; see `read_truth`."""
-        tidied = {"missing": self.missing or (), "strip": self.strip, "fold_case": self.fold_case}
-        return {**tidied, "encoding": self.encoding, "storage": self.storage_options()}
+        options = read_options(**self.keywords(), **more)
+        for name, engines in _FOR_ENGINES.items():
+            if getattr(options, name) and options.engine not in engines:
+                raise CallError(
+                    f"--{name} does nothing with --engine {options.engine}: it is for {' or '.join(engines)}."
+                )
+        return options
 
-    def opening(self) -> dict[str, Any]:
-        """Return how tables, databases and clouds are opened, as `read_labels` takes it."""
-        names = ("transposed", "label_names", "sheet", "query", "table", "encoding")
+    def keywords(self) -> dict[str, Any]:
+        """Return what the user says about reading as `read_labels` takes it."""
+        given = {name: value for name, value in self._asdict().items() if name not in _NOT_OF_READING}
+        given |= {"missing": self.missing or (), "status": tuple(self.status or ())}
         wide = self.wide_columns or self.wide or None
-        return {**{name: getattr(self, name) for name in names}, "wide": wide, "storage": self.storage_options()}
+        return given | {"wide": wide, "classes": self.declared_classes(), "storage": self.storage_options()}
+
+    def truth_keywords(self, *, is_export: bool) -> dict[str, Any]:
+        """Return how a file of known truths is read, as `read_truth` takes it: as the labels are."""
+        given = self.keywords()
+        kept = {name: given[name] for name in ("missing", "strip", "fold_case", "encoding", "storage")}
+        if is_export:
+            names = ("item", "question", "multi", "models", "status", "worker_from", *FOR_TEXTS)
+            return kept | {name: given[name] for name in names}
+        likely = {"item": self.item, "truth": self.label}
+        return kept | {"item": self.truth_item, "truth": self.truth_label, "likely": likely}
 
     def storage_options(self) -> dict[str, str]:
         """Return the options of a cloud storage. Raises `CallError` if one is not of the form key=value."""
@@ -335,18 +318,6 @@ class Reading(NamedTuple):
                 raise CallError("--storage takes key=value, such as aws_region=eu-central-1.")
             options[key] = value
         return options
-
-    def exports(self) -> "tuple[dict[str, Any], Opening]":
-        """Return what is asked of an export all of whose answers are wanted, and how its files are opened."""
-        from ..crowd.opening import Opening
-
-        how = Opening(encoding=self.encoding, storage=self.storage_options())
-        return {"item": self.item, "worker": self.worker, "question": self.question, **self.imports()}, how
-
-    def imports(self) -> dict[str, Any]:
-        """Return what is asked of an export besides the question, as `read_labels` takes it."""
-        names = ("multi", "models", "worker_from", "verdict", "verdict_field", "id", "items", "pairs")
-        return {**{name: getattr(self, name) for name in names}, "status": tuple(self.status or ())}
 
 
 # What commands take that list or write all answers of an export.

@@ -49,10 +49,9 @@ def file_of(found: Any, labels: "Crowd", method: str, reading: Reading) -> "Call
     """
     from ..output.label_studio_predictions import predictions_file
 
-    _, how = reading.exports()
     question = labels.report.columns["label"]
     return predictions_file(
-        reading.files, found, question=question, item=reading.item, version=f"crowdwise {method}", how=how
+        reading.files, found, question=question, version=f"crowdwise {method}", options=reading.options()
     )
 
 

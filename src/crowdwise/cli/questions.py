@@ -12,7 +12,7 @@ def questions(reading: options.ExportReading, as_json: options.Json = False) -> 
     from ..reading.read_answers import gathered_in
     from .terminal import Terminal
 
-    gathered = gathered_in(reading.files, reading.format, *reading.exports())
+    gathered = gathered_in(reading.files, reading.options())
     found = questions_frame(gathered)
     if as_json:
         say(json.dumps(found.to_dicts()))
@@ -20,4 +20,4 @@ def questions(reading: options.ExportReading, as_json: options.Json = False) -> 
     terminal = Terminal(False)
     for sentence in gathered.remarks:
         terminal.remark(sentence)
-    terminal.table(f"The questions in {gathered.importer.name}", found.columns, found.rows())
+    terminal.table(f"The questions in {gathered.platform.name}", found.columns, found.rows())

@@ -19,42 +19,14 @@ if TYPE_CHECKING:
     from ..analysis.costs import CostTable
     from ..analysis.ordinal import Ordinal
     from ..crowd.protocol import Crowd
+    from ..crowd.read_options import ReadOptions
     from ..fitting.method import Method
     from ..results.history import History
     from ..results.in_parts import Inferred
     from .terminal import Terminal
 
-# The options that only some engines use, and these engines.
-_USED_BY: Final = {"--memory": ("disk", "auto"), "--workdir": ("disk", "auto"), "--master": ("spark",)}
 # The bytes of files from which on kernels are likely to be needed.
 _LARGE: Final = 1 << 19
-
-
-class EngineOptions(NamedTuple):
-    """Where a command works on the labels, as given by its options.
-
-    Attributes:
-        name: The value of --engine: memory, disk, auto or spark.
-        memory: How much memory may be used; None for what is free.
-        workdir: The folder for temporary files of the engine "disk".
-        master: The master of the Spark cluster.
-    """
-
-    name: str = "memory"
-    memory: str | None = None
-    workdir: str | None = None
-    master: str | None = None
-
-    def check(self) -> None:
-        """Raise `CallError` if there is no such engine, or if an option has no effect with it."""
-        from ..crowd.protocol import check_engine
-        from ..errors import CallError
-
-        check_engine(self.name)
-        given: Mapping[str, object] = {"--memory": self.memory, "--workdir": self.workdir, "--master": self.master}
-        for option, engines in _USED_BY.items():
-            if given[option] and self.name not in engines:
-                raise CallError(f"{option} does nothing with --engine {self.name}: it is for {' or '.join(engines)}.")
 
 
 def choose_method(key: str, settings: list[str] | None, *, numbers: bool = False) -> "Method":
@@ -103,15 +75,20 @@ def read_known(truth: str | None, reading: Reading) -> "pl.DataFrame | None":
 
 def _read_truth(path: str, reading: Reading) -> "pl.DataFrame":
     """Read known truths; from an export they are read as the labels are."""
-    from ..crowd.opening import Opening
-    from ..reading.read_answers import is_export
     from ..reading.read_truth import read_truth
 
     named = reading.format if path in reading.files else "auto"
-    if named == "table" or (named == "auto" and not is_export(path, Opening(storage=reading.storage_options()))):
-        return read_truth(path, **reading.truth_columns(), **reading.rules_of_truth())
-    asked: Any = {"item": reading.item, "question": reading.question, **reading.imports()}
-    return read_truth(path, format=named, **asked, **reading.rules_of_truth())
+    if named == "table" or (named == "auto" and not _is_export(path, reading)):
+        return read_truth(path, **reading.truth_keywords(is_export=False))
+    return read_truth(path, format=named, **reading.truth_keywords(is_export=True))
+
+
+def _is_export(path: str, reading: Reading) -> bool:
+    """Return whether a file of truths is an export of a platform, and no table."""
+    from ..crowd.read_options import ReadOptions
+    from ..reading.read_answers import is_export
+
+    return is_export(path, ReadOptions(storage=reading.storage_options()))
 
 
 def read_given_costs(costs: str | None, reading: Reading, engine: str = "memory") -> "CostTable | None":
@@ -152,7 +129,7 @@ def read_order(
 def read(
     terminal: "Terminal",
     reading: Reading,
-    engine: EngineOptions | None = None,
+    options: "ReadOptions | None" = None,
     method: "Method | None" = None,
     *,
     numeric: bool = False,
@@ -164,41 +141,17 @@ def read(
     Args:
         terminal: Where to tell the user.
         reading: Which labels to read.
-        engine: Where to work on the labels; None for memory.
+        options: How to read them, with where to work on them; None for what `reading` says, in memory.
         method: The method that will be fitted. If it cannot run on the engine, this is refused before anything is read.
         numeric: Whether labels are numbers.
         ordered: Whether the user said that classes have an order.
         cautions: Whether to tell the user what was repaired and what looks like a slip; otherwise the caller does.
     """
-    from ..reading.read_labels import read_labels
+    from ..reading.read_labels import read_with
 
     _load_compiler(reading.files)
-    name, memory, workdir, master = engine or EngineOptions()
-    labels: Crowd = read_labels(
-        reading.files,
-        numeric=numeric,
-        item=reading.item,
-        worker=reading.worker,
-        label=reading.label,
-        time=reading.time,
-        duplicates=reading.duplicates,
-        missing=reading.missing or (),
-        strict=reading.strict,
-        strip=reading.strip,
-        fold_case=reading.fold_case,
-        classes=reading.declared_classes(),
-        format=reading.format,
-        question=reading.question,
-        **reading.opening(),
-        **reading.imports(),
-        engine=name,
-        memory=memory,
-        workdir=workdir,
-        master=master,
-        method=method,
-        phases=terminal.phases(),
-        warn=False,
-    )
+    options = options or reading.options(numeric=numeric)
+    labels: Crowd = read_with(options, reading.files, method, terminal.phases(), warn=False)
     for sentence in labels.report.understood:
         terminal.remark(sentence)
     recognised = ", ".join(f"{role} = {column!r}" for role, column in labels.report.columns.items())
@@ -206,7 +159,7 @@ def read(
     for caution in labels.cautions if cautions else ():
         if not (ordered and caution.kind == "numbers"):
             terminal.caution(caution)
-    if name == "auto" and labels.place == "disk":
+    if options.engine == "auto" and labels.place == "disk":
         terminal.remark("The labels may not fit in memory (--engine memory tries).")
     for sentence in labels.remarks:
         terminal.remark(sentence)
@@ -257,13 +210,11 @@ def read_gold(gold: str | None, gold_weight: float, reading: Reading) -> Given:
 
     Raises `CallError` if it is a table that is also read as labels; an export may have both in it.
     """
-    from ..crowd.opening import Opening
     from ..output.targets import check_other_file
-    from ..reading.read_answers import is_export
 
     if gold is None:
         return Given(None, gold_weight)
-    if not is_export(gold, Opening(storage=reading.storage_options())):
+    if not _is_export(gold, reading):
         check_other_file("--gold", gold, reading.files)
     return Given(_read_truth(gold, reading), gold_weight)
 

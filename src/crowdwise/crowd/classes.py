@@ -7,20 +7,20 @@ import polars as pl
 
 from ..errors import CallError, DataError, did_you_mean, shown
 from ..numerics import Array
-from .cleaning import Rules
 from .encoding import rank, typed
 from .ids import as_series, codes_of
 from .not_classes import refuse_unless_classes
+from .read_options import ReadOptions
 
 
 def classes_of(
-    names: pl.Series, rules: Rules, column: str, labels: int, counts: Array | None, integers_in_text: bool
+    names: pl.Series, options: ReadOptions, column: str, labels: int, counts: Array | None, integers_in_text: bool
 ) -> tuple[pl.Series, Array]:
     """Return the classes in the order of their values, and the number of the class of each name.
 
     Args:
         names: The different labels, in the order of first appearance.
-        rules: Whether the case of letters is folded, and which classes the user declared.
+        options: Whether the case of letters is folded, and which classes the user declared.
         column: The name of the column of labels, for messages.
         labels: The number of labels.
         counts: (names), how many labels have each name; it is needed only if the case of letters is folded.
@@ -31,15 +31,15 @@ def classes_of(
             classes.
     """
     spelled = names
-    if rules.fold_case and names.dtype == pl.String and counts is not None:
+    if options.fold_case and names.dtype == pl.String and counts is not None:
         spelled = _commonest(names, counts)
-    if rules.classes is not None:
-        return _declared(spelled, rules, column, integers_in_text)
+    if options.classes is not None:
+        return _declared(spelled, options, column, integers_in_text)
     spelled = typed(spelled, integers_in_text)
-    distinct = spelled.unique(maintain_order=True) if rules.fold_case else spelled
+    distinct = spelled.unique(maintain_order=True) if options.fold_case else spelled
     refuse_unless_classes(distinct, labels, column)
     ordered = distinct.sort()
-    if not rules.fold_case:
+    if not options.fold_case:
         return ordered, rank(spelled)
     return ordered, codes_of(spelled, ordered).astype(np.min_scalar_type(max(len(ordered) - 1, 0)))
 
@@ -57,17 +57,17 @@ def _commonest(names: pl.Series, counts: Array) -> pl.Series:
     return table.select(best.over("folded")).to_series()
 
 
-def _declared(names: pl.Series, rules: Rules, column: str, integers_in_text: bool) -> tuple[pl.Series, Array]:
+def _declared(names: pl.Series, options: ReadOptions, column: str, integers_in_text: bool) -> tuple[pl.Series, Array]:
     """Return the declared classes in the order of their values, and the number of the class of each name."""
-    classes = _in_type(as_series("classes", list(rules.classes or ())), names, integers_in_text).sort()
-    if rules.fold_case and classes.dtype == pl.String:
+    classes = _in_type(as_series("classes", list(options.classes or ())), names, integers_in_text).sort()
+    if options.fold_case and classes.dtype == pl.String:
         twice = classes.filter(classes.str.to_lowercase().is_duplicated())
         if len(twice):
             raise CallError(
                 f"classes= (--classes) has {shown(twice[0])} and {shown(twice[1])}, which are one class if the case of "
                 "letters is folded (--fold-case): name it once."
             )
-    codes = codes_of(names, classes, rules.fold_case)
+    codes = codes_of(names, classes, options.fold_case)
     if (codes < 0).any():
         first = names[int(np.argmax(codes < 0))]
         listed = ", ".join(map(shown, classes.head(10).to_list())) + (" ..." if len(classes) > 10 else "")

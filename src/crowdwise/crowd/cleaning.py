@@ -1,91 +1,32 @@
 """Find rows that lack an item, a worker or a label: drop those without a label, refuse the others."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-import numpy as np
 import polars as pl
 
-from ..errors import CallError, DataError, is_utf_8, quoted, require_kind
-from .encoding import Duplicates
+from ..errors import DataError, quoted
 from .ids import TEXT, has_value, is_present, require_values
+from .read_options import ReadOptions
 
 # How a number is written in text, such as 12, -0.5 or 1e3; both polars and Spark read what matches.
 NUMBER: Final = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
-@dataclass(frozen=True)
-class Rules:
-    """What to do with rows that cannot be used as they are.
+def tidied(table: pl.LazyFrame, options: ReadOptions) -> pl.LazyFrame:
+    """Return a table whose labels are stripped, if they are text and the user asks for it.
 
-    Attributes:
-        duplicates: What to do where one worker gave one item several different labels.
-        missing: Values that mean "no label", besides null, NaN and empty text; or one such value.
-        strict: Whether to refuse rows that would otherwise be dropped silently.
-        strip: Whether spaces around a label that is text are left out.
-        fold_case: Whether labels that differ only in the case of letters are one class, in its commonest spelling.
-        numeric: Whether labels are numbers instead of the names of classes.
-        classes: All classes that a label may name; None for those that labels do name.
+    If the case of letters is folded, a label that means "no label" is written as in `missing`; `classes_of` decides how
+    the others are spelled, when all are known.
     """
-
-    duplicates: Duplicates = "error"
-    missing: Sequence[Any] = ()
-    strict: bool = False
-    strip: bool = False
-    fold_case: bool = False
-    numeric: bool = False
-    classes: Sequence[Any] | None = None
-
-    def __post_init__(self) -> None:
-        # One text is one value, not the letters of it.
-        if isinstance(self.missing, str) or not isinstance(self.missing, Iterable):
-            object.__setattr__(self, "missing", (self.missing,))
-        for name in ("strict", "strip", "fold_case"):
-            require_kind(name, getattr(self, name), bool | np.bool_, "True or False")
-        if self.numeric and self.duplicates == "set":
-            raise CallError(
-                'duplicates="set" is for classes; for numbers use "first", "last", "latest", "all", "samples" or '
-                '"drop".'
-            )
-        if self.numeric and self.classes is not None:
-            raise CallError("classes= (--classes) is for classes, and these labels are numbers.")
-        object.__setattr__(self, "classes", _declared(self.classes))
-        for value in self.missing:
-            if isinstance(value, str) and not is_utf_8(value):
-                raise CallError(f"missing has {value!r}, which is not text in UTF-8.")
-        # Labels are tidied before they are compared with these values.
-        texts = [value for value in self.missing if isinstance(value, str)]
-        tidied = [value.strip() if self.strip else value for value in texts]
-        tidied = [value.lower() if self.fold_case else value for value in tidied]
-        object.__setattr__(self, "missing", tuple(dict.fromkeys([*self.missing, *tidied])))
-
-    def tidied(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a table whose labels are stripped, if they are text and that is wished.
-
-        If the case of letters is folded, a label that means "no label" is written as in `missing`; how the others are
-        spelled is decided when all are known, see `classes_of`.
-        """
-        if not (self.strip or self.fold_case) or table.collect_schema()["label"] not in TEXT:
-            return table
-        label = pl.col("label").cast(pl.String)
-        label = label.str.strip_chars() if self.strip else label
-        if self.fold_case and self.missing:
-            folded = label.str.to_lowercase()
-            label = pl.when(folded.is_in([str(value) for value in self.missing])).then(folded).otherwise(label)
-        return table.with_columns(label)
-
-
-def _declared(classes: Sequence[Any] | str | None) -> tuple[Any, ...] | None:
-    """Return the classes that the user declares. Raises `CallError` if there are none, or one is there twice."""
-    if classes is None:
-        return None
-    if isinstance(classes, str) or not isinstance(classes, Sequence | np.ndarray | pl.Series):
-        raise CallError("classes has to be a list of all classes that a label may name, such as ['yes', 'no'].")
-    found = tuple(classes)
-    if not found or len(set(found)) < len(found) or any(one is None or one == "" for one in found):
-        raise CallError("classes (--classes) has to name each class once, and at least one, none of them empty.")
-    return found
+    if not (options.strip or options.fold_case) or table.collect_schema()["label"] not in TEXT:
+        return table
+    label = pl.col("label").cast(pl.String)
+    label = label.str.strip_chars() if options.strip else label
+    if options.fold_case and options.missing:
+        folded = label.str.to_lowercase()
+        label = pl.when(folded.is_in([str(value) for value in options.missing])).then(folded).otherwise(label)
+    return table.with_columns(label)
 
 
 class Cleaning:

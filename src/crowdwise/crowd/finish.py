@@ -1,15 +1,16 @@
 """The end of reading, the same in memory, on disk and in Spark: refuse what cannot be used, and report the rest."""
 
 from ..errors import DataError, quoted
-from .cleaning import Cleaning, Rules
+from .cleaning import Cleaning
 from .encoding import POLICIES, Duplicates
 from .names import Names
+from .read_options import ReadOptions
 from .reading_report import ReadingReport, several
 from .sorting import Conflict, SortCounts
 
 
 def finish(
-    cleaning: Cleaning, counts: SortCounts, conflict: Conflict | None, names: Names, rules: Rules
+    cleaning: Cleaning, counts: SortCounts, conflict: Conflict | None, names: Names, options: ReadOptions
 ) -> ReadingReport:
     """Return what was read and repaired.
 
@@ -18,15 +19,15 @@ def finish(
         counts: What was dropped or resolved in all rows.
         conflict: The first of the conflicts that are not resolved; None if there are none.
         names: The names of workers and classes.
-        rules: What to do with rows that cannot be used as they are.
+        options: How labels are read.
 
     Raises:
-        DataError: A worker gave an item several labels, and `rules` do not say which one counts; rows repeat others
+        DataError: A worker gave an item several labels, and `options` do not say which one counts; rows repeat others
             although reading is strict; or no label is left.
     """
     if conflict is not None:
-        _refuse_conflicts(counts.unresolved, conflict, names, rules.duplicates)
-    if counts.repeated and rules.strict:
+        _refuse_conflicts(counts.unresolved, conflict, names, options.policy)
+    if counts.repeated and options.strict:
         raise DataError(
             f"{several(counts.repeated, 'row repeats', 'rows repeat')} an earlier one exactly, and strict=True "
             "(--strict) forbids dropping them. Drop them first, or leave strict out."
@@ -38,7 +39,7 @@ def finish(
         missing=cleaning.unlabelled,
         repeated=counts.repeated,
         conflicts=counts.conflicts,
-        duplicates=rules.duplicates,
+        duplicates=options.policy,
         unlabelled=counts.unlabelled,
         columns=dict(cleaning.columns),
     )

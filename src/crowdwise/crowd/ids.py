@@ -220,3 +220,18 @@ def as_series(role: str, values: Any) -> pl.Series:
         ) from problem
     require_ids({role: series.dtype}, {}, "The sequence")
     return series
+
+
+def is_frame(source: Any) -> bool:
+    """Return whether a source is a table in memory, and neither a file nor a sequence of them."""
+    of_datasets = type(source).__module__.partition(".")[0] == "datasets"
+    return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__") or of_datasets
+
+
+def require_frame(frame: Any) -> None:
+    """Raise `DataError` if this is no table in memory."""
+    if not is_frame(frame):
+        raise DataError(
+            f"A {type(frame).__name__} is not a table: pass a polars, pandas or pyarrow table, a duckdb relation, "
+            "or anything else with the Arrow C stream interface; for arrays there is Labels.from_arrays."
+        )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import Any, ClassVar, Self, TypeVar, cast
+from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
 
 import numpy as np
 import polars as pl
@@ -15,21 +15,19 @@ from ..errors import CallError, DataError
 from ..numerics import Array
 from ..numerics.twins import is_small
 from ..parallel import Sum, Threads, require_threads
-from ..sources.frames import frame_table, pick
-from ..sources.shapes import long_form
 from . import encoding, matrices
 from .classes import classes_of
-from .cleaning import Cleaning, Rules
-from .encoding import Duplicates, Encoded
+from .cleaning import Cleaning, tidied
+from .encoding import Encoded
 from .finish import finish
-from .ids import as_series
+from .ids import as_series, require_frame
 from .item_sketch import sketch
 from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes
 from .label_cautions import cautions_of
 from .names import Names
 from .numbering import Numbering, inverse, numbers
-from .opening import Opening
 from .protocol import Place, describe
+from .read_options import ReadKeywords, ReadOptions, RowKeywords
 from .reading_report import ReadingReport
 from .samples import Samples, most_answers
 from .slips import class_slips, worker_slips
@@ -82,75 +80,34 @@ class Labels:
     numeric: ClassVar[bool] = False
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        item: str | None = None,
-        worker: str | None = None,
-        label: str | None = None,
-        time: str | None = None,
-        duplicates: Duplicates = "error",
-        missing: Sequence[Any] = (),
-        strict: bool = False,
-        strip: bool = False,
-        fold_case: bool = False,
-        classes: Sequence[Any] | None = None,
-    ) -> Self:
-        """Read a table with one label per row.
+    def from_frame(cls, frame: Any, **options: Unpack[ReadKeywords]) -> Self:
+        """Read a table in memory; the same as `read_labels(frame, **options)`, without warnings.
 
         Args:
             frame: A polars, pandas or pyarrow table, a duckdb relation, a polars LazyFrame, or anything else with the
-                Arrow C stream interface.
-            item: The column of items; None to recognise it (item, task, question, object, example).
-            worker: The column of workers; None to recognise it (worker, annotator, rater, user, performer).
-            label: The column of labels; None to recognise it (label, answer, response, value, vote).
-            time: For "latest", the column of times; None to recognise it (time, timestamp, created_at, date, ...).
-            duplicates: What to do where one worker gave one item several different labels: raise an "error", keep the
-                label of the "first" or the "last" row, keep the "latest" by a column of times, count "all" different
-                labels as votes, make them one vote for a "set" of classes, or "drop" them. Rows that repeat an earlier
-                row exactly are dropped. With "samples", nothing is dropped: every label is a vote, as if several
-                workers had given them, named ann, ann#2, ann#3 and so on.
-            missing: Values that mean "no label", besides null, NaN and empty text; for example -1 or "NA".
-            strict: Refuse rows that are otherwise dropped silently: exact repeats, and rows without a label. Rows that
-                are dropped because of `duplicates` or `missing` are not refused.
-            strip: Leave out spaces around labels.
-            fold_case: Take labels that differ only in the case of letters as one class, such as "Yes" and "yes"; it is
-                written in its commonest spelling.
-            classes: All classes that a label may name, whether or not one does; another label is an error. If classes
-                are declared, labels are not refused for looking like numbers, free text or lists.
+                Arrow C stream interface: a row for each label, or a column for each worker.
+            options: The options of `read_labels`, such as item, duplicates and missing.
 
         Raises:
             DataError: The table cannot be used; the message says why and what to do.
-            CallError: `duplicates` is not one of the values above.
+            CallError: There is no such option, or no such value of it.
 
         >>> Labels.from_frame(pl.DataFrame({"task": [1, 1], "rater": ["a", "b"], "vote": [True, None]})).report
         ReadingReport(rows=2, missing=1, repeated=0, conflicts=0, duplicates='error', unlabelled=0,
                       columns={'item': 'task', 'worker': 'rater', 'label': 'vote'}, left_out={})
         """
-        require_threads()
-        given = {"item": item, "worker": worker, "label": label}
-        given |= {"time": time} if duplicates == "latest" else {}
-        picked, found = pick(frame, given, "The table")
-        rules = Rules(duplicates, missing, strict, strip, fold_case, cls.numeric, classes)
-        return cls.from_columns(rules.tidied(picked.lazy()).collect(), found, rules)
+        from .. import read_labels  # the public name, because packages import only those below them
+
+        require_frame(frame)
+        return cast(Self, read_labels(frame, numeric=cls.numeric, warn=False, **options))
 
     @classmethod
     def from_arrays(
-        cls,
-        item: Any,
-        worker: Any,
-        label: Any,
-        *,
-        time: Any = None,
-        duplicates: Duplicates = "error",
-        missing: Sequence[Any] = (),
-        strict: bool = False,
-        classes: Sequence[Any] | None = None,
+        cls, item: Any, worker: Any, label: Any, *, time: Any = None, **options: Unpack[RowKeywords]
     ) -> Self:
         """Read three sequences of equal length: lists, NumPy arrays, polars or pandas series.
 
-        `time` is a fourth one, for `duplicates="latest"`. The other arguments are as in `Labels.from_frame`.
+        `time` is a fourth one, for `duplicates="latest"`. The options are those of `read_labels`.
 
         >>> Labels.from_arrays(np.array([7, 7]), ["a", "b"], [0, 1]).names.items.to_list()
         [7]
@@ -161,8 +118,8 @@ class Labels:
         if len(set(lengths.values())) > 1:
             raise DataError(f"item, worker and label differ in length: {lengths}.")
         found = {role: role for role in given}
-        rules = Rules(duplicates, missing, strict, numeric=cls.numeric, classes=classes)
-        return cls.from_columns(pl.DataFrame(series), found, rules)
+        asked = ReadOptions.of(**{**options, "numeric": cls.numeric})
+        return cls.from_columns(tidied(pl.LazyFrame(series), asked).collect(), found, asked)
 
     @classmethod
     def from_wide(
@@ -170,12 +127,8 @@ class Labels:
         frame: Any,
         item: str | None = None,
         workers: bool | str | Sequence[str] | None = None,
-        *,
-        duplicates: Duplicates = "error",
-        missing: Sequence[Any] = (),
-        strict: bool = False,
-        classes: Sequence[Any] | None = None,
-    ) -> "Labels":
+        **options: Unpack[RowKeywords],
+    ) -> Self:
         """Read a table with a row for each item and a column for each worker; cells without a value are no labels.
 
         Args:
@@ -183,20 +136,13 @@ class Labels:
             item: The column of items; None to recognise it, or to number the rows from 0 if there is none.
             workers: The columns of workers: their names, or a pattern such as "r*"; None for all other columns, but
                 those called truth or gold.
-            duplicates: As in `Labels.from_frame`; it matters if an item is in several rows.
-            missing: As in `Labels.from_frame`.
-            strict: As in `Labels.from_frame`.
-            classes: As in `Labels.from_frame`.
+            options: The options of `read_labels`; `duplicates` matters if an item is in several rows.
 
         >>> Labels.from_wide(pl.DataFrame({"id": [7, 8], "ann": ["cat", "dog"], "bob": ["dog", None]}))
         Labels(3 labels of 2 items by 2 workers in 2 classes)
         """
-        require_threads()
-        table = frame_table(frame)
-        given = {"item": item, "worker": None, "label": None}
-        long = long_form(table, given, Opening(wide=True if workers is None else workers), "The table")
-        rules = Rules(duplicates, missing, strict, numeric=cls.numeric, classes=classes)
-        return cls.from_columns(long.lazy.collect(), long.found, rules)
+        options["wide"] = True if workers is None else workers
+        return cls.from_frame(frame, item=item, **options)
 
     @classmethod
     def from_matrix(
@@ -208,7 +154,7 @@ class Labels:
         *,
         strict: bool = False,
         classes: Sequence[Any] | None = None,
-    ) -> "Labels":
+    ) -> Self:
         """Read a matrix of labels with a row for each item and a column for each worker, as Snorkel's are.
 
         Args:
@@ -216,41 +162,41 @@ class Labels:
             missing: The value that means "no label", or several; besides NaN and empty text.
             items: The names of the items; None to number them from 0.
             workers: The names of the workers; None to number them from 0.
-            strict: As in `Labels.from_frame`.
-            classes: As in `Labels.from_frame`.
+            strict: As in `read_labels`.
+            classes: As in `read_labels`.
 
         >>> Labels.from_matrix(np.array([[0, 1, -1], [1, 1, 1]]), workers=["ann", "bob", "cy"])
         Labels(5 labels of 2 items by 3 workers in 2 classes)
         """
         table, found = matrices.named_cells(matrix, missing, items, workers)
-        return cls.from_columns(table, found, Rules("error", (), strict, numeric=cls.numeric, classes=classes))
+        return cls.from_columns(table, found, ReadOptions(strict=strict, numeric=cls.numeric, classes=classes))
 
     @classmethod
     def from_columns(
-        cls, table: pl.DataFrame, found: dict[str, str], rules: Rules, *, integers_in_text: bool = False
+        cls, table: pl.DataFrame, found: dict[str, str], options: ReadOptions, *, integers_in_text: bool = False
     ) -> Self:
         """Clean, encode and sort the columns `item`, `worker` and `label`. All other constructors end here.
 
         Args:
             table: The columns, in this order.
             found: The name of each column in the user's table, for messages.
-            rules: What to do with rows that cannot be used as they are.
+            options: How labels are read.
             integers_in_text: Whether a column of text that holds only integers becomes integers. This is for formats
                 that store everything as text, such as CSV.
         """
         require_threads()
-        encoding.check_policy(rules.duplicates)
+        encoding.check_policy(options.policy)
         encoding.require_codes(table.height, "rows")
-        cleaning = Cleaning(found, rules.missing, rules.numeric)
+        cleaning = Cleaning(found, options.missing, options.numeric)
         has_label = cleaning.labelled(table)
-        cleaning.check(rules.strict)
+        cleaning.check(options.strict)
         labelled = table if has_label is None else table.filter(has_label)
-        item, worker, label = cls._encode(labelled, found, rules, integers_in_text)
+        item, worker, label = cls._encode(labelled, found, options, integers_in_text)
         samples = None
-        if rules.duplicates == "samples":
+        if options.policy == "samples":
             samples = Samples.of(worker.names, most_answers(item.codes, worker.codes, len(worker.names)))
         times = None
-        if rules.duplicates == "latest":
+        if options.policy == "latest":
             if "time" not in labelled.columns:
                 raise CallError('duplicates="latest" needs the time of every label.')
             times = moments(labelled["time"])
@@ -259,25 +205,25 @@ class Labels:
             worker.codes,
             label.codes,
             len(worker.names),
-            rules.duplicates,
+            options.policy,
             all_items=None if has_label is None else table["item"].n_unique(),
             times=times,
             samples=samples,
         )
-        names = Names.read(worker.names, label.names, samples, rules.fold_case, items=ordered.items)
-        report = finish(cleaning, ordered.counts, ordered.conflict, names, rules)
+        names = Names.read(worker.names, label.names, samples, options.fold_case, items=ordered.items)
+        report = finish(cleaning, ordered.counts, ordered.conflict, names, options)
         starts, workers, labels, continued = ordered.arrays
         return cls(starts, workers, labels, names, report, continued)
 
     @classmethod
     def _encode(
-        cls, labelled: pl.DataFrame, found: dict[str, str], rules: Rules, integers_in_text: bool
+        cls, labelled: pl.DataFrame, found: dict[str, str], options: ReadOptions, integers_in_text: bool
     ) -> tuple[Encoded, Encoded, Encoded]:
         """Return the codes of items, workers and labels, where every row has a label; see `from_columns`."""
         columns = [labelled[role] for role in ("item", "worker", "label")]
         item, worker, label = encoding.encode_columns(columns, integers_in_text)
-        counts = np.bincount(label.codes, minlength=len(label.names)) if rules.fold_case else None
-        classes, ranks = classes_of(label.names, rules, found["label"], len(label.codes), counts, integers_in_text)
+        counts = np.bincount(label.codes, minlength=len(label.names)) if options.fold_case else None
+        classes, ranks = classes_of(label.names, options, found["label"], len(label.codes), counts, integers_in_text)
         return item, worker, Encoded(ranks[label.codes], classes)
 
     @property

@@ -9,10 +9,11 @@ import polars as pl
 from ..errors import DataError, quoted, shortened
 from ..numerics import Array
 from . import encoding
-from .cleaning import NUMBER, Rules
+from .cleaning import NUMBER
 from .encoding import Encoded
 from .ids import TEXT
 from .labels import Labels
+from .read_options import ReadOptions
 from .reading_report import several
 
 # Squares of larger numbers, and their inverses, would be out of the range of numbers.
@@ -40,7 +41,7 @@ class Numbers(Labels):
 
     @classmethod
     def _encode(
-        cls, labelled: pl.DataFrame, found: dict[str, str], rules: Rules, integers_in_text: bool
+        cls, labelled: pl.DataFrame, found: dict[str, str], options: ReadOptions, integers_in_text: bool
     ) -> tuple[Encoded, Encoded, Encoded]:
         """Return the codes of items and workers, and the numbers."""
         reader = NumberReader(found["label"])

@@ -3,15 +3,16 @@
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from ..crowd.opening import PLAIN, Opening
+from ..crowd.read_options import ReadOptions
 from ..platforms.fields import text_or_none
 from ..platforms.gathering import as_text
 from ..platforms.label_studio import CHOICES, LABEL_STUDIO, chosen, is_annotation, item_of
-from ..reading.read_answers import exports_in
-from ..sources.input import Export
+from ..reading.read_answers import files_of_export
+from ..sources.input import Input
 from ..sources.paths import Source
 from .writing import write
 
@@ -46,7 +47,7 @@ def write_predictions(
         DataError: The export cannot be read, or the file not be written.
     """
     made: list[Written] = []
-    file = predictions_file(source, result, question=question, item=item, version=version)
+    file = predictions_file(source, result, question=question, version=version, options=ReadOptions(item=item))
     write({os.fspath(path): lambda temporary: made.append(file(temporary))})
     return made[0]
 
@@ -56,12 +57,11 @@ def predictions_file(
     result: Any,
     *,
     question: str,
-    item: str | None,
     version: str,
-    how: Opening = PLAIN,
+    options: ReadOptions,
 ) -> Callable[[Path], Written]:
     """Return the function that writes the tasks with their predictions to a path; see `write_predictions`."""
-    exports = exports_in(source, LABEL_STUDIO.key, how)
+    exports = files_of_export(source, replace(options, format=LABEL_STUDIO.key))
     results = _results(exports, question)
     # Items of different types are kept as text, and so are labels.
     rows = result.to_frame().select("item", "label", "confidence").iter_rows()
@@ -69,12 +69,12 @@ def predictions_file(
 
     def write_to(path: Path) -> Written:
         with path.open("w", encoding="utf-8", newline="\n") as file:
-            return _write(file, _tasks(exports, item), predictions.get)
+            return _write(file, _tasks(exports, options.item), predictions.get)
 
     return write_to
 
 
-def _results(exports: Sequence[Export], question: str) -> dict[str, dict[str, Any]]:
+def _results(exports: Sequence[Input], question: str) -> dict[str, dict[str, Any]]:
     """Return for each class a result that names it alone, as Label Studio wrote it or would write it."""
     found: dict[str, dict[str, Any]] = {}
     for export in exports:
@@ -110,7 +110,7 @@ def _prediction(
     return {"model_version": version, "score": confidence, "result": [] if result is None else [result]}
 
 
-def _tasks(exports: Sequence[Export], field: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _tasks(exports: Sequence[Input], field: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield each task once, with its item."""
     seen: set[Any] = set()
     for export in exports:

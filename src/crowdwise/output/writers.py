@@ -12,8 +12,9 @@ import polars as pl
 from ..addresses import WEB, scheme_of, shown_address
 from ..errors import CallError, DataError
 from ..sources.cloud import FILE_COLUMN, reason_of, require_cloud, storage_options
-from ..sources.formats import ARROW, CSV, EXCEL, JSON_LINES, PARQUET, TSV, Compression, Format, split_extension
+from ..sources.formats import ARROW, CSV, EXCEL, JSON_LINES, PARQUET, TSV, Format, split_extension
 from ..sources.paths import name_of
+from ..sources.unpacking import Compression
 from . import workbooks
 
 

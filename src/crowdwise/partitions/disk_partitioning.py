@@ -15,19 +15,20 @@ import polars as pl
 
 from ..crowd import encoding
 from ..crowd.classes import classes_of
-from ..crowd.cleaning import Cleaning, Rules
+from ..crowd.cleaning import Cleaning
 from ..crowd.encoding import Dictionary
 from ..crowd.finish import finish
 from ..crowd.hashing import split_by_hash
 from ..crowd.names import Names
 from ..crowd.numbering import Numbering, numbers
 from ..crowd.numbers import NO_CLASSES, NumberReader
+from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples, most_answers
 from ..crowd.sorting import Conflict, SortCounts, SortedRows, sort_part
 from ..numerics import Array
 from ..parallel import Threads, thread_count
-from ..sources.scans import Scan
+from ..sources.rows import Rows
 from .crowd_meta import CrowdMeta
 from .part_files import PartFiles
 from .pending_rows import PendingRows
@@ -55,9 +56,9 @@ class _SortedPart(NamedTuple):
 
 
 def partition(
-    scans: Sequence[Scan],
+    inputs: Sequence[Rows],
     found: dict[str, str],
-    rules: Rules,
+    options: ReadOptions,
     workspace: Workspace,
     memory: int,
     rows: int,
@@ -66,9 +67,9 @@ def partition(
     """Read files into parts on disk.
 
     Args:
-        scans: The files.
+        inputs: The files.
         found: The name of the column for each role, for messages.
-        rules: What to do with rows that cannot be used as they are.
+        options: How labels are read.
         workspace: The folder for the parts.
         memory: How many bytes of memory may be used. All threads together use about a third of it to sort parts.
         rows: About how many rows the files have.
@@ -80,31 +81,31 @@ def partition(
     Raises:
         DataError: The rows cannot be used, or the disk is full.
     """
-    encoding.check_policy(rules.duplicates)
+    encoding.check_policy(options.policy)
     # Formats without types, such as CSV, store integers as text.
-    integers_in_text = any(one.is_text for one in scans)
+    integers_in_text = any(one.is_text for one in inputs)
     wanted = 3 * rows * _SORTING_BYTES * thread_count() / memory
     bits = math.ceil(math.log2(min(max(wanted, 4), _MOST_PARTS)))
-    cleaning, workers = Cleaning(found, rules.missing, rules.numeric), Dictionary()
-    labels = _Numbers(found["label"]) if rules.numeric else _Classes(rules, found["label"])
+    cleaning, workers = Cleaning(found, options.missing, options.numeric), Dictionary()
+    labels = _Numbers(found["label"]) if options.numeric else _Classes(options, found["label"])
     pending = PendingRows(workspace, 1 << bits, memory // (8 * _PENDING_BYTES))
-    for batch in _batches(scans, min(_BATCH_ROWS, max(memory // (8 * _PENDING_BYTES), 1000))):
+    for batch in _batches(inputs, min(_BATCH_ROWS, max(memory // (8 * _PENDING_BYTES), 1000))):
         has_label = cleaning.labelled(batch)
         if cleaning.ids_complete:  # if not, the table will be refused, and the other rows only need to be counted
             pending.add(*_split_batch(batch, has_label, workers, labels, bits))
         phases("reading", min(cleaning.rows / max(rows, 1), 1.0))
-    cleaning.check(rules.strict)
+    cleaning.check(options.strict)
     pending.flush()
     worker_names = encoding.typed(workers.names, integers_in_text)
     classes, ranks = labels.finish(integers_in_text)
-    samples = _samples(pending, 1 << bits, worker_names) if rules.duplicates == "samples" else None
-    names = Names.read(worker_names, classes, samples, rules.fold_case)
+    samples = _samples(pending, 1 << bits, worker_names) if options.policy == "samples" else None
+    names = Names.read(worker_names, classes, samples, options.fold_case)
     numbering = Numbering.of_workers(numbers(names.workers))
     sort = partial(
         sort_part,
         ranks=ranks,
         worker_numbers=numbering.worker_places,
-        duplicates=rules.duplicates,
+        duplicates=options.policy,
         samples=samples,
     )
     parts: list[_SortedPart] = []
@@ -115,10 +116,10 @@ def partition(
     counts = sum((part.counts for part in parts), SortCounts())
     filled = [part for part in parts if part.files.items]
     integers = integers_in_text and all(part.integers for part in filled)
-    conflict = _first_conflict(scans, rules, parts, integers) if counts.unresolved else None
-    report = finish(cleaning, counts, conflict, names, rules)
+    conflict = _first_conflict(inputs, options, parts, integers) if counts.unresolved else None
+    report = finish(cleaning, counts, conflict, names, options)
     dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
-    set_valued = rules.duplicates == "set" and counts.conflicts > 0
+    set_valued = options.policy == "set" and counts.conflicts > 0
     meta = CrowdMeta(names, numbering, dtype, counts.items, counts.labels, set_valued)
     return meta, report, [replace(part.files, integers=integers) for part in filled]
 
@@ -126,8 +127,8 @@ def partition(
 class _Classes:
     """Gives codes to the labels of batches, which name classes."""
 
-    def __init__(self, rules: Rules, column: str) -> None:
-        self._rules, self._column = rules, column
+    def __init__(self, options: ReadOptions, column: str) -> None:
+        self._options, self._column = options, column
         self._dictionary = Dictionary()
         self._labels = 0
         self._counts = np.zeros(0, np.int64)
@@ -136,7 +137,7 @@ class _Classes:
         """Return the codes of the labels of one batch."""
         codes = self._dictionary.encode(labelled["label"])
         self._labels += len(codes)
-        if self._rules.fold_case:
+        if self._options.fold_case:
             counts = np.bincount(codes, minlength=len(self._dictionary.names))
             counts[: len(self._counts)] += self._counts
             self._counts = counts
@@ -145,7 +146,7 @@ class _Classes:
     def finish(self, integers_in_text: bool) -> tuple[pl.Series, Array | None]:
         """Return the names of the classes in their order, and the number of the class of every code."""
         names = self._dictionary.names
-        return classes_of(names, self._rules, self._column, self._labels, self._counts, integers_in_text)
+        return classes_of(names, self._options, self._column, self._labels, self._counts, integers_in_text)
 
 
 class _Numbers(NumberReader):
@@ -157,9 +158,9 @@ class _Numbers(NumberReader):
         return NO_CLASSES, None
 
 
-def _batches(scans: Sequence[Scan], rows: int) -> Iterator[pl.DataFrame]:
+def _batches(inputs: Sequence[Rows], rows: int) -> Iterator[pl.DataFrame]:
     """Yield the rows of all files, in batches of about `rows` rows."""
-    for one in scans:
+    for one in inputs:
         yield from one.batches(rows)
 
 
@@ -229,15 +230,15 @@ def _sort_on_disk(
 
 
 def _first_conflict(
-    scans: Sequence[Scan], rules: Rules, parts: Sequence[_SortedPart], integers: bool
+    inputs: Sequence[Rows], options: ReadOptions, parts: Sequence[_SortedPart], integers: bool
 ) -> Conflict | None:
     """Return the conflict whose item comes first in the files.
 
     Every part knows only its own first conflict, so the files are read again to find out which item comes first.
     """
     conflicts = {part.conflict.item: part.conflict for part in parts if part.conflict is not None}
-    for batch in _batches(scans, _BATCH_ROWS):
-        has_label = Cleaning({}, rules.missing).labelled(batch)
+    for batch in _batches(inputs, _BATCH_ROWS):
+        has_label = Cleaning({}, options.missing).labelled(batch)
         items = (batch if has_label is None else batch.filter(has_label))["item"]
         matches = items.filter(items.is_in(list(conflicts)))
         if len(matches):

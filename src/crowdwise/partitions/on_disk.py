@@ -9,16 +9,16 @@ from typing import Any, Final, Self, TypeVar
 import numpy as np
 import polars as pl
 
-from ..crowd.cleaning import Rules
 from ..crowd.item_sketch import sketch, union
 from ..crowd.knowledge import gold_codes
 from ..crowd.labels import Labels
 from ..crowd.protocol import describe
+from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..errors import CallError
 from ..numerics import Array
 from ..parallel import Sum, Threads
-from ..sources.scans import Scan
+from ..sources.rows import Rows
 from ..system import available_memory, parse_size, show_size
 from .crowd_meta import CrowdMeta, LabelsInParts
 from .disk_partitioning import Phases, partition
@@ -36,9 +36,9 @@ _LEAST_MEMORY_PER_ROW: Final = 1
 _MEMORY_PER_ROW: Final = 110
 
 
-def fits(scans: Sequence[Scan], memory: str | int | None) -> bool:
+def fits(inputs: Sequence[Rows], memory: str | int | None) -> bool:
     """Return whether the rows fit into `memory`, or into the free memory if it is None."""
-    needed = sum(rows * _MEMORY_PER_ROW + stored for rows, stored in (one.size() for one in scans))
+    needed = sum(rows * _MEMORY_PER_ROW + stored for rows, stored in (one.size() for one in inputs))
     return needed <= (available_memory() if memory is None else parse_size(memory))
 
 
@@ -81,9 +81,9 @@ class LabelsOnDisk(LabelsInParts):
     @classmethod
     def read(
         cls,
-        scans: Sequence[Scan],
+        inputs: Sequence[Rows],
         found: dict[str, str],
-        rules: Rules,
+        options: ReadOptions,
         memory: str | int | None,
         workspace: Workspace,
         phases: Phases,
@@ -91,9 +91,9 @@ class LabelsOnDisk(LabelsInParts):
         """Read files into parts on disk.
 
         Args:
-            scans: The files.
+            inputs: The files.
             found: The name of the column for each role, for messages.
-            rules: What to do with rows that cannot be used as they are.
+            options: How labels are read.
             memory: How much memory may be used while working; None for half of what is free.
             workspace: The folder for the parts. It is removed if reading fails.
             phases: Called with the name of a phase of the work and the share of it that is done.
@@ -104,7 +104,7 @@ class LabelsOnDisk(LabelsInParts):
         """
         try:
             limit = available_memory() // 2 if memory is None else parse_size(memory)
-            rows = sum(one.size()[0] for one in scans)
+            rows = sum(one.size()[0] for one in inputs)
             least = rows * _LEAST_MEMORY_PER_ROW
             if limit < least:
                 raise CallError(
@@ -112,7 +112,7 @@ class LabelsOnDisk(LabelsInParts):
                     f"thousands of tiny files: give at least {show_size(least)} (--memory), a byte a row."
                 )
             workspace.require(rows * _DISK_PER_ROW)
-            read = partition(scans, found, rules, workspace, limit, rows, phases)
+            read = partition(inputs, found, options, workspace, limit, rows, phases)
             return cls(*read, workspace, limit, phases)
         except BaseException:
             workspace.close()

@@ -11,10 +11,10 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StringType
 
-from ..crowd.cleaning import Rules
 from ..crowd.item_sketch import union
 from ..crowd.knowledge import Known
 from ..crowd.protocol import describe
+from ..crowd.read_options import ReadOptions
 from ..numerics import Array
 from ..sources import columns
 from ..sources.other_tables import refuse_spans
@@ -30,7 +30,7 @@ class LabelsOnSpark(LabelsInParts):
     Args:
         votes: A Spark table with one label per row.
         given: The column for each role (item, worker and label); None to recognise it.
-        rules: What to do with rows that cannot be used as they are.
+        options: How labels are read.
         partitions: The number of parts to split the items into; None to choose it by the number of rows.
         where: The name of the table in error messages.
 
@@ -48,14 +48,14 @@ class LabelsOnSpark(LabelsInParts):
         self,
         votes: DataFrame,
         given: Mapping[str, str | None],
-        rules: Rules,
+        options: ReadOptions,
         partitions: int | None = None,
         where: str = "The table",
     ) -> None:
         found = columns.recognise(votes.columns, given, where)
         if given["label"] is None:
             refuse_spans(votes.columns, partial(first_rows_of, votes), where)
-        meta, report, self.parts, self.n_parts, self.types = partition(votes, found, rules, partitions)
+        meta, report, self.parts, self.n_parts, self.types = partition(votes, found, options, partitions)
         super().__init__(meta, report)
         self.session = votes.sparkSession
         for role, names in (("worker", self.names.workers), ("label", self.names.classes)):
@@ -66,20 +66,20 @@ class LabelsOnSpark(LabelsInParts):
 
     @classmethod
     def read(
-        cls, paths: Sequence[str], given: Mapping[str, str | None], rules: Rules, master: str | None
+        cls, paths: Sequence[str], given: Mapping[str, str | None], options: ReadOptions, master: str | None
     ) -> "LabelsOnSpark":
         """Read files with the active Spark session, or start one, which then ends when the labels are closed.
 
         Args:
             paths: Files, folders, patterns or addresses that the cluster can reach.
             given: The column for each role (item, worker and label); None to recognise it.
-            rules: What to do with rows that cannot be used as they are.
+            options: How labels are read.
             master: The master of the cluster; None for this machine.
         """
         there_already = SparkSession.getActiveSession() is not None
         session = spark_reading.connect(master)
         try:
-            labels = cls(spark_reading.read(session, paths, given), given, rules, where=paths[0])
+            labels = cls(spark_reading.read(session, paths, given), given, options, where=paths[0])
         except BaseException:
             if not there_already:
                 session.stop()

@@ -16,12 +16,13 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from ..crowd import encoding
 from ..crowd.classes import classes_of
-from ..crowd.cleaning import NUMBER, Cleaning, Rules
+from ..crowd.cleaning import NUMBER, Cleaning
 from ..crowd.finish import finish
 from ..crowd.ids import ZEROS, as_number, codes_of, in_text, require_ids
 from ..crowd.names import Names
 from ..crowd.numbering import Numbering, numbers
 from ..crowd.numbers import LARGEST, NO_CLASSES, first_case, refuse_unusable
+from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples
 from ..crowd.sorting import Conflict, SortCounts, sort_part
@@ -58,7 +59,7 @@ class Partitioned(NamedTuple):
     types: dict[str, t.DataType]
 
 
-def partition(votes: DataFrame, found: dict[str, str], rules: Rules, partitions: int | None) -> Partitioned:
+def partition(votes: DataFrame, found: dict[str, str], options: ReadOptions, partitions: int | None) -> Partitioned:
     """Encode, check, split and sort the rows of a table in the cluster.
 
     Only the names of workers and classes come to the driver, never the labels.
@@ -66,54 +67,54 @@ def partition(votes: DataFrame, found: dict[str, str], rules: Rules, partitions:
     Args:
         votes: The table, with one label per row.
         found: The name of the column for each role.
-        rules: What to do with rows that cannot be used as they are.
+        options: How labels are read.
         partitions: The number of parts; None to choose it by the number of rows.
 
     Raises:
         DataError: The rows cannot be used.
-        CallError: `rules.duplicates` is not a known policy.
+        CallError: `options.policy` is not a known policy.
     """
-    encoding.check_policy(rules.duplicates)
+    encoding.check_policy(options.policy)
     session = votes.sparkSession
     picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
     require_ids(_schema(picked), found, "The table")
-    picked = _tidied(picked, rules)
+    picked = _tidied(picked, options)
     rows = picked.withColumn("row", f.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
     has_label = _has_value(picked, "label")
-    for value in rules.missing:
+    for value in options.missing:
         has_label = has_label & ~_equals(picked, value)
-    cleaning = Cleaning(found, rules.missing, rules.numeric)
+    cleaning = Cleaning(found, options.missing, options.numeric)
     _count_rows(cleaning, picked, rows, has_label)
-    cleaning.check(rules.strict)
+    cleaning.check(options.strict)
     labelled = rows.filter(has_label)
     workers, _ = _distinct(labelled, "worker")
     coded = rows.withColumn("has_label", has_label).join(_codes(session, workers, picked, "worker"), "worker", "left")
     classes, ranks = NO_CLASSES, None
-    if rules.numeric:
+    if options.numeric:
         label = _as_numbers(labelled)
     else:
         values, counts = _distinct(labelled, "label")
         integers = values.dtype == pl.Int64
-        classes, ranks = classes_of(values, rules, found["label"], int(counts.sum()), counts, integers)
+        classes, ranks = classes_of(values, options, found["label"], int(counts.sum()), counts, integers)
         coded, label = coded.join(_codes(session, values, picked, "label"), "label", "left"), f.col("label_code")
     coded = coded.select(
         "item",
         "row",
         f.when(f.col("has_label"), f.col("worker_code")).otherwise(-1).cast("int").alias("worker"),
-        f.when(f.col("has_label"), label).otherwise(-1).cast("double" if rules.numeric else "int").alias("label"),
+        f.when(f.col("has_label"), label).otherwise(-1).cast("double" if options.numeric else "int").alias("label"),
         *(["time"] if "time" in found else []),
     )
     count = partitions or max(math.ceil(cleaning.rows / _ROWS_PER_PART), session.sparkContext.defaultParallelism)
     if cleaning.rows > count * _MOST_ROWS_PER_PART:
         raise CallError(f"{count:,} partitions are too few for {cleaning.rows:,} rows: leave partitions out.")
-    samples = Samples.of(workers, _most_answers(labelled, workers)) if rules.duplicates == "samples" else None
-    names = Names.read(workers, classes, samples, rules.fold_case)
+    samples = Samples.of(workers, _most_answers(labelled, workers)) if options.policy == "samples" else None
+    names = Names.read(workers, classes, samples, options.fold_case)
     numbering = Numbering.of_workers(numbers(names.workers))
     sort = partial(
         sort_part,
         ranks=ranks,
         worker_numbers=numbering.worker_places,
-        duplicates=rules.duplicates,
+        duplicates=options.policy,
         samples=samples,
     )
     parts = StoredParts(coded.repartition(count, "item"), sort, f"crowdwise-{uuid.uuid4().hex}")
@@ -123,9 +124,9 @@ def partition(votes: DataFrame, found: dict[str, str], rules: Rules, partitions:
     if problems:
         raise DataError(problems[0])
     total = sum((SortCounts(*(part[name] for name in SortCounts.names())) for part in summary), SortCounts())
-    report = finish(cleaning, total, _first_conflict(summary), names, rules)
+    report = finish(cleaning, total, _first_conflict(summary), names, options)
     dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
-    set_valued = rules.duplicates == "set" and total.conflicts > 0
+    set_valued = options.policy == "set" and total.conflicts > 0
     meta = CrowdMeta(names, numbering, dtype, total.items, total.labels, set_valued)
     types = {field.name: field.dataType for field in picked.schema.fields}
     return Partitioned(meta, report, parts, sum(part["items"] > 0 for part in summary), types)
@@ -201,13 +202,13 @@ def _count_rows(cleaning: Cleaning, table: DataFrame, rows: DataFrame, has_label
     cleaning.set_counts(counts["rows"], counts["without_value"] or 0, counts["unlabelled"] or 0, absent)
 
 
-def _tidied(table: DataFrame, rules: Rules) -> DataFrame:
-    """Return a table whose labels are stripped, and written as in `missing` where they mean "no label"; see `Rules`."""
-    if not (rules.strip or rules.fold_case) or not isinstance(table.schema["label"].dataType, t.StringType):
+def _tidied(table: DataFrame, options: ReadOptions) -> DataFrame:
+    """Return a table whose labels are stripped, and written as in `missing` where they mean "no label"."""
+    if not (options.strip or options.fold_case) or not isinstance(table.schema["label"].dataType, t.StringType):
         return table
-    label = f.regexp_replace("label", r"(?U)^\s+|\s+$", "") if rules.strip else f.col("label")
-    if rules.fold_case and rules.missing:
-        is_missing = f.lower(label).isin([str(value) for value in rules.missing])
+    label = f.regexp_replace("label", r"(?U)^\s+|\s+$", "") if options.strip else f.col("label")
+    if options.fold_case and options.missing:
+        is_missing = f.lower(label).isin([str(value) for value in options.missing])
         label = f.when(is_missing, f.lower(label)).otherwise(label)
     return table.withColumn("label", label)
 

@@ -11,12 +11,13 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 
 from ..crowd.encoding import INTEGER
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
 from ..sources import columns
 from ..sources.formats import spark_format_of
 from ..sources.other_tables import refuse_spans
-from ..sources.paths import expand
-from ..sources.scans import scan
+from ..sources.paths import inputs_of
+from ..sources.rows import open_rows
 from ..system import first_line
 from .spark_partitioning import first_rows_of
 
@@ -88,8 +89,8 @@ def _look_at(session: SparkSession, paths: Sequence[str], given: Mapping[str, st
     """
     if not session.sparkContext.master.startswith("local"):
         return {}
-    files = [file for path in paths if "://" not in path for file in expand(path)]
-    options = [scan(file, given).table.spark_options for file in files]
+    files = [file for path in paths if "://" not in path for file in inputs_of(path, ReadOptions())]
+    options = [open_rows(file, given, ReadOptions()).table.spark_options for file in files]
     if len({one.get("sep") for one in options}) > 1:
         raise CallError("On Spark, all files must have one delimiter.")
     # A file with a row over several lines is read whole by one executor; so this is asked for only where it must be.

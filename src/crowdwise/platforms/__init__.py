@@ -1,6 +1,6 @@
 """Reading exports of annotation platforms and logs of language models that judge: one file for each platform.
 
-To add a platform, write a file with an `Importer`, and add it to `IMPORTERS`.
+To add a platform, write a file with a `Platform`, and add it to `PLATFORMS`.
 """
 
 from typing import Final
@@ -10,7 +10,6 @@ from .batches import BATCHES
 from .deepeval import DEEPEVAL
 from .doccano import DOCCANO
 from .ground_truth import GROUND_TRUTH
-from .importer import Importer
 from .inspect_ai import INSPECT
 from .label_studio import LABEL_STUDIO
 from .label_studio_min import LABEL_STUDIO_MIN
@@ -19,6 +18,7 @@ from .langfuse import LANGFUSE
 from .lm_eval import LM_EVAL
 from .mturk import MTURK
 from .openai_evals import OPENAI_EVALS
+from .platform import Platform
 from .prodigy import PRODIGY
 from .promptfoo import PROMPTFOO
 from .qualtrics import QUALTRICS
@@ -26,7 +26,7 @@ from .refused import REFUSED as REFUSED
 from .toloka import TOLOKA
 
 # The platforms, in the order in which they are recognised.
-IMPORTERS: Final[tuple[Importer, ...]] = (
+PLATFORMS: Final[tuple[Platform, ...]] = (
     LABEL_STUDIO,
     LABEL_STUDIO_MIN,
     ARGILLA,

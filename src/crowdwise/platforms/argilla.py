@@ -8,11 +8,13 @@ from typing import Any, Final, NamedTuple
 
 import polars as pl
 
-from ..sources.formats import for_polars
-from ..sources.input import Export
+from ..crowd.read_options import ReadOptions
+from ..sources.formats import rows_of
+from ..sources.input import Input
+from ..sources.unpacking import for_polars
 from .answers import CHOICE, Answer, Counted, Found, Remark
 from .fields import as_items, as_list, as_object, field_of, first_text, is_scalar, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
 _SUGGESTION, _AGENT = ".suggestion", ".suggestion.agent"
@@ -24,7 +26,7 @@ _NO_STATUS: Final = (
 )
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     if {"fields", "responses", "suggestions"} <= set(export.first):
         return True
     return any(name.endswith(_USERS) for name in export.columns) and bool(_names(export.columns))
@@ -36,7 +38,7 @@ def _names(columns: Sequence[str]) -> list[str]:
     return [name.removesuffix(_USERS) for name in columns if name.endswith(_USERS) and name[:-6] in there]
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     for export in exports:
         types = _types(export)
         names = {} if not export.is_parquet else _class_names(export)
@@ -67,7 +69,7 @@ class _Response(NamedTuple):
     model: bool = False
 
 
-def _records(export: Export) -> Iterator[dict[str, Any]]:
+def _records(export: Input) -> Iterator[dict[str, Any]]:
     """Yield the records; those of `to_dict`, an object of lists, too."""
     if isinstance(export.root, dict) and isinstance(export.root.get("id"), list):
         columns = as_object(export, export.whole(), "the file")
@@ -79,10 +81,12 @@ def _records(export: Export) -> Iterator[dict[str, Any]]:
         for number in range(count):
             yield {name: None if values is None else values[number] for name, values in lists.items()}
         return
-    yield from export.rows(lambda name: name == "id" or _RESPONSES in name or _SUGGESTION in name or "." not in name)
+    yield from rows_of(
+        export, lambda name: name == "id" or _RESPONSES in name or _SUGGESTION in name or "." not in name
+    )
 
 
-def _flat(export: Export, record: Mapping[str, Any], where: str) -> Iterator[_Response | Found]:
+def _flat(export: Input, record: Mapping[str, Any], where: str) -> Iterator[_Response | Found]:
     """Yield what is in a record whose responses are lists, one beside the other."""
     for question in [name.removesuffix(_RESPONSES) for name in record if name.endswith(_RESPONSES)]:
         values = as_list(export, record[question + _RESPONSES], f"{question}{_RESPONSES} of {where}")
@@ -102,7 +106,7 @@ def _flat(export: Export, record: Mapping[str, Any], where: str) -> Iterator[_Re
             yield _Response(question, agent, record[name], model=True)
 
 
-def _nested(export: Export, record: Mapping[str, Any], where: str) -> Iterator[_Response | Found]:
+def _nested(export: Input, record: Mapping[str, Any], where: str) -> Iterator[_Response | Found]:
     """Yield what is in a record whose responses are objects."""
     for question, responses in as_object(export, record["responses"] or {}, f"responses of {where}").items():
         for one in as_list(export, responses, f"responses to {question!r} of {where}"):
@@ -124,7 +128,7 @@ def _status(status: Any) -> str:
     return "" if found == "submitted" else found
 
 
-def _answer(export: Export, item: Any, found: _Response, value: Any, types: Mapping[str, str], where: str) -> Answer:
+def _answer(export: Input, item: Any, found: _Response, value: Any, types: Mapping[str, str], where: str) -> Answer:
     """Return a response as an answer."""
     where = f"the value of {found.question!r} of {where}"
     type_ = _WORDS.get(types.get(found.question, ""), CHOICE)
@@ -136,7 +140,7 @@ def _answer(export: Export, item: Any, found: _Response, value: Any, types: Mapp
     return Answer(item, found.worker, found.question, choices, found.status, found.model, several=several, type=type_)
 
 
-def _types(export: Export) -> dict[str, str]:
+def _types(export: Input) -> dict[str, str]:
     """Return the type of each question, from the settings that `to_disk` writes beside the records; empty without."""
     if not isinstance(export.content, str):
         return {}
@@ -148,7 +152,7 @@ def _types(export: Export) -> dict[str, str]:
         return {}
 
 
-def _class_names(export: Export) -> dict[str, list[Any]]:
+def _class_names(export: Input) -> dict[str, list[Any]]:
     """Return the names of the classes that numbers stand for in each question's suggestions, as Parquet knows them."""
     try:
         notes = pl.read_parquet_metadata(for_polars(export.content)).get("huggingface", "{}")
@@ -166,10 +170,10 @@ def _names_in(feature: Any) -> list[Any]:
     return _names_in(feature[0]) if isinstance(feature, list) and feature else []
 
 
-def _name(export: Export, names: Sequence[Any], number: int, where: str) -> Any:
+def _name(export: Input, names: Sequence[Any], number: int, where: str) -> Any:
     if not 0 <= number < len(names) or not is_scalar(names[number]):
         raise export.unlike(f"a suggestion of {where} is class {number}, which has no name")
     return names[number]
 
 
-ARGILLA: Final = Importer("argilla", "an Argilla export", _recognises, _read, uses=("item",))
+ARGILLA: Final = Platform("argilla", "an Argilla export", _recognises, _read, uses=("item",))

@@ -4,22 +4,23 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, shortened
-from ..sources.input import Export
+from ..sources.input import Input
 from .answers import Answer, Counted, Found, Remark
 from .fields import as_list, as_object, field_of, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 from .verdicts import compiled, finder
 
 # How much of a text without a verdict is shown.
 _SHOWN: Final = 160
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     return "custom_id" in export.first and ("response" in export.first or "result" in export.first)
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     find = finder(options)
     names = _Names(options)
     without = 0
@@ -54,14 +55,14 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
 class _Names:
     """Finds the item and the worker of a request: by its id and its model, or as the user says."""
 
-    def __init__(self, options: ImportOptions) -> None:
+    def __init__(self, options: ReadOptions) -> None:
         self._pattern = None if options.id is None else compiled("id", options.id)
         if self._pattern is not None and "item" not in self._pattern.groupindex:
             raise CallError(
                 f"--id {options.id!r} has no group (?P<item>...); a group (?P<worker>...) may be there as well."
             )
 
-    def of(self, export: Export, id_: Any, model: str | None, where: str) -> tuple[Any, str]:
+    def of(self, export: Input, id_: Any, model: str | None, where: str) -> tuple[Any, str]:
         """Return the item and the worker of a request."""
         worker = model
         item = id_
@@ -76,7 +77,7 @@ class _Names:
         return item, worker
 
 
-def _body(export: Export, line: Mapping[str, Any], where: str) -> Mapping[str, Any] | None:
+def _body(export: Input, line: Mapping[str, Any], where: str) -> Mapping[str, Any] | None:
     """Return what a model answered to a request; None if the request failed."""
     if "result" in line:  # Anthropic
         result = as_object(export, line["result"], f"'result' of {where}")
@@ -92,7 +93,7 @@ def _body(export: Export, line: Mapping[str, Any], where: str) -> Mapping[str, A
     return as_object(export, response.get("body"), f"'body' of {where}")
 
 
-def _texts(export: Export, body: Mapping[str, Any], where: str) -> Iterator[str]:
+def _texts(export: Input, body: Mapping[str, Any], where: str) -> Iterator[str]:
     """Yield the texts that a model gave: one, or several if several were asked for."""
     if "choices" in body:  # OpenAI: chat, or older completions
         for one in as_list(export, body["choices"], f"'choices' of {where}"):
@@ -114,7 +115,7 @@ def _joined(pieces: list[str]) -> Iterator[str]:
         yield text
 
 
-def _pieces(export: Export, message: Mapping[str, Any], where: str) -> list[str]:
+def _pieces(export: Input, message: Mapping[str, Any], where: str) -> list[str]:
     """Return the text of a message; or what it gives to a tool, which is how models are made to answer in JSON."""
     content = message.get("content", message.get("text"))
     if isinstance(content, str) and content:
@@ -131,7 +132,7 @@ def _pieces(export: Export, message: Mapping[str, Any], where: str) -> list[str]
     return inputs or arguments or texts
 
 
-BATCHES: Final = Importer(
+BATCHES: Final = Platform(
     "batch",
     "a batch of a provider of models",
     _recognises,

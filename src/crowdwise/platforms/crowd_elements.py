@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from ..sources.input import Export
+from ..sources.input import Input
 from .answers import CHOICE
 from .fields import as_items, from_json, is_scalar
 
@@ -31,7 +31,7 @@ class Said(NamedTuple):
     option: str | None = None
 
 
-def said_in(export: Export, content: Mapping[str, Any], where: str) -> Iterator[Said]:
+def said_in(export: Input, content: Mapping[str, Any], where: str) -> Iterator[Said]:
     """Yield what a form says, place by place: `{"mood": {"label": "sad"}}` is what was chosen for mood.
 
     Args:
@@ -67,7 +67,7 @@ def _leaves(content: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[
             yield (*path, key), value
 
 
-def _listed(export: Export, value: Any, where: str) -> list[Any]:
+def _listed(export: Input, value: Any, where: str) -> list[Any]:
     """Return a list that may be written as text: in JSON, or with bars between its entries."""
     if value is None or value == "":
         return []

@@ -3,23 +3,24 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..sources.input import Export
+from ..crowd.read_options import ReadOptions
+from ..sources.input import Input
 from .answers import Answer, Counted, Found, path_of
 from .fields import as_list, as_object, field_of, text_or_none
-from .importer import Importer, ImportOptions
 from .judged import Judged
+from .platform import Platform
 
 # Where test cases are: in a test run, and in the file of the latest one.
 _CASES: Final = ("testCases", "conversationalTestCases")
 _LATEST: Final = "testRunData"
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     run = export.first.get(_LATEST, export.first)
     return isinstance(run, dict) and any(isinstance(run.get(key), list) for key in _CASES)
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     judged = Judged("name the answers by --item, such as --item input")
     for export in exports:
         prefix = f"{_LATEST}." if _LATEST in export.first else ""
@@ -36,7 +37,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
                 yield from _case(export, case, item, where)
 
 
-def _case(export: Export, case: Mapping[str, Any], item: Any, where: str) -> Iterator[Found]:
+def _case(export: Input, case: Mapping[str, Any], item: Any, where: str) -> Iterator[Found]:
     """Yield what the metrics said about a test case."""
     metrics = as_list(export, case.get("metricsData"), f"'metricsData' of {where}")
     if not metrics:
@@ -58,4 +59,4 @@ def _case(export: Export, case: Mapping[str, Any], item: Any, where: str) -> Ite
         yield Answer(item, judge, question, choices, status="failed" if failed else "", model=True)
 
 
-DEEPEVAL: Final = Importer("deepeval", "a test run of DeepEval", _recognises, _read, judges=True, uses=("item",))
+DEEPEVAL: Final = Platform("deepeval", "a test run of DeepEval", _recognises, _read, judges=True, uses=("item",))

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
+from ..crowd.read_options import ReadOptions
 from ..errors import DataError
-from ..sources.input import Export, file_name
+from ..sources.formats import rows_of
+from ..sources.input import Input, file_name
 from .answers import CHOICE, Answer, Counted, Found
 from .fields import as_items, as_list, field_of, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 _EXTENSIONS: Final = (".jsonl", ".json", ".csv", ".txt")
 # Where the labels are: those of texts and images, and those of intents.
@@ -24,7 +26,7 @@ _SHARED_SENTENCE: Final = (
 )
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     members = [PurePath(name) for name in export.members]
     if not members or any(len(one.parts) > 1 or one.suffix.lower() not in _EXTENSIONS for one in members):
         return False
@@ -37,7 +39,7 @@ def _recognises(export: Export) -> bool:
     return False
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     for export in exports:
         for file in export.unpack() if export.is_zip else [export]:
             if file.text.startswith(_FAST_TEXT):
@@ -53,10 +55,10 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
             yield from _file(file, worker, options)
 
 
-def _file(file: Export, worker: str | None, options: ImportOptions) -> Iterator[Found]:
+def _file(file: Input, worker: str | None, options: ReadOptions) -> Iterator[Found]:
     """Yield the labels of one member."""
     is_table = bool(file.header)
-    for number, row in enumerate(file.rows(), 1):
+    for number, row in enumerate(rows_of(file), 1):
         where = f"row {number:,}"
         item = field_of(file, row, options.item or "id", where)
         who = worker if options.worker is None else text_or_none(row.get(options.worker))
@@ -76,7 +78,7 @@ def _file(file: Export, worker: str | None, options: ImportOptions) -> Iterator[
             yield Answer(item, who, key, as_items(file, labels, f"the label of {where}"), type=CHOICE)
 
 
-def _labels(file: Export, row: Mapping[str, Any], key: str, is_table: bool, where: str) -> list[Any]:
+def _labels(file: Input, row: Mapping[str, Any], key: str, is_table: bool, where: str) -> list[Any]:
     """Return the labels of a row: in CSV they are joined by a number sign."""
     value = row[key]
     if is_table:
@@ -84,4 +86,4 @@ def _labels(file: Export, row: Mapping[str, Any], key: str, is_table: bool, wher
     return [value] if isinstance(value, str) and value else as_list(file, value or None, f"the label of {where}")
 
 
-DOCCANO: Final = Importer("doccano", "a doccano export", _recognises, _read, uses=("item", "worker"))
+DOCCANO: Final = Platform("doccano", "a doccano export", _recognises, _read, uses=("item", "worker"))

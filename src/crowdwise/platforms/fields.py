@@ -5,18 +5,18 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..sources.input import Export
+from ..sources.input import Input
 from .answers import path_of
 
 
-def as_object(export: Export, value: Any, where: str) -> dict[str, Any]:
+def as_object(export: Input, value: Any, where: str) -> dict[str, Any]:
     """Return a value that has to be an object. `where` says what it is, for the message."""
     if not isinstance(value, dict):
         raise export.unlike(f"{where} is no object")
     return value
 
 
-def as_list(export: Export, value: Any, where: str) -> list[Any]:
+def as_list(export: Input, value: Any, where: str) -> list[Any]:
     """Return a value that has to be a list; an empty one if there is none."""
     if value is None:
         return []
@@ -25,7 +25,7 @@ def as_list(export: Export, value: Any, where: str) -> list[Any]:
     return value
 
 
-def as_items(export: Export, values: list[Any], where: str) -> tuple[Any, ...]:
+def as_items(export: Input, values: list[Any], where: str) -> tuple[Any, ...]:
     """Return values that have to be text, numbers, or true or false, each of them once."""
     for value in values:
         if not is_scalar(value):
@@ -33,7 +33,7 @@ def as_items(export: Export, values: list[Any], where: str) -> tuple[Any, ...]:
     return tuple(dict.fromkeys(values))
 
 
-def field_of(export: Export, owner: Mapping[str, Any], path: str, where: str) -> Any:
+def field_of(export: Input, owner: Mapping[str, Any], path: str, where: str) -> Any:
     """Return the value at a path such as "data.url", which has to be text or a number.
 
     A list or an object there is refused; so is a value that is missing or empty.
@@ -47,7 +47,7 @@ def field_of(export: Export, owner: Mapping[str, Any], path: str, where: str) ->
     return value
 
 
-def from_json(export: Export, text: Any, where: str) -> Any:
+def from_json(export: Input, text: Any, where: str) -> Any:
     """Return what a text in JSON stands for. `where` says what it is, for the message."""
     try:
         return json.loads(text)

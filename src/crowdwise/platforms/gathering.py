@@ -9,7 +9,7 @@ import polars as pl
 
 from ..errors import DataError, is_utf_8, shortened
 from .answers import CHOICE, Answer, Counted, Found
-from .importer import Importer
+from .platform import Platform
 
 # How many rows are kept as objects of Python before they become a table, which takes a fraction of the memory.
 _BATCH: Final = 10_000
@@ -91,23 +91,23 @@ class Gathered:
     """What is in an export.
 
     Attributes:
-        importer: The platform that wrote it.
+        platform: The platform that wrote it.
         questions: The questions by name, in the order of first appearance.
         left_out: Answers that are not used, whatever the question, in words, and how many of each.
         remarks: Sentences about the export.
     """
 
-    importer: Importer
+    platform: Platform
     questions: dict[str, Question]
     left_out: dict[str, int]
     remarks: tuple[str, ...]
 
 
-def gather(importer: Importer, found: Iterable[Found], name: str) -> Gathered:
-    """Gather what an importer yields.
+def gather(platform: Platform, found: Iterable[Found], name: str) -> Gathered:
+    """Gather what a platform yields.
 
     Args:
-        importer: The platform.
+        platform: The platform.
         found: What is in the export.
         name: The name of the export in messages.
 
@@ -122,7 +122,7 @@ def gather(importer: Importer, found: Iterable[Found], name: str) -> Gathered:
         if isinstance(one, Answer):
             if one.worker is None:
                 raise DataError(
-                    f"{name} looks like {importer.name}, but does not say who answered about item {one.item!r}. If "
+                    f"{name} looks like {platform.name}, but does not say who answered about item {one.item!r}. If "
                     "each worker has a file or a folder, --worker-from file or --worker-from folder takes its name."
                 )
             question = questions.get(one.question)
@@ -138,9 +138,9 @@ def gather(importer: Importer, found: Iterable[Found], name: str) -> Gathered:
             remarks.setdefault(one.sentence)
     if not questions:
         said = "; ".join(f"{count:,} {what}" for what, count in (left_out + also).items())
-        raise DataError(f"{name} looks like {importer.name}, but has no answer in it{f' ({said})' if said else ''}.")
+        raise DataError(f"{name} looks like {platform.name}, but has no answer in it{f' ({said})' if said else ''}.")
     sentences = (*remarks, *(f"{count:,} {what}." for what, count in also.items()))
-    return Gathered(importer, questions, dict(left_out), sentences)
+    return Gathered(platform, questions, dict(left_out), sentences)
 
 
 def column_of(name: str, values: list[Any]) -> pl.Series:

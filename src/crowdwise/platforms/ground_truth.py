@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError
-from ..sources.input import Export
+from ..sources.input import Input
 from .answers import Answer, Counted, Found, Remark
 from .crowd_elements import said_in
 from .fields import as_items, as_list, as_object, field_of, first_text, from_json, number_or_none, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 _METADATA: Final = "-metadata"
 _ALL_WORKERS: Final = "annotationsFromAllWorkers"
@@ -28,12 +29,12 @@ def _jobs(entry: Mapping[str, Any]) -> list[str]:
     return [key.removesuffix(_METADATA) for key in entry if key.endswith(_METADATA) and key[: -len(_METADATA)] in entry]
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     first = export.first
     return _is_response(first) or "datasetObjectId" in first or bool(_jobs(first))
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     kinds = {_is_response(one.first): one.name for one in exports}
     if len(kinds) > 1:
         raise CallError(
@@ -52,7 +53,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
                 yield from _line(export, entry, options, where)
 
 
-def _response(export: Export, entry: Mapping[str, Any], options: ImportOptions, where: str) -> Iterator[Found]:
+def _response(export: Input, entry: Mapping[str, Any], options: ReadOptions, where: str) -> Iterator[Found]:
     """Yield the answers of a file whose folder is named after the item: the number of its line in the manifest."""
     item = export.path.parent.name
     if not item or options.item is not None:
@@ -67,7 +68,7 @@ def _response(export: Export, entry: Mapping[str, Any], options: ImportOptions, 
         yield from _content(export, answer.get("answerContent"), item, about, where)
 
 
-def _annotations(export: Export, annotations: Any, item: Any, where: str) -> Iterator[Found]:
+def _annotations(export: Input, annotations: Any, item: Any, where: str) -> Iterator[Found]:
     """Yield the answers that are sent to be consolidated, whose content is JSON in a text."""
     for one in as_list(export, annotations, f"annotations of {where}"):
         annotation = as_object(export, one, f"an annotation of {where}")
@@ -76,7 +77,7 @@ def _annotations(export: Export, annotations: Any, item: Any, where: str) -> Ite
         yield from _content(export, content, item, {"worker": text_or_none(annotation.get("workerId"))}, where)
 
 
-def _content(export: Export, content: Any, item: Any, about: Mapping[str, Any], where: str) -> Iterator[Found]:
+def _content(export: Input, content: Any, item: Any, about: Mapping[str, Any], where: str) -> Iterator[Found]:
     """Yield the answers of one worker. Options of one question that are on or off are one answer."""
     said = list(said_in(export, as_object(export, content, f"what was answered in {where}"), where))
     if not said:
@@ -91,7 +92,7 @@ def _content(export: Export, content: Any, item: Any, about: Mapping[str, Any], 
         yield Answer(item, question=question or "choice", choices=tuple(chosen), **about)
 
 
-def _line(export: Export, entry: Mapping[str, Any], options: ImportOptions, where: str) -> Iterator[Found]:
+def _line(export: Input, entry: Mapping[str, Any], options: ReadOptions, where: str) -> Iterator[Found]:
     """Yield what is in a line of a manifest: the answers of all workers, or what was made of them."""
     jobs = _jobs(entry)
     if not jobs:
@@ -119,4 +120,4 @@ def _line(export: Export, entry: Mapping[str, Any], options: ImportOptions, wher
         )
 
 
-GROUND_TRUTH: Final = Importer("ground-truth", "a SageMaker Ground Truth output", _recognises, _read, uses=("item",))
+GROUND_TRUTH: Final = Platform("ground-truth", "a SageMaker Ground Truth output", _recognises, _read, uses=("item",))

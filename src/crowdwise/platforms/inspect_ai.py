@@ -3,12 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ..sources.input import Export
+from ..crowd.read_options import ReadOptions
+from ..sources.input import Input
 from .answers import CHOICE, Answer, Counted, Found, Remark, path_of
 from .fields import as_list, as_object, field_of, is_scalar, text_or_none
 from .gathering import as_text
-from .importer import Importer, ImportOptions
 from .judged import Judged
+from .platform import Platform
 
 # The files in a zip: what the log is about, the same at the beginning of the run, and a summary of each sample.
 _HEADER, _START, _SUMMARIES = "header.json", "_journal/start.json", "summaries.json"
@@ -43,14 +44,14 @@ class _Score(NamedTuple):
         return ("", self.part) if self.part else (self.scorer, "")
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     if export.is_zip:
         return _HEADER in export.members or _START in export.members
     about = export.first.get("eval")
     return isinstance(about, dict) and ("samples" in export.first or "task" in about)
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     abouts = [_about(export) for export in exports]
     tasks = {text_or_none(about.get("task")) for about in abouts}
     judged = Judged("name the answers by --item uuid")
@@ -82,7 +83,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
     yield from _answers(scores, targets)
 
 
-def _about(export: Export) -> Mapping[str, Any]:
+def _about(export: Input) -> Mapping[str, Any]:
     """Return what a log is about: its task, its model, its scorers."""
     if not export.is_zip:
         return next(export.objects("eval"), {})
@@ -90,7 +91,7 @@ def _about(export: Export) -> Mapping[str, Any]:
     return as_object(export, as_object(export, header, "the header").get("eval"), "'eval' of the header")
 
 
-def _samples(export: Export) -> Iterator[Mapping[str, Any]]:
+def _samples(export: Input) -> Iterator[Mapping[str, Any]]:
     """Yield the samples of a log, or their summaries, which have all that is needed and are much shorter."""
     if not export.is_zip:
         yield from export.objects("samples.item")
@@ -106,7 +107,7 @@ def _is_sample(name: str) -> bool:
     return name.startswith("samples/") and (name.count("/") == 1 or name.endswith("/sample.json"))
 
 
-def _scorers(export: Export, about: Mapping[str, Any]) -> dict[str, _Scorer]:
+def _scorers(export: Input, about: Mapping[str, Any]) -> dict[str, _Scorer]:
     """Return the scorers of a log by the keys that their scores have.
 
     The second scorer of a name has the key "name1". A judge is known by the name and the model, so that it is the same
@@ -147,7 +148,7 @@ def _models(scorer: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
 
 
 def _scores(
-    export: Export, sample: Mapping[str, Any], scorers: Mapping[str, _Scorer], item: Any, where: str
+    export: Input, sample: Mapping[str, Any], scorers: Mapping[str, _Scorer], item: Any, where: str
 ) -> Iterator[_Score | Found]:
     """Yield the scores of a sample."""
     given = as_object(export, sample.get("scores") or {}, f"'scores' of {where}")
@@ -218,4 +219,4 @@ def _kind(value: Any) -> str:
     return "grade" if value in _GRADES else "class"
 
 
-INSPECT: Final = Importer("inspect", "a log of Inspect AI", _recognises, _read, judges=True, uses=("item",))
+INSPECT: Final = Platform("inspect", "a log of Inspect AI", _recognises, _read, judges=True, uses=("item",))

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from ..errors import DataError
-from ..sources.input import Export
+from ..sources.input import Input
 
 
 class Judged:
@@ -18,7 +18,7 @@ class Judged:
         self._hint = hint
         self._known: dict[Any, tuple[int, str]] = {}
 
-    def check(self, export: Export, item: Any, answer: Any) -> None:
+    def check(self, export: Input, item: Any, answer: Any) -> None:
         """Raise `DataError` if another file has another answer as this item.
 
         Args:

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..sources.input import Export
+from ..crowd.read_options import ReadOptions
+from ..sources.input import Input
 from .answers import CHOICE, Answer, Counted, Found, path_of
 from .fields import as_items, as_list, field_of, first_text, is_scalar, number_or_none, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 # The types of results whose value is one of some classes, and where it is.
 CHOICES: Final = {"choices": "choices", "rating": "rating", "taxonomy": "taxonomy", "pairwise": "selected"}
@@ -15,7 +16,7 @@ _WORDS: Final = {"textarea": "free text", "number": "numbers", "datetime": "date
 _REGION: Final = frozenset({"start", "end", "x", "y", "startOffset", "endOffset"})
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     first = export.first
     if is_annotation(first):
         return True
@@ -33,20 +34,20 @@ def is_annotation(entry: Mapping[str, Any]) -> bool:
     return isinstance(entry.get("task"), dict) and "result" in entry
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     for export in exports:
         for number, entry in enumerate(export.objects(), 1):
             item, where = item_of(export, entry, options.item, number), f"task {number:,}"
             yield from (_annotation if is_annotation(entry) else _task)(export, entry, item, where)
 
 
-def item_of(export: Export, entry: Mapping[str, Any], field: str | None, number: int) -> Any:
+def item_of(export: Input, entry: Mapping[str, Any], field: str | None, number: int) -> Any:
     """Return the item that a task, or an annotation with its task in it, is about: its id, or another field of it."""
     task = entry["task"] if is_annotation(entry) else entry
     return field_of(export, task, field or "id", f"task {number:,}")
 
 
-def _task(export: Export, task: Mapping[str, Any], item: Any, where: str) -> list[Found]:
+def _task(export: Input, task: Mapping[str, Any], item: Any, where: str) -> list[Found]:
     """Return the answers in the annotations, drafts and predictions of a task."""
     annotations = as_list(export, task.get("annotations", task.get("completions")), f"annotations of {where}")
     found: list[Found] = [] if annotations else [Counted("tasks have no annotation")]
@@ -67,7 +68,7 @@ def _task(export: Export, task: Mapping[str, Any], item: Any, where: str) -> lis
     return found
 
 
-def _annotation(export: Export, annotation: Any, item: Any, where: str) -> list[Found]:
+def _annotation(export: Input, annotation: Any, item: Any, where: str) -> list[Found]:
     """Return the answers of one annotation."""
     if not isinstance(annotation, dict):
         raise export.unlike(f"an annotation of {where} is no object")
@@ -86,7 +87,7 @@ def worker_of(completed_by: Any) -> str | None:
     return text_or_none(completed_by)
 
 
-def _results(export: Export, annotation: Mapping[str, Any], about: Answer, where: str) -> list[Found]:
+def _results(export: Input, annotation: Mapping[str, Any], about: Answer, where: str) -> list[Found]:
     """Return an answer for each question that an annotation or a prediction answers.
 
     There may be millions, so messages are made only where something is wrong.
@@ -142,7 +143,7 @@ def _is_among(key: Any, keys: set[Any]) -> bool:
     return is_scalar(key) and key in keys
 
 
-def chosen(export: Export, value: Mapping[str, Any], kind: str, where: str) -> tuple[Any, ...]:
+def chosen(export: Input, value: Mapping[str, Any], kind: str, where: str) -> tuple[Any, ...]:
     """Return the classes that the value of a result names. A class within a class is its path, as one text."""
     found = value.get(CHOICES[kind])
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], str):
@@ -153,9 +154,9 @@ def chosen(export: Export, value: Mapping[str, Any], kind: str, where: str) -> t
     return as_items(export, as_paths(export, found, where), where)
 
 
-def as_paths(export: Export, value: Any, where: str) -> list[Any]:
+def as_paths(export: Input, value: Any, where: str) -> list[Any]:
     """Return a list of classes, in which those that are lists themselves become one text."""
     return [path_of(one) if isinstance(one, list) else one for one in as_list(export, value, where)]
 
 
-LABEL_STUDIO: Final = Importer("label-studio", "a Label Studio export", _recognises, _read, uses=("item",))
+LABEL_STUDIO: Final = Platform("label-studio", "a Label Studio export", _recognises, _read, uses=("item",))

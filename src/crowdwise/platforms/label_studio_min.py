@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError
-from ..sources.input import Export
+from ..sources.formats import rows_of
+from ..sources.input import Input
 from .answers import CHOICE, Answer, Counted, Found
 from .fields import as_items, field_of, from_json, is_scalar, number_or_none, text_or_none
-from .importer import Importer, ImportOptions
 from .label_studio import as_paths, worker_of
+from .platform import Platform
 
 _SIGNS: Final = {"annotation_id", "annotator", "lead_time"}
 # Columns that are no questions, besides the data of tasks.
@@ -17,14 +19,14 @@ _ITEM: Final = "id"
 _EMPTY: Final = hash("")
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     return set(export.columns) >= _SIGNS
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     questions = _questions(exports, options)
     for export in exports:
-        for number, row in enumerate(export.rows(), 1):
+        for number, row in enumerate(rows_of(export), 1):
             worker = worker_of(row.get("annotator"))
             where = f"row {number:,}"
             item = field_of(export, row, options.item or _ITEM, where)
@@ -38,7 +40,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
                 yield Answer(item, worker, question, choices, type=type_, seconds=seconds, time=time)
 
 
-def _questions(exports: Sequence[Export], options: ImportOptions) -> list[str]:
+def _questions(exports: Sequence[Input], options: ReadOptions) -> list[str]:
     """Return the columns that hold answers: the one that the user names, or those that differ within some task.
 
     Raises:
@@ -48,7 +50,7 @@ def _questions(exports: Sequence[Export], options: ImportOptions) -> list[str]:
     found: dict[str, None] = {}
     others: dict[str, None] = {}
     for export in exports:
-        for row in export.rows():
+        for row in rows_of(export):
             values = {name: hash(str(value or "")) for name, value in row.items() if _may_be_question(name)}
             others.update(dict.fromkeys(values))
             item = row.get(_ITEM)
@@ -72,7 +74,7 @@ def _may_be_question(name: str) -> bool:
     return name not in _FIXED and not name.endswith("_transcript") and not name.startswith("_data_")
 
 
-def _answer(export: Export, value: Any, where: str) -> tuple[str, tuple[Any, ...]]:
+def _answer(export: Input, value: Any, where: str) -> tuple[str, tuple[Any, ...]]:
     """Return the type of an answer, and the classes that it names."""
     if isinstance(value, str) and value[:1] in ("[", "{"):  # in CSV, what is no text is JSON
         value = from_json(export, value, where)
@@ -92,7 +94,7 @@ def _answer(export: Export, value: Any, where: str) -> tuple[str, tuple[Any, ...
     return ("free text" if "text" in value and "start" not in value else "parts of an item"), ()
 
 
-LABEL_STUDIO_MIN: Final = Importer(
+LABEL_STUDIO_MIN: Final = Platform(
     "label-studio-min",
     "a small Label Studio export (JSON-MIN, CSV or TSV)",
     _recognises,

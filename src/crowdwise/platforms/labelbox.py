@@ -3,17 +3,18 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..sources.input import Export
+from ..crowd.read_options import ReadOptions
+from ..sources.input import Input
 from .answers import CHOICE, Answer, Counted, Found, path_of
 from .fields import as_items, as_list, as_object, field_of, first_text, number_or_none, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     return isinstance(export.first.get("data_row"), dict) and "projects" in export.first
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     projects = {
         project for export in exports for line in export.objects() for project in _projects(export, line, "a line")
     }
@@ -35,11 +36,11 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
                 yield Counted("data rows have no label")
 
 
-def _projects(export: Export, line: Mapping[str, Any], where: str) -> dict[str, Any]:
+def _projects(export: Input, line: Mapping[str, Any], where: str) -> dict[str, Any]:
     return as_object(export, line.get("projects") or {}, f"'projects' of {where}")
 
 
-def _label(export: Export, label: Mapping[str, Any], item: Any, before: list[str], where: str) -> Iterator[Found]:
+def _label(export: Input, label: Mapping[str, Any], item: Any, before: list[str], where: str) -> Iterator[Found]:
     """Yield the answers of one worker on one data row."""
     details = as_object(export, label.get("label_details") or {}, f"'label_details' of {where}")
     performance = as_object(export, label.get("performance_details") or {}, f"'performance_details' of {where}")
@@ -60,7 +61,7 @@ def _label(export: Export, label: Mapping[str, Any], item: Any, before: list[str
 
 
 def _classifications(
-    export: Export, listed: Any, item: Any, before: list[str], about: Mapping[str, Any], where: str
+    export: Input, listed: Any, item: Any, before: list[str], about: Mapping[str, Any], where: str
 ) -> Iterator[Answer]:
     """Yield an answer for each classification, and for those within the class that was chosen."""
     for one in as_list(export, listed, f"classifications of {where}"):
@@ -83,4 +84,4 @@ def _classifications(
             yield from _classifications(export, one.get("classifications"), item, path, about, where)
 
 
-LABELBOX: Final = Importer("labelbox", "a Labelbox export", _recognises, _read, uses=("item",))
+LABELBOX: Final = Platform("labelbox", "a Labelbox export", _recognises, _read, uses=("item",))

@@ -3,10 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..sources.input import Export
+from ..crowd.read_options import ReadOptions
+from ..sources.input import Input
 from .answers import CHOICE, Answer, Found
 from .fields import field_of, is_scalar, number_or_none, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 # The types of scores that are classes; what the others are, in words.
 _CLASSES: Final = ("CATEGORICAL", "BOOLEAN")
@@ -15,7 +16,7 @@ _WORDS: Final = {"NUMERIC": "numbers", "TEXT": "free text", "CORRECTION": "corre
 _IN_METADATA: Final = ("model", "judge", "evaluator", "worker")
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     return _is_score(export.first) or _is_score(_first_in_page(export))
 
 
@@ -23,7 +24,7 @@ def _is_score(one: Mapping[str, Any]) -> bool:
     return _field(one, "dataType") is not None and ("stringValue" in one or "string_value" in one or "value" in one)
 
 
-def _first_in_page(export: Export) -> Mapping[str, Any]:
+def _first_in_page(export: Input) -> Mapping[str, Any]:
     """Return the first score of an answer of the API, which is an object with a list."""
     data = export.first.get("data")
     return data[0] if isinstance(data, list) and data and isinstance(data[0], dict) else {}
@@ -35,13 +36,13 @@ def _field(score: Mapping[str, Any], name: str) -> Any:
     return score.get(name, score.get(snake))
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     for export in exports:
         for number, score in enumerate(export.objects("data.item" if _first_in_page(export) else ""), 1):
             yield _answer(export, score, options, f"score {number:,}")
 
 
-def _answer(export: Export, score: Mapping[str, Any], options: ImportOptions, where: str) -> Answer:
+def _answer(export: Input, score: Mapping[str, Any], options: ReadOptions, where: str) -> Answer:
     """Return one score as an answer."""
     type_ = text_or_none(_field(score, "dataType"))
     if type_ is None:
@@ -80,7 +81,7 @@ def _worker(score: Mapping[str, Any], source: str, question: str) -> str:
     return next((text for one in named if (text := text_or_none(one))), question)
 
 
-def _classes(export: Export, score: Mapping[str, Any], type_: str, where: str) -> tuple[Any, ...]:
+def _classes(export: Input, score: Mapping[str, Any], type_: str, where: str) -> tuple[Any, ...]:
     """Return the class of a score; none if it is empty."""
     said = _field(score, "stringValue")
     if said is None or said == "":
@@ -94,4 +95,4 @@ def _classes(export: Export, score: Mapping[str, Any], type_: str, where: str) -
     return (said,) if said != "" else ()
 
 
-LANGFUSE: Final = Importer("langfuse", "scores of Langfuse", _recognises, _read, judges=True, uses=("item",))
+LANGFUSE: Final = Platform("langfuse", "scores of Langfuse", _recognises, _read, judges=True, uses=("item",))

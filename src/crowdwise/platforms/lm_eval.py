@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..sources.input import Export, file_name, worker_name
+from ..crowd.read_options import ReadOptions
+from ..sources.input import Input, file_name, worker_name
 from .answers import Answer, Counted, Found, path_of
 from .fields import as_list, field_of, is_scalar, number_or_none, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 # The name of a file of samples: the task, and when it was run.
 _SAMPLES: Final = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
@@ -17,18 +18,18 @@ _NOTHING: Final = "[invalid]"
 _NO_FILTER: Final = "none"
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     return ("doc_id" in export.first and "filtered_resps" in export.first) or _is_summary(export)
 
 
-def _is_summary(export: Export) -> bool:
+def _is_summary(export: Input) -> bool:
     """Return whether this is the file of results, which lies beside the samples and has only averages."""
     return isinstance(export.first.get("results"), dict) and not {"configs", "versions", "n-shot"}.isdisjoint(
         export.first
     )
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     files = [export for export in exports if not _is_summary(export)]
     if len(files) < len(exports):
         yield Counted("files of results, which have no single answers", len(exports) - len(files))
@@ -47,14 +48,14 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
             yield from _sample(export, sample, item, worker, question, where)
 
 
-def _task(export: Export) -> str:
+def _task(export: Input) -> str:
     """Return the task of a file, by its name; empty if it was given another name."""
     found = _SAMPLES.fullmatch(file_name(export.path))
     return found["task"] if found else ""
 
 
 def _sample(
-    export: Export, sample: Mapping[str, Any], item: Any, worker: str, question: str, where: str
+    export: Input, sample: Mapping[str, Any], item: Any, worker: str, question: str, where: str
 ) -> Iterator[Found]:
     """Yield what the model answered, and what the right answer is."""
     said = as_list(export, sample.get("filtered_resps"), f"'filtered_resps' of {where}")
@@ -106,6 +107,6 @@ def _position(sample: Mapping[str, Any], truth: Any, choices: int) -> int | None
     return texts.index(truth) if texts.count(truth) == 1 and len(texts) == choices else None
 
 
-LM_EVAL: Final = Importer(
+LM_EVAL: Final = Platform(
     "lm-eval", "samples of LM Evaluation Harness", _recognises, _read, judges=True, uses=("item", "worker_from")
 )

@@ -5,12 +5,14 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError
-from ..sources.input import Export
+from ..sources.formats import rows_of
+from ..sources.input import Input
 from .answers import Answer, Counted, Found
 from .crowd_elements import Said, said_in
 from .fields import as_list, as_object, field_of, from_json, number_or_none, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 _ANSWER, _INPUT, _JSON = "Answer.", "Input.", "Answer.taskAnswers"
 _NUMBER: Final = "{n}"
@@ -18,14 +20,14 @@ _NUMBER: Final = "{n}"
 _TOGETHER: Final = "choice"
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     header = export.header
     return {"HITId", "WorkerId"} <= set(header) and any(name.startswith(_ANSWER) for name in header)
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     for export in exports:
-        rows = list(export.rows())
+        rows = list(rows_of(export))
         said = [list(_said(export, row, f"row {number:,}")) for number, row in enumerate(rows, 1)]
         groups = _groups_of_one(said)
         pairs = _pairs(export, options, [one.question for row in said for one in row])
@@ -33,7 +35,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
             yield from _row(export, row, _settled(answers, groups), options, pairs, f"row {number:,}")
 
 
-def _said(export: Export, row: Mapping[str, Any], where: str) -> Iterator[Said]:
+def _said(export: Input, row: Mapping[str, Any], where: str) -> Iterator[Said]:
     """Yield what a worker said, from the columns of answers and from the one with all of them in JSON."""
     columns = {
         name.removeprefix(_ANSWER): value for name, value in row.items() if name.startswith(_ANSWER) and name != _JSON
@@ -69,10 +71,10 @@ def _settled(said: Sequence[Said], groups: set[str]) -> Iterator[Said]:
 
 
 def _row(
-    export: Export,
+    export: Input,
     row: Mapping[str, Any],
     said: Iterator[Said],
-    options: ImportOptions,
+    options: ReadOptions,
     pairs: tuple[re.Pattern[str], str] | None,
     where: str,
 ) -> Iterator[Found]:
@@ -105,7 +107,7 @@ def _without_number(pattern: re.Pattern[str], question: str, found: re.Match[str
     return (question[: found.start(1)] + question[found.end(1) :]).strip(" ._-") or "answer"
 
 
-def _pairs(export: Export, options: ImportOptions, questions: Sequence[str]) -> tuple[re.Pattern[str], str] | None:
+def _pairs(export: Input, options: ReadOptions, questions: Sequence[str]) -> tuple[re.Pattern[str], str] | None:
     """Return the pattern of questions and the column of items that --pairs says; None if a row is about one item.
 
     Raises:
@@ -131,7 +133,7 @@ def _numbered(name: str) -> re.Pattern[str]:
     return re.compile(f"{re.escape(before)}([0-9]+){re.escape(after)}")
 
 
-def _refuse_several_items(export: Export, questions: Sequence[str]) -> None:
+def _refuse_several_items(export: Input, questions: Sequence[str]) -> None:
     """Raise `CallError` if inputs and questions are numbered in the same way, as where a HIT has several items."""
     inputs = _numbers([name for name in export.header if name.startswith(_INPUT)])
     for asked, numbers in _numbers(list(dict.fromkeys(questions))).items():
@@ -152,4 +154,4 @@ def _numbers(names: Sequence[str]) -> dict[str, set[str]]:
     return found
 
 
-MTURK: Final = Importer("mturk", "a Mechanical Turk batch", _recognises, _read, uses=("item", "pairs"))
+MTURK: Final = Platform("mturk", "a Mechanical Turk batch", _recognises, _read, uses=("item", "pairs"))

@@ -3,21 +3,22 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..sources.input import Export
+from ..crowd.read_options import ReadOptions
+from ..sources.input import Input
 from .answers import Answer, Counted, Found
 from .fields import as_list, as_object, field_of, is_scalar, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 # What a model that grades is said to have chosen if nothing could be found in its text.
 _NOTHING: Final = "__invalid__"
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     first = export.first
     return isinstance(first.get("spec"), dict) or ("run_id" in first and ("event_id" in first or "spec" in first))
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     for export in exports:
         spec: Mapping[str, Any] | None = None
         for number, event in enumerate(export.objects(), 1):
@@ -34,7 +35,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
             raise export.unlike("it has no 'spec', which says who judges")
 
 
-def _worker(export: Export, spec: Mapping[str, Any]) -> str:
+def _worker(export: Input, spec: Mapping[str, Any]) -> str:
     """Return the last model of a run: the only one, or the one that grades what the others answered."""
     models = as_list(export, spec.get("completion_fns"), "'completion_fns' of the spec")
     worker = text_or_none(models[-1]) if models else None
@@ -44,7 +45,7 @@ def _worker(export: Export, spec: Mapping[str, Any]) -> str:
 
 
 def _event(
-    export: Export, event: Mapping[str, Any], worker: str, spec: Mapping[str, Any], options: ImportOptions, where: str
+    export: Input, event: Mapping[str, Any], worker: str, spec: Mapping[str, Any], options: ReadOptions, where: str
 ) -> Iterator[Found]:
     """Yield what one event says."""
     kind = event.get("type")
@@ -72,4 +73,4 @@ def _is_class(value: Any) -> bool:
     return is_scalar(value) and value != "" and value is not False
 
 
-OPENAI_EVALS: Final = Importer("openai-evals", "a log of OpenAI Evals", _recognises, _read, judges=True, uses=("item",))
+OPENAI_EVALS: Final = Platform("openai-evals", "a log of OpenAI Evals", _recognises, _read, judges=True, uses=("item",))

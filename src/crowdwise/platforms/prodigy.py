@@ -4,10 +4,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..sources.input import Export, file_name
+from ..crowd.read_options import ReadOptions
+from ..sources.input import Input, file_name
 from .answers import CHOICE, Answer, Found, Remark
 from .fields import as_items, as_list, field_of, first_text, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 # What the answers to lines with options are called.
 _QUESTION: Final = "choice"
@@ -19,11 +20,11 @@ _RESTARTS: Final = (
 )
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     return {"_task_hash", "answer"} <= set(export.first)
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     for export in exports:
         for number, line in enumerate(export.objects(), 1):
             where = f"line {number:,}"
@@ -50,7 +51,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
             )
 
 
-def _said(export: Export, line: Mapping[str, Any], answer: str, where: str) -> tuple[str, tuple[Any, ...], str]:
+def _said(export: Input, line: Mapping[str, Any], answer: str, where: str) -> tuple[str, tuple[Any, ...], str]:
     """Return the question that a line answers, the classes that were chosen, and the type of the answer."""
     if "accept" in line or "options" in line:
         accepted = as_list(export, line.get("accept"), f"'accept' of {where}")
@@ -69,4 +70,4 @@ def _style(line: Mapping[str, Any]) -> Any:
     return config.get("choice_style") if isinstance(config, dict) else None
 
 
-PRODIGY: Final = Importer("prodigy", "a Prodigy dataset", _recognises, _read, uses=("item",))
+PRODIGY: Final = Platform("prodigy", "a Prodigy dataset", _recognises, _read, uses=("item",))

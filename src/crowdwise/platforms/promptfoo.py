@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..sources.input import Export
+from ..crowd.read_options import ReadOptions
+from ..sources.input import Input
 from .answers import Answer, Counted, Found, path_of
 from .fields import as_list, as_object, field_of, is_scalar, text_or_none
-from .importer import Importer, ImportOptions
 from .judged import Judged
+from .platform import Platform
 
 # The types of assertions that a model decides, and the beginning of the names of others.
 _JUDGED: Final = {
@@ -25,7 +26,7 @@ _NOT: Final = "not-"
 _DEFAULT: Final = "default grader"
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     first = export.first
     if "gradingResult" in first and ("promptIdx" in first or "testIdx" in first):
         return True
@@ -38,7 +39,7 @@ def _recognises(export: Export) -> bool:
     return "evalId" in first and "prompts" in results  # the prompts may be so long that no result is at the beginning
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     judged = Judged("name the answers by --item id")
     for export in exports:
         is_whole = isinstance(export.first.get("results"), dict)
@@ -54,7 +55,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
             yield from _row(export, row, item, where)
 
 
-def _row(export: Export, row: Mapping[str, Any], item: Any, where: str) -> Iterator[Found]:
+def _row(export: Input, row: Mapping[str, Any], item: Any, where: str) -> Iterator[Found]:
     """Yield what the judges of one result said."""
     grading = row.get("gradingResult")
     if grading is None:
@@ -78,7 +79,7 @@ def _row(export: Export, row: Mapping[str, Any], item: Any, where: str) -> Itera
 
 
 def _component(
-    export: Export, one: Mapping[str, Any], assertion: Mapping[str, Any], item: Any, where: str
+    export: Input, one: Mapping[str, Any], assertion: Mapping[str, Any], item: Any, where: str
 ) -> Iterator[Found]:
     """Yield what one assertion came to."""
     type_ = str(assertion.get("type")).removeprefix(_NOT)
@@ -110,4 +111,4 @@ def _worker(provider: Any) -> str:
     return (text_or_none(provider) if is_scalar(provider) else None) or _DEFAULT
 
 
-PROMPTFOO: Final = Importer("promptfoo", "a promptfoo output", _recognises, _read, judges=True, uses=("item",))
+PROMPTFOO: Final = Platform("promptfoo", "a promptfoo output", _recognises, _read, judges=True, uses=("item",))

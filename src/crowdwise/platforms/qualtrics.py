@@ -7,11 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
 
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError
-from ..sources.input import Export
+from ..sources.formats import rows_of
+from ..sources.input import Input
 from .answers import Answer, Counted, Found
 from .fields import first_text, number_or_none, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 _IMPORT_ID: Final = '{"ImportId":'
 # Below the names of the columns: the text of the questions, and ids for Qualtrics itself.
@@ -20,7 +22,7 @@ _FINISHED: Final = ("1", "true")
 _PREVIEWS: Final = ("1", "survey preview")
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     if not export.header or _IMPORT_ID not in export.text.replace('""', '"').replace(" ", ""):
         return False
     try:
@@ -30,10 +32,10 @@ def _recognises(export: Export) -> bool:
     return bool(third) and third[0].replace(" ", "").startswith(_IMPORT_ID)
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     for export in exports:
         items = _items(export, options)
-        for row in islice(export.rows(), _NO_ANSWERS, None):
+        for row in islice(rows_of(export), _NO_ANSWERS, None):
             about: dict[str, Any] = {
                 "worker": first_text(row, "PROLIFIC_PID", "ResponseId"),
                 "status": _status(row),
@@ -48,7 +50,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
                     yield Answer(item, question="", choices=(value,), **about)
 
 
-def _items(export: Export, options: ImportOptions) -> dict[str, str]:
+def _items(export: Input, options: ReadOptions) -> dict[str, str]:
     """Return the item that each column is about. Raises `CallError` if the user does not say it, or no column is."""
     listed = ", ".join(map(repr, export.header))
     if options.items is None:
@@ -75,4 +77,4 @@ def _status(row: Mapping[str, Any]) -> str:
     return "" if str(row.get("Finished") or "1").lower() in _FINISHED else "unfinished"
 
 
-QUALTRICS: Final = Importer("qualtrics", "a Qualtrics survey", _recognises, _read, uses=("items",))
+QUALTRICS: Final = Platform("qualtrics", "a Qualtrics survey", _recognises, _read, uses=("items",))

@@ -1,17 +1,20 @@
 """Take the votes, or the known truths, of one question out of what an export holds."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from ..crowd.pace import pace_of
+from ..crowd.encoding import Duplicates
+from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import several
 from ..errors import CallError, DataError, did_you_mean
+from ..sources.input import Input
+from ..sources.rows import Rows, rows_of_frame
 from .answers import CHOICE
 from .gathering import Gathered, Question
-from .importer import ImportOptions
 
 # A question with more classes than this is free text; and so is one with more than `_MANY_CLASSES`, if there are
 # more than one for every `_ROWS_PER_CLASS` answers.
@@ -20,54 +23,31 @@ _MANY_CLASSES: Final = 100
 _ROWS_PER_CLASS: Final = 5
 # The most questions that a message lists.
 _MOST_LISTED: Final = 12
+_SAMPLED: Final = (
+    "Judges answered several times about the same items: each answer is a vote, as with --duplicates samples; "
+    "--duplicates drop, first, last or error do otherwise."
+)
 # The labels where each class is asked for by itself.
 _YES, _NO = "yes", "no"
 
 
-@dataclass(frozen=True)
-class Votes:
-    """The votes of one question.
-
-    Attributes:
-        table: The columns item, worker and label, and time if asked for; a row for each vote, or for each class of a
-            vote for a set.
-        answers: How many answers the question has, those that are no votes among them.
-        columns: What each column holds, in words of the export.
-        left_out: What is not used, in words, and how many of each.
-        remarks: Sentences about the export.
-        are_sets: Whether several rows of one worker on one item are one vote for a set of classes.
-        pace: How many seconds each worker takes; see `pace_of`.
-    """
-
-    table: pl.DataFrame
-    answers: int
-    columns: Mapping[str, str]
-    left_out: Mapping[str, int]
-    remarks: tuple[str, ...]
-    are_sets: bool
-    pace: pl.DataFrame | None
-
-
-def votes_of(
-    gathered: Gathered, options: ImportOptions, name: str, *, timed: bool = False, declared: bool = False
-) -> Votes:
+def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) -> Rows:
     """Return the votes of the question that the user names, or of the only one.
 
     Args:
         gathered: What is in the export.
+        files: Its files.
         options: What the user asks for.
-        name: The name of the export in messages.
-        timed: Whether the table of votes has a column of times.
-        declared: Whether the user declared all classes, so that none of them is free text.
 
     Raises:
         CallError: There are several questions and the user names none, or one that is not there; or several classes
             may be chosen, and the user does not say what to do.
         DataError: The question is no choice, or has no vote.
     """
+    name, platform = files[0].name, gathered.platform
     question = choose_question(gathered, options.question, name)
     rows = question.table()
-    is_model = pl.col("model") if not gathered.importer.judges and not options.models else pl.lit(False)
+    is_model = pl.col("model") if not platform.judges and not options.models else pl.lit(False)
     marked = (pl.col("status") != "") & ~pl.col("status").str.to_lowercase().is_in(list(options.status))
     rows = rows.with_columns(
         pl.when("gold")
@@ -91,26 +71,51 @@ def votes_of(
     left_out = {**gathered.left_out, **_reasons(rows)}
     if table.height == 0:
         said = "; ".join(f"{count:,} {what}" for what, count in left_out.items())
-        raise DataError(" ".join([f"{name}, {gathered.importer.name}, has no vote in it: {said}.", *gathered.remarks]))
-    table = table.select("item", "worker", "label", *(["time"] if timed else []))
-    if not declared:
+        raise DataError(" ".join([f"{name}, {platform.name}, has no vote in it: {said}.", *gathered.remarks]))
+    table = table.select(*options.roles)
+    if options.classes is None:
         _refuse_free_text(table["label"], question)
     asked = f"; labels are the answers{_named(question)}" if question.name else ""
-    remarks = (f"{name} is {gathered.importer.name}{asked}.", *gathered.remarks)
-    columns = {"item": "item", "worker": "worker", "label": question.name or "label"} | (
-        {"time": "time"} if timed else {}
+    remarks = (f"{name} is {platform.name}{asked}.", *gathered.remarks)
+    policy: Duplicates | None = None
+    if are_several and options.multi == "set":
+        if options.policy not in ("error", "set"):
+            raise CallError(
+                f"duplicates={options.policy!r} (--duplicates) does nothing here, where every answer is a set of "
+                'classes: leave it out, or say multi="each" (--multi each).'
+            )
+        policy = "set"
+    elif options.duplicates is None and platform.judges and _has_samples(table, files):
+        policy, remarks = "samples", (*remarks, _SAMPLED)
+    return rows_of_frame(
+        table.lazy(),
+        {role: role for role in options.roles} | {"label": question.name or "label"},
+        name,
+        remarks=remarks,
+        answers=question.answers + sum(gathered.left_out.values()),
+        left_out=left_out,
+        policy=policy,
+        seconds=used.unique("answer", maintain_order=True).lazy().select("worker", "seconds"),
     )
-    pace = pace_of(used.unique("answer", maintain_order=True).lazy())
-    sets = are_several and options.multi == "set"
-    return Votes(table, question.answers + sum(gathered.left_out.values()), columns, left_out, remarks, sets, pace)
 
 
-def truths_of(gathered: Gathered, options: ImportOptions, name: str) -> pl.DataFrame:
+def _has_samples(votes: pl.DataFrame, files: Sequence[Input]) -> bool:
+    """Return whether a judge answered several times about an item.
+
+    If two of the files are equal, the same answers were given twice and are no samples.
+    """
+    if not votes.select("item", "worker").is_duplicated().any():
+        return False
+    contents = [Path(one.content).read_bytes() if isinstance(one.content, str) else one.content for one in files]
+    return len({sha256(content).digest() for content in contents}) == len(contents)
+
+
+def truths_of(gathered: Gathered, options: ReadOptions, name: str) -> pl.DataFrame:
     """Return the known truths of a question: the columns item and truth. Raises `DataError` if there are none."""
     with_gold = {key: one for key, one in gathered.questions.items() if one.table()["gold"].any()}
     if not with_gold:
         raise DataError(
-            f"{name}, {gathered.importer.name}, has no known truth in it: no answer is marked as gold or ground truth."
+            f"{name}, {gathered.platform.name}, has no known truth in it: no answer is marked as gold or ground truth."
         )
     if options.question is None and len(with_gold) == 1:
         (question,) = with_gold.values()

@@ -4,35 +4,36 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Final
 
+from ..crowd.read_options import ReadOptions
 from ..errors import DataError
-from ..sources.input import Export
+from ..sources.input import Input
 from .answers import Found
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 _BY_FILE: Final = "a table of each worker goes through --worker-from file"
 
 
-def _refuse(reason: str, exports: Sequence[Export], _: ImportOptions) -> Iterator[Found]:
+def _refuse(reason: str, exports: Sequence[Input], _: ReadOptions) -> Iterator[Found]:
     raise DataError(f"{exports[0].name} {reason}.")
 
 
-def _is_cvat(export: Export) -> bool:
+def _is_cvat(export: Input) -> bool:
     text = export.text[:4096]
     return (text.startswith(("<?xml", "<annotations")) and "<annotations>" in text) or any(
         name.endswith("annotations.xml") for name in export.members
     )
 
 
-def _is_inception(export: Export) -> bool:
+def _is_inception(export: Input) -> bool:
     return any(name.startswith("exportedproject") and name.endswith(".json") for name in export.members)
 
 
-def _is_scale(export: Export) -> bool:
+def _is_scale(export: Input) -> bool:
     return {"task_id", "callback_url", "params"} <= set(export.first)
 
 
 REFUSED: Final = (
-    Importer(
+    Platform(
         "cvat",
         "a CVAT export",
         _is_cvat,
@@ -42,13 +43,13 @@ REFUSED: Final = (
             f"make tables of them: {_BY_FILE}",
         ),
     ),
-    Importer(
+    Platform(
         "inception",
         "an INCEpTION project",
         _is_inception,
         partial(_refuse, "is an INCEpTION project, which holds spans of text, and no classes of items to vote on"),
     ),
-    Importer(
+    Platform(
         "scale",
         "a Scale export",
         _is_scale,

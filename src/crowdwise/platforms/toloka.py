@@ -3,27 +3,29 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ..sources.input import Export
+from ..crowd.read_options import ReadOptions
+from ..sources.formats import rows_of
+from ..sources.input import Input
 from .answers import Answer, Found, Remark, path_of
 from .fields import as_items, field_of, from_json, text_or_none
-from .importer import Importer, ImportOptions
+from .platform import Platform
 
 _INPUT, _OUTPUT, _GOLDEN, _HINT = "INPUT:", "OUTPUT:", "GOLDEN:", "HINT:"
 _WORKER, _STATUS, _TASK = "ASSIGNMENT:worker_id", "ASSIGNMENT:status", "ASSIGNMENT:task_id"
 _TIMES: Final = ("ASSIGNMENT:submitted", "ASSIGNMENT:accepted", "ASSIGNMENT:started")
 
 
-def _recognises(export: Export) -> bool:
+def _recognises(export: Input) -> bool:
     return _WORKER in export.header and any(name.startswith(_OUTPUT) for name in export.header)
 
 
-def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
+def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     golden: set[tuple[Any, ...]] = set()
     for export in exports:
         inputs = [name for name in export.header if name.startswith(_INPUT)]
         if options.item is None and len(inputs) > 1 and _TASK not in export.header:
             yield Remark(f"The item is all of {', '.join(inputs)}, joined; --item names one column.")
-        for number, row in enumerate(export.rows(), 1):
+        for number, row in enumerate(rows_of(export), 1):
             where = f"row {number:,}"
             item = _item(export, row, inputs, options, where)
             for name, value in row.items():
@@ -38,7 +40,7 @@ def _read(exports: Sequence[Export], options: ImportOptions) -> Iterator[Found]:
                         yield Answer(item, "golden", question, choices, gold=True)
 
 
-def _item(export: Export, row: Mapping[str, Any], inputs: Sequence[str], options: ImportOptions, where: str) -> Any:
+def _item(export: Input, row: Mapping[str, Any], inputs: Sequence[str], options: ReadOptions, where: str) -> Any:
     """Return the item of a row: the field that the user names, the only input, the task, or all inputs."""
     if options.item is not None or len(inputs) == 1:
         return field_of(export, row, options.item or inputs[0], where)
@@ -47,7 +49,7 @@ def _item(export: Export, row: Mapping[str, Any], inputs: Sequence[str], options
     return path_of(row[name] or "" for name in inputs)
 
 
-def _answer(export: Export, row: Mapping[str, Any], item: Any, question: str, where: str) -> Answer:
+def _answer(export: Input, row: Mapping[str, Any], item: Any, question: str, where: str) -> Answer:
     """Return what a worker said in one column of output."""
     status = (text_or_none(row.get(_STATUS)) or "approved").lower()
     if any(value for name, value in row.items() if name.startswith(_HINT)):
@@ -58,7 +60,7 @@ def _answer(export: Export, row: Mapping[str, Any], item: Any, question: str, wh
     return Answer(item, text_or_none(row.get(_WORKER)), question, choices, status, time=time)
 
 
-def _choices(export: Export, value: str | None, where: str) -> tuple[Any, ...]:
+def _choices(export: Input, value: str | None, where: str) -> tuple[Any, ...]:
     """Return the classes in a cell: none, one, or a list of them in JSON."""
     if not value:
         return ()
@@ -66,4 +68,4 @@ def _choices(export: Export, value: str | None, where: str) -> tuple[Any, ...]:
     return as_items(export, listed if isinstance(listed, list) else [listed], where)
 
 
-TOLOKA: Final = Importer("toloka", "a Toloka pool", _recognises, _read, uses=("item",))
+TOLOKA: Final = Platform("toloka", "a Toloka pool", _recognises, _read, uses=("item",))

@@ -5,15 +5,15 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError
 from .fields import is_scalar
-from .importer import ImportOptions
 
 # The marks around JSON in a text for people.
 _FENCE: Final = re.compile(r"\A\s*```\w*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
-def finder(options: ImportOptions) -> Callable[[str], Any]:
+def finder(options: ReadOptions) -> Callable[[str], Any]:
     """Return what finds the label in a text, and returns None if there is none.
 
     Raises:

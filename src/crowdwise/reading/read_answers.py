@@ -1,38 +1,31 @@
 """Exports of annotation platforms as they are: which questions they hold, and every answer as a table."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any, Final, Unpack
 
 import polars as pl
 
 from ..addresses import scheme_of
-from ..crowd.opening import PLAIN, Opening
+from ..crowd.read_options import FOR_EXPORTS, ReadKeywords, ReadOptions
 from ..errors import CallError, DataError
 from ..platforms.gathering import Gathered
-from ..platforms.importer import NO_OPTIONS, import_options
 from ..platforms.questions import long_table, questions_frame
-from ..sources.input import Export
-from ..sources.inputs import input_name, inputs_of, recognised
+from ..sources.input import Input
 from ..sources.paths import Source, is_stream
-from .registry import AUTO, check_format, read_export
+from .read_labels import read_options
+from .registry import open_inputs, platform_of, read_export
+
+# What is used where all answers of an export are read.
+_USED: Final = ("format", "encoding", "storage", "item", "worker", "worker_from", *FOR_EXPORTS)
 
 
-def questions(
-    source: Source | Sequence[Source],
-    *,
-    format: str = "auto",
-    encoding: str | None = None,
-    storage: Mapping[str, Any] | None = None,
-    **imports: Any,
-) -> pl.DataFrame:
+def questions(source: Source | Sequence[Source], **options: Unpack[ReadKeywords]) -> pl.DataFrame:
     """Return the questions that an export of an annotation platform holds.
 
     Args:
         source: The files, as in `read_labels`.
-        format: As in `read_labels`.
-        encoding: As in `read_labels`.
-        storage: As in `read_labels`.
-        imports: As in `read_labels`.
+        options: What `read_labels` takes for exports: format, encoding, storage, item, worker, worker_from, ...
 
     Returns:
         A row for each question: its name, the type of its answers, and how many items, workers, models, answers and
@@ -42,25 +35,15 @@ def questions(
     Raises:
         DataError: The files are no export that is known.
     """
-    return questions_frame(gathered_in(source, format, imports, Opening(encoding=encoding, storage=storage or {})))
+    return questions_frame(gathered_in(source, read_options(**options)))
 
 
-def read_answers(
-    source: Source | Sequence[Source],
-    *,
-    format: str = "auto",
-    encoding: str | None = None,
-    storage: Mapping[str, Any] | None = None,
-    **imports: Any,
-) -> pl.DataFrame:
+def read_answers(source: Source | Sequence[Source], **options: Unpack[ReadKeywords]) -> pl.DataFrame:
     """Return every answer to every question in an export of an annotation platform, as one table.
 
     Args:
         source: The files, as in `read_labels`.
-        format: As in `read_labels`.
-        encoding: As in `read_labels`.
-        storage: As in `read_labels`.
-        imports: As in `read_labels`.
+        options: What `read_labels` takes for exports: format, encoding, storage, item, worker, worker_from, ...
 
     Returns:
         The columns question, item, worker, label, kind (human or model), status (empty for votes), gold, seconds and
@@ -69,33 +52,29 @@ def read_answers(
     Raises:
         DataError: The files are no export that is known.
     """
-    return long_table(gathered_in(source, format, imports, Opening(encoding=encoding, storage=storage or {})))
+    return long_table(gathered_in(source, read_options(**options)))
 
 
-def exports_in(source: Source | Sequence[Source], format: str, how: Opening = PLAIN) -> list[Export]:
-    """Return the files of an export of this format, those in zips among them; none if they are a table."""
-    found = recognised(inputs_of(source, how), format)
+def files_of_export(source: Any, options: ReadOptions) -> list[Input]:
+    """Return the files of an export, those in zips among them; none if they are a table."""
+    found = platform_of(open_inputs(source, options), options.format)
     return [] if found is None else found[1]
 
 
-def is_export(source: Source, how: Opening = PLAIN) -> bool:
+def is_export(source: Source, options: ReadOptions) -> bool:
     """Return whether a file is an export of a platform, and no table."""
-    return (bool(scheme_of(source)) or not is_stream(source)) and bool(exports_in(source, AUTO, how))
+    return (bool(scheme_of(source)) or not is_stream(source)) and bool(files_of_export(source, options))
 
 
-def gathered_in(
-    source: Source | Sequence[Source], format: str, imports: Mapping[str, Any], how: Opening = PLAIN
-) -> Gathered:
+def gathered_in(source: Source | Sequence[Source], options: ReadOptions) -> Gathered:
     """Return what is in an export. Raises `DataError` if it is a table."""
-    check_format(format)
-    options = import_options(**imports)
-    inputs = inputs_of(source, how)
-    found = recognised(inputs, format)
+    for name in options.given(one.name for one in fields(options) if one.name not in _USED):
+        raise CallError(f"{name}= (--{name.replace('_', '-')}) does nothing here, where all answers are read.")
+    inputs = open_inputs(source, options)
+    found = platform_of(inputs, options.format)
     if found is None:
-        raise DataError(
-            f"{input_name(inputs[0])} is no export of a platform that is known: it is a table, or something else."
-        )
-    for name in ("question", "models", "multi", "status"):
-        if getattr(options, name) != getattr(NO_OPTIONS, name) and name not in found[0].uses:
+        raise DataError(f"{inputs[0].name} is no export of a platform that is known: it is a table, or something else.")
+    for name in options.given(("question", "models", "multi", "status")):
+        if name not in found[0].uses:
             raise CallError(f"{name}= (--{name}) does nothing here, where all answers to all questions are read.")
     return read_export(*found, options)

@@ -1,74 +1,49 @@
-"""`read_labels`: read labels from files, databases, clouds and tables in memory."""
+"""`read_labels` and `read_numbers`: read labels from files, databases, clouds and tables in memory."""
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
-from hashlib import sha256
-from pathlib import Path
-from typing import Any, Final, Literal, overload
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, Unpack, overload
 
 import polars as pl
 
 from ..caution import raise_once
-from ..crowd.cleaning import Rules
-from ..crowd.encoding import Duplicates, check_policy, require_codes
+from ..crowd.cleaning import tidied
+from ..crowd.encoding import require_codes
+from ..crowd.ids import is_frame
 from ..crowd.labels import Labels
 from ..crowd.numbers import Numbers
-from ..crowd.opening import Opening
-from ..crowd.pace import pace_of, seconds_column
-from ..crowd.protocol import check_engine, is_crowd
+from ..crowd.pace import pace_of
+from ..crowd.protocol import is_crowd
+from ..crowd.read_options import FOR_EXPORTS, FOR_TABLES, ReadKeywords, ReadOptions
 from ..errors import CallError, DataError, require_extra
 from ..parallel import require_threads
 from ..partitions.disk_partitioning import Phases
 from ..partitions.on_disk import LabelsOnDisk, fits
 from ..partitions.workspace import Workspace
-from ..platforms.importer import NO_OPTIONS, Importer, ImportOptions, import_options
-from ..platforms.questions import votes_of
+from ..platforms.questions import vote_rows
 from ..sources.class_names import read_label_names
-from ..sources.frames import is_frame
-from ..sources.input import Export, worker_name
-from ..sources.inputs import Input, input_name, inputs_of, recognised, scan_input
-from ..sources.paths import Source
-from ..sources.scans import Scan, same_types, scan_content
+from ..sources.input import Input
+from ..sources.rows import Rows, open_rows, same_types
 from ..sources.unpacking import UnsoundError
 from ..sources.wide import ROW_NUMBERS
-from .registry import AUTO, TABLE, check_format, read_export
+from .registry import AUTO, TABLE, check_format, open_inputs, platform_of, read_export
 
 _LOG = logging.getLogger("crowdwise")
-_SAMPLED: Final = (
-    "Judges answered several times about the same items: each answer is a vote, as with --duplicates samples; "
-    "--duplicates drop, first, last or error do otherwise."
-)
 
 
 @overload
 def read_labels(
     source: Any,
     *,
-    item: str | None = ...,
-    worker: str | None = ...,
-    label: str | None = ...,
-    time: str | None = ...,
-    duplicates: Duplicates | None = ...,
-    missing: Sequence[Any] = ...,
-    strict: bool = ...,
-    strip: bool = ...,
-    fold_case: bool = ...,
-    classes: Sequence[Any] | str | os.PathLike[str] | None = ...,
-    format: str = ...,
-    question: str | None = ...,
     numeric: bool = ...,
-    wide: bool | str | Sequence[str] | None = ...,
-    transposed: bool = ...,
-    label_names: Sequence[str] | str | os.PathLike[str] | None = ...,
-    query: str | None = ...,
-    table: str | None = ...,
-    sheet: str | None = ...,
-    storage: Mapping[str, Any] | None = ...,
-    encoding: str | None = ...,
     engine: Literal["memory"] = ...,
-    **imports: Any,
+    method: Any = ...,
+    phases: Phases = ...,
+    warn: bool = ...,
+    **options: Unpack[ReadKeywords],
 ) -> Labels: ...
 
 
@@ -76,70 +51,24 @@ def read_labels(
 def read_labels(
     source: Any,
     *,
-    item: str | None = ...,
-    worker: str | None = ...,
-    label: str | None = ...,
-    time: str | None = ...,
-    duplicates: Duplicates | None = ...,
-    missing: Sequence[Any] = ...,
-    strict: bool = ...,
-    strip: bool = ...,
-    fold_case: bool = ...,
-    classes: Sequence[Any] | str | os.PathLike[str] | None = ...,
-    format: str = ...,
-    question: str | None = ...,
     numeric: bool = ...,
-    wide: bool | str | Sequence[str] | None = ...,
-    transposed: bool = ...,
-    label_names: Sequence[str] | str | os.PathLike[str] | None = ...,
-    query: str | None = ...,
-    table: str | None = ...,
-    sheet: str | None = ...,
-    storage: Mapping[str, Any] | None = ...,
-    encoding: str | None = ...,
     engine: str,
-    memory: str | int | None = ...,
-    workdir: str | os.PathLike[str] | None = ...,
-    master: str | None = ...,
     method: Any = ...,
     phases: Phases = ...,
     warn: bool = ...,
-    **imports: Any,
+    **options: Unpack[ReadKeywords],
 ) -> Any: ...
 
 
 def read_labels(
     source: Any,
     *,
-    item: str | None = None,
-    worker: str | None = None,
-    label: str | None = None,
-    time: str | None = None,
-    duplicates: Duplicates | None = None,
-    missing: Sequence[Any] = (),
-    strict: bool = False,
-    strip: bool = False,
-    fold_case: bool = False,
-    classes: Sequence[Any] | str | os.PathLike[str] | None = None,
-    format: str = "auto",
-    question: str | None = None,
     numeric: bool = False,
-    wide: bool | str | Sequence[str] | None = None,
-    transposed: bool = False,
-    label_names: Sequence[str] | str | os.PathLike[str] | None = None,
-    query: str | None = None,
-    table: str | None = None,
-    sheet: str | None = None,
-    storage: Mapping[str, Any] | None = None,
-    encoding: str | None = None,
     engine: str = "memory",
-    memory: str | int | None = None,
-    workdir: str | os.PathLike[str] | None = None,
-    master: str | None = None,
     method: Any = None,
     phases: Phases = lambda _phase, _share: None,
     warn: bool = True,
-    **imports: Any,
+    **options: Unpack[ReadKeywords],
 ) -> Any:
     r"""Read labels from files, databases, cloud storages and tables in memory.
 
@@ -148,16 +77,22 @@ def read_labels(
             which are read as one crowd. The formats are CSV and TSV (the delimiter is recognised), Parquet, JSON lines,
             JSON arrays, Arrow IPC, Excel, matrices (NumPy files and text), and files of SQLite and DuckDB. Text may be
             compressed with gzip or zstd. An address of Postgres or of a cloud storage, such as postgresql://host/db or
-            s3://bucket/*.parquet. Or a table in memory, as in `Labels.from_frame`. Exports of annotation
+            s3://bucket/*.parquet. Or a table in memory: of polars, pandas or
+            pyarrow, or anything else with the Arrow C stream interface. Exports of annotation
             platforms, and logs of language models that judge, are recognised by their content (docs/importing.md).
-        item: The column of items; None to recognise it, as described in `Labels.from_frame`.
-        worker: The column of workers; None to recognise it.
-        label: The column of labels; None to recognise it.
+        item: The column of items; None to recognise it (item, task, question, object, example).
+        worker: The column of workers; None to recognise it (worker, annotator, rater, user, performer).
+        label: The column of labels; None to recognise it (label, answer, response, value, vote).
         time: For "latest", the column of times; None to recognise it (time, timestamp, created_at, date, ...).
-        duplicates: What to do where one worker gave one item several different labels; see `Labels.from_frame`. If it
-            is None, that is an error; but in logs of language models that judge, each answer is a sample ("samples").
-        missing: Values that mean "no label", besides null, NaN and empty text.
-        strict: Refuse rows that are otherwise dropped silently; see `Labels.from_frame`.
+        duplicates: What to do where one worker gave one item several different labels: raise an "error", keep the
+            label of the "first" or the "last" row, keep the "latest" by a column of times, count "all" different
+            labels as votes, make them one vote for a "set" of classes, or "drop" them. Rows that repeat an earlier
+            row exactly are dropped. With "samples", nothing is dropped: every label is a vote, as if several
+            workers had given them, named ann, ann#2, ann#3 and so on. None means "error"; but in logs of language
+            models that judge, it means "samples".
+        missing: Values that mean "no label", besides null, NaN and empty text; for example -1 or "NA".
+        strict: Refuse rows that are otherwise dropped silently: exact repeats, and rows without a label. Rows that are
+            dropped because of `duplicates` or `missing` are not refused.
         strip: Leave out spaces around labels.
         fold_case: Take labels that differ only in the case of letters as one class, such as "Yes" and "yes"; it is
             written in its commonest spelling.
@@ -177,6 +112,17 @@ def read_labels(
         sheet: For a workbook of Excel: the sheet to read; None for the first.
         storage: Options of a cloud storage, by name, such as aws_region.
         encoding: How text is stored, such as "utf-16" or "cp1252"; None for UTF-8. Such text is read into memory.
+        models: Whether answers of models are votes on a platform for people.
+        multi: What to do with questions of an export where several classes may be chosen: "refuse" them, take the
+            classes of an answer as one vote for a "set", or ask whether "each" class holds: an item for every pair of
+            an item and a class.
+        status: Answers that the platform marks by one of these words are votes too.
+        worker_from: Where the worker's name is, if not in the rows: the name of the "file" or of its "folder".
+        verdict: A regular expression with one group that finds the label in a text, for logs of language models.
+        verdict_field: The key of the label in an answer that is JSON, for logs of language models.
+        id: A regular expression with the groups `item` and `worker`, which takes an id apart.
+        items: A regular expression with one group that finds the item in the name of a column, for surveys.
+        pairs: Which columns belong together where a row has several items, as in "Input.text{n}=Answer.q{n}".
         engine: "memory" returns `Labels`. "disk" returns `LabelsOnDisk`, which may be larger than memory. "auto" uses
             memory if the labels fit, else the disk; input without a path, such as standard input, is assumed to fit.
             "spark" lets a Spark cluster read the labels, which needs the extra `spark` and Java 17.
@@ -188,7 +134,6 @@ def read_labels(
             anything is read.
         phases: Called with the name of a phase and the share of it that is done, while "disk" works.
         warn: Whether to raise what looks like a slip in labels in memory as warnings.
-        imports: What else is asked of an export, such as `models=True` or `multi="set"`; see `ImportOptions`.
 
     Returns:
         The labels, of the type that `engine` says. Their `cautions` say what was dropped or looks like a slip.
@@ -204,45 +149,28 @@ def read_labels(
     >>> read_labels(path).names.items.to_list()
     ['007']
     """
+    return read_with(read_options(numeric=numeric, engine=engine, **options), source, method, phases, warn)
+
+
+def read_with(
+    options: ReadOptions,
+    source: Any,
+    method: Any = None,
+    phases: Phases = lambda _phase, _share: None,
+    warn: bool = True,
+) -> Any:
+    """Read labels as `read_labels` does, with options that are checked already."""
     require_threads()
-    given: dict[str, str | None] = {"item": item, "worker": worker, "label": label}
-    check_engine(engine)
-    if duplicates is not None:
-        check_policy(duplicates)
-    if isinstance(classes, str | os.PathLike):
-        classes = read_label_names(classes)
-    rules = Rules(duplicates or "error", missing, strict, strip, fold_case, numeric, classes)
-    if duplicates == "latest":
-        given["time"] = time
-    elif time is not None:
-        raise CallError('time= (--time) does nothing without duplicates="latest" (--duplicates latest).')
-    check_format(format)
-    if format == AUTO and (label is not None or wide not in (None, False) or transposed):
-        format = TABLE  # only a table has a column of labels, or one for each worker
-    options = import_options(question=question, **imports)
-    if isinstance(label_names, str | os.PathLike):
-        label_names = read_label_names(label_names)
-    how = Opening(query, table, sheet, storage or {}, wide, transposed, label_names, rules.missing, encoding)
-    if engine == "spark":
-        if how != Opening(missing=rules.missing) or format not in (AUTO, TABLE) or options != NO_OPTIONS:
-            raise CallError("A cluster reads long tables from files; other sources are read by memory and disk.")
-        return _read_in_cluster(source, given, rules, master, method)
-    labels: Any
-    place = _workspace(workdir, method) if engine == "disk" else None
+    if options.engine == "spark":
+        return _read_in_cluster(source, options, method)
+    place = _workspace(options, method) if options.engine == "disk" else None
     try:
-        inputs = inputs_of(source, how, place)
-        found = recognised(inputs, format)
-        if found is not None:
-            how.require_export(found[0].name, label)
-            asked = replace(options, item=item, worker=worker)
-            labels = _read_votes(*found, asked, rules, duplicates is None, place, memory, phases)
-        else:
-            _check_options_of_tables(options, worker, inputs[0])
-            scans = _scans(inputs, given, how, options.worker_from)
-            scans = [replace(one, lazy=rules.tidied(one.lazy)) for one in scans]
-            if engine == "auto" and all(one.knows_size for one in scans) and not fits(scans, memory):
-                place = _workspace(workdir, method)
-            labels = _read_tables(scans, given, rules, place, memory, phases)
+        inputs = open_inputs(source, options, None if place is None else partial(_copied, place))
+        rows = rows_in(inputs, options)
+        rows = [replace(one, lazy=tidied(one.lazy, options)) for one in rows]
+        if options.engine == "auto" and all(one.knows_size for one in rows) and not fits(rows, options.memory):
+            place = _workspace(options, method)
+        labels = _read_rows(rows, options, place, phases)
     except BaseException:
         if place is not None:
             place.close()
@@ -255,6 +183,31 @@ def read_labels(
     return labels
 
 
+def read_numbers(source: Any, *, engine: str = "memory", **options: Any) -> Any:
+    r"""Read labels that are numbers.
+
+    Args:
+        source: As in `read_labels`.
+        engine: As in `read_labels`.
+        options: All other arguments of `read_labels`.
+
+    Returns:
+        `Numbers` for the engine "memory", and for the others what `read_labels` returns, with numbers as labels.
+
+    Raises:
+        CallError: An argument is not allowed.
+        DataError: The files cannot be read, or hold labels that are not finite numbers; the message has the first one.
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> path = Path(tempfile.mkdtemp()) / "votes.csv"
+    >>> _ = path.write_text("item,worker,label\n1,ann,0.5\n1,bob,2\n")
+    >>> read_numbers(path).labels.tolist()
+    [0.5, 2.0]
+    """
+    return read_labels(source, numeric=True, engine=engine, **options)
+
+
 def as_crowd(given: Any, *, numeric: bool = False) -> Any:
     """Return labels as they are, and those of a table in memory; anything else is returned as it is.
 
@@ -264,181 +217,118 @@ def as_crowd(given: Any, *, numeric: bool = False) -> Any:
     return read_labels(given, numeric=numeric, warn=False) if is_frame(given) and not is_crowd(given) else given
 
 
-def _check_options_of_tables(options: ImportOptions, worker: str | None, first: Input) -> None:
-    """Raise `CallError` if an option is given that does nothing for tables, or two that name the worker."""
-    if replace(options, worker_from=None) != NO_OPTIONS:
-        raise CallError(
-            f"{input_name(first)} is a table, which has no questions: {_given_names(options)} does nothing."
-        )
-    if options.worker_from is not None and worker is not None:
-        raise CallError("worker= (--worker) and worker_from= (--worker-from) both name the worker; give one of them.")
+def read_options(**given: Any) -> ReadOptions:
+    """Return the options of reading, with the names that files of `classes` and `label_names` hold.
+
+    Raises:
+        CallError: There is no such option, or no such value of it.
+        DataError: Such a file cannot be read.
+    """
+    for name in ("classes", "label_names"):
+        if isinstance(given.get(name), str | os.PathLike):
+            given[name] = read_label_names(given[name])
+    options = ReadOptions.of(**given)
+    check_format(options.format)
+    only_tables = options.label is not None or options.wide not in (None, False) or options.transposed
+    return replace(options, format=TABLE) if options.format == AUTO and only_tables else options
 
 
-def _given_names(options: ImportOptions) -> str:
-    """Return the names of the options that were given, for a message."""
-    return ", ".join(one.name for one in fields(options) if getattr(options, one.name) != getattr(NO_OPTIONS, one.name))
+def rows_in(inputs: Sequence[Input], options: ReadOptions) -> list[Rows]:
+    """Return the rows of some inputs, with columns of the same types. An export has all its votes in one `Rows`.
 
-
-def _scans(
-    inputs: Sequence[Input], given: Mapping[str, str | None], how: Opening, worker_from: str | None
-) -> list[Scan]:
-    """Return all tables of some inputs, ready to be read and with columns of the same types."""
-    if worker_from is None:
-        scans = [scan_input(one, given, how) for one in inputs]
-    else:
-        scans = [_scan_without_worker(one, given, how, worker_from) for one in inputs]
-    if len(scans) > 1 and any(one.found["item"] == ROW_NUMBERS for one in scans):
+    Raises:
+        CallError: An option was given that does nothing for these inputs.
+        DataError: They cannot be read.
+    """
+    export = platform_of(inputs, options.format)
+    if export is not None:
+        _check_options_of_exports(export[0].name, options)
+        return [vote_rows(read_export(*export, options), export[1], options)]
+    given = options.given(FOR_EXPORTS)
+    if given:
+        raise CallError(f"{inputs[0].name} is a table, which has no questions: {', '.join(given)} does nothing.")
+    rows = [open_rows(one, options.roles, options) for one in inputs]
+    if len(rows) > 1 and any(one.found["item"] == ROW_NUMBERS for one in rows):
         raise DataError(
             "Several tables have no column of items, whose rows would be taken for the same items: add one."
         )
-    return same_types(scans)
+    return same_types(rows)
 
 
-def _scan_without_worker(one: Input, given: Mapping[str, str | None], how: Opening, worker_from: str) -> Scan:
-    """Return a table whose worker is in the name of the file, or of its folder."""
-    if not isinstance(one, Export):
-        raise CallError("worker_from= (--worker-from) is for files, whose names say who the worker is.")
-    worker = worker_name(one.path, worker_from, one.name)
-    there = scan_input(one, {role: column for role, column in given.items() if role != "worker"}, how)
-    lazy = there.lazy.with_columns(pl.lit(worker).alias("worker")).select(*given)
-    return replace(there, lazy=lazy, found={**there.found, "worker": f"name of the {worker_from}"})
+def _check_options_of_exports(name: str, options: ReadOptions) -> None:
+    if options.label is not None:
+        raise CallError(f"label= (--label) does nothing for {name}: question= (--question) does.")
+    for option in FOR_TABLES:
+        if getattr(options, option) not in (None, False):
+            raise CallError(f"{option}= (--{option.replace('_', '-')}) does nothing for {name}: it is for tables.")
 
 
-def _read_tables(
-    scans: Sequence[Scan],
-    given: Mapping[str, str | None],
-    rules: Rules,
-    place: Workspace | None,
-    memory: str | int | None,
-    phases: Phases,
-) -> Any:
-    """Return the labels of some tables in memory; or on disk, if there is a `place` to work in."""
-    found = {role: " or ".join(dict.fromkeys(one.found[role] for one in scans)) for role in given}
-    understood = tuple(dict.fromkeys(sentence for one in scans for sentence in one.remarks))
+def _read_rows(rows: Sequence[Rows], options: ReadOptions, place: Workspace | None, phases: Phases) -> Any:
+    """Return the labels in memory; or on disk, if there is a `place` to work in."""
+    found = {role: " or ".join(dict.fromkeys(one.found[role] for one in rows)) for role in options.roles}
+    understood = tuple(dict.fromkeys(sentence for one in rows for sentence in one.remarks))
+    first = rows[0]
+    if first.policy is not None:
+        options = replace(options, duplicates=first.policy)
     labels: Any
+    pace = None
     if place is not None:
-        labels = LabelsOnDisk.read(scans, found, rules, memory, place, phases)
+        labels = LabelsOnDisk.read(rows, found, options, options.memory, place, phases)
     else:
-        kind = Numbers if rules.numeric else Labels
-        tables = [one.collect() for one in scans]
+        kind = Numbers if options.numeric else Labels
+        tables = [one.collect() for one in rows]
         require_codes(sum(table.height for table in tables), "rows")
-        table = pl.concat(tables)
-        labels = kind.from_columns(table, found, rules, integers_in_text=any(one.is_text for one in scans))
-        pace, remarks = _pace_of_tables(scans)
-        labels = labels.with_report(replace(labels.report, pace=pace))
+        labels = kind.from_columns(pl.concat(tables), found, options, integers_in_text=any(one.is_text for one in rows))
+        pace, remarks = _pace_of(rows)
         understood += remarks
-    return labels.with_report(replace(labels.report, understood=understood))
+    report = replace(labels.report, pace=pace, understood=understood, left_out=dict(first.left_out))
+    return labels.with_report(report if first.answers is None else replace(report, rows=first.answers))
 
 
-def _pace_of_tables(scans: Sequence[Scan]) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
-    """Return how fast each worker is, where tables have a column that says it beside one of workers; else None.
-
-    Returns also a sentence for the user if such a column cannot be read.
-    """
-    rows = []
-    for one in scans:
-        columns = one.table.names
-        seconds, worker = seconds_column(columns), one.found["worker"]
-        if seconds is not None and worker in columns and seconds not in one.found.values():
-            rows.append((one, {"worker": worker, "seconds": seconds}))
+def _pace_of(rows: Sequence[Rows]) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
+    """Return how fast each worker is, where the inputs say it; and a sentence if what they say cannot be read."""
     try:
-        tables = [one.table.pick(found).cast(pl.String) for one, found in rows]
-        return (pace_of(pl.concat(tables)) if tables else None), ()
+        seconds = [one for one in (one.paced() for one in rows) if one is not None]
+        return (pace_of(pl.concat(seconds)) if seconds else None), ()
     except UnsoundError as problem:
         return None, (f"How fast workers are is not known: {problem}.",)
     except pl.exceptions.PolarsError:  # such a column of lists says nothing about seconds
         return None, ()
 
 
-def _read_votes(
-    importer: Importer,
-    exports: Sequence[Export],
-    options: ImportOptions,
-    rules: Rules,
-    may_sample: bool,
-    place: Workspace | None,
-    memory: str | int | None,
-    phases: Phases,
-) -> Any:
-    """Return the labels of an export, in memory; or on disk, if there is a `place` to work in.
-
-    With `may_sample`, several answers of a model that judges are samples of it.
-    """
-    found = read_export(importer, exports, options)
-    timed, declared = rules.duplicates == "latest", rules.classes is not None
-    votes = votes_of(found, options, exports[0].name, timed=timed, declared=declared)
-    remarks = votes.remarks
-    if votes.are_sets:
-        if rules.duplicates not in ("error", "set"):
-            raise CallError(
-                f"duplicates={rules.duplicates!r} (--duplicates) does nothing here, where every answer is a set of "
-                'classes: leave it out, or say multi="each" (--multi each).'
-            )
-        rules = replace(rules, duplicates="set")
-    elif may_sample and importer.judges and _has_samples(votes.table, exports):
-        rules = replace(rules, duplicates="samples")
-        remarks = (*remarks, _SAMPLED)
-    table = rules.tidied(votes.table.lazy()).collect()
-    labels: Any
-    if place is None:
-        kind = Numbers if rules.numeric else Labels
-        labels = kind.from_columns(table, dict(votes.columns), rules)
-    else:
-        path = place.path / "votes.parquet"
-        table.write_parquet(path)
-        scans = [scan_content(os.fspath(path), dict.fromkeys(votes.columns), exports[0].name)]
-        labels = LabelsOnDisk.read(scans, dict(votes.columns), rules, memory, place, phases)
-    left_out = dict(votes.left_out)
-    pace = None if place is not None else votes.pace
-    return labels.with_report(
-        replace(labels.report, rows=votes.answers, left_out=left_out, understood=remarks, pace=pace)
-    )
+def _copied(place: Workspace, stream: Any, name: str) -> Any:
+    return place.copy(stream, name=name)
 
 
-def _has_samples(votes: pl.DataFrame, exports: Sequence[Export]) -> bool:
-    """Return whether a judge answered several times about an item.
-
-    If two of the files are equal, the same answers were given twice and are no samples.
-    """
-    if not votes.select("item", "worker").is_duplicated().any():
-        return False
-    contents = [Path(one.content).read_bytes() if isinstance(one.content, str) else one.content for one in exports]
-    return len({sha256(content).digest() for content in contents}) == len(contents)
-
-
-def _require_method(method: Any) -> None:
-    """Raise `CallError` if this is no method. Methods are in a package that this one must not import."""
+def _require_method(method: Any, place: str) -> None:
+    """Raise `CallError` if this is no method, or cannot run there. This package must not import that of methods."""
+    if method is None:
+        return
     if not hasattr(method, "limits"):
         raise CallError(f"method is a {type(method).__name__}, and has to be a method such as BWA(), or None.")
+    method.require(place=place)
 
 
-def _workspace(workdir: str | os.PathLike[str] | None, method: Any) -> Workspace:
+def _workspace(options: ReadOptions, method: Any) -> Workspace:
     """Return a new folder to work in. Refuses a `method` that cannot run on disk."""
-    if method is not None:
-        _require_method(method)
-        method.require(place="disk")
-    return Workspace(workdir)
+    _require_method(method, "disk")
+    return Workspace(options.workdir)
 
 
-def _read_in_cluster(
-    source: Source | Sequence[Source],
-    given: Mapping[str, str | None],
-    rules: Rules,
-    master: str | None,
-    method: Any,
-) -> Any:
+def _read_in_cluster(source: Any, options: ReadOptions, method: Any) -> Any:
     """Return labels that a Spark cluster reads from any path or address that it can reach.
 
     Refuses a `method` that cannot run on Spark, and input without a path.
     """
-    if method is not None:
-        _require_method(method)
-        method.require(place="spark")
+    others = ("format", "storage", "encoding", "worker_from", *FOR_TABLES, *FOR_EXPORTS)
+    if (options.format != TABLE and options.given(others)) or options.given(others[1:]):
+        raise CallError("A cluster reads long tables from files; other sources are read by memory and disk.")
+    _require_method(method, "spark")
     require_extra("spark", "engine='spark'")
     from ..partitions.on_spark import LabelsOnSpark  # imported here because it needs the extra `spark`
 
-    given_paths = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
-    paths = [os.fspath(path) for path in given_paths if isinstance(path, str | os.PathLike) and path != "-"]
-    if len(paths) < len(given_paths):
+    given = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
+    paths = [os.fspath(path) for path in given if isinstance(path, str | os.PathLike) and path != "-"]
+    if len(paths) < len(given):
         raise CallError("A cluster reads files by their paths or addresses, and no standard input or open files.")
-    return LabelsOnSpark.read(paths, given, rules, master)
+    return LabelsOnSpark.read(paths, options.roles, options, options.master)

@@ -17,6 +17,7 @@ from ..addresses import CLOUD, WEB, scheme_of, shown_address, without_password
 from ..errors import CallError, DataError
 from ..system import first_line
 from .formats import ARROW, PARQUET, Format, split_extension
+from .input import Input
 from .table import Table
 from .unpacking import PiecewiseFile
 
@@ -60,13 +61,21 @@ def is_scanned(address: str) -> bool:
     return found in _SCANS
 
 
-def scan_address(address: str, storage: Mapping[str, Any]) -> tuple[Format, Table]:
+def _open_address(one: Input, storage: Mapping[str, Any]) -> Table:
     """Return what is at an address, or matches a pattern, as a table that is read when it is needed."""
-    found = cast(Format, format_at(address))
-    with reaching(address):
-        lazy = _SCANS[found](address, storage_options=storage_options(storage))
+    with reaching(one.address):
+        lazy = _SCANS[cast(Format, format_at(one.address))](one.address, storage_options=storage_options(storage))
         rows = int(lazy.select(pl.len()).collect().item())
-        return found, Table.of(lazy, rows * _ROW_BYTES, lambda: rows)
+        return Table.of(lazy, rows * _ROW_BYTES, lambda: rows)
+
+
+CLOUD_TABLE: Final = Format(
+    name="a table in a cloud storage",
+    extensions=(),
+    read=_open_address,
+    by_content=lambda one: scheme_of(one.address) in CLOUD,
+    uses=("storage",),
+)
 
 
 class FetchedText(PiecewiseFile):

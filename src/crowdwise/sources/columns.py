@@ -45,7 +45,7 @@ _WEAKER: Final[Mapping[str, tuple[str, ...]]] = {
     "time": ("submit_time", "submittime", "created", "updated", "submitted", "completed", "answered_at", "labeled_at"),
 }
 
-_NO_OPTIONS: Final[Mapping[str, str]] = {}
+NO_NAMES: Final[Mapping[str, str]] = {}
 # An error message lists at most this many columns.
 _MOST_LISTED: Final = 20
 # Longer names are not compared with what was given, which would take long.
@@ -56,7 +56,7 @@ def recognise(
     columns: Sequence[str],
     given: Mapping[str, str | None],
     where: str,
-    options: Mapping[str, str] = _NO_OPTIONS,
+    named_by: Mapping[str, str] = NO_NAMES,
 ) -> dict[str, str]:
     """Find the column for each role: the one that the user names, or the first one with a usual name for that role.
 
@@ -64,7 +64,7 @@ def recognise(
         columns: The names of all columns of the table.
         given: The name of the column for each role, as given by the user; None to recognise it.
         where: The name of the table in error messages.
-        options: The option of the command line that names the column for a role, where it is not --role.
+        named_by: The option of the command line that names the column for a role, where it is not --role.
 
     Returns:
         The name of the column for each role.
@@ -78,7 +78,7 @@ def recognise(
     may_compare = "label" in given and given.get("item", "") is None
     try:
         found = {
-            role: _find(columns, role, name, where, options.get(role, f"--{role}")) for role, name in given.items()
+            role: _find(columns, role, name, where, named_by.get(role, f"--{role}")) for role, name in given.items()
         }
     except DataError:
         if may_compare:

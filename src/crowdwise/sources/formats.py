@@ -1,38 +1,55 @@
-"""The supported file formats: how each is recognised and read, by polars and by Spark.
+"""The formats that tables are read from: files, databases, and tables in memory; cloud.py has cloud storages.
 
-To add a format, add a row to `FORMATS` and write the functions that the row names; `output.writers` says how it is
-written. No other code depends on the format of a file.
+To add a format, add a row to `FORMATS` and write the function that it names.
 """
 
 import glob
 import io
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path, PurePath, PurePosixPath
+from pathlib import PurePath, PurePosixPath
 from typing import Any, Final
 
 import polars as pl
 
-from ..crowd.opening import PLAIN, Opening
+from ..addresses import POSTGRES as POSTGRES_SCHEMES
+from ..addresses import scheme_of
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
-from . import delimited, json_arrays, json_lines, json_objects, matrix_files, spreadsheets
+from . import delimited, frames, json_arrays, json_lines, json_objects, matrix_files, postgres, spreadsheets
 from .class_names import features_in
 from .duckdb_files import open_duckdb
+from .input import Input
 from .parquet_pages import check_pages
 from .sqlite_files import open_sqlite
-from .table import Table as Table
-from .unpacking import Compression as Compression
-from .unpacking import Content as Content
-from .unpacking import UnsoundError, first_text, head_of, is_utf_8_text, stored_size, whole_lines
+from .table import Table
+from .unpacking import (
+    Compression,
+    Content,
+    UnsoundError,
+    first_text,
+    for_polars,
+    is_utf_8_text,
+    stored_size,
+    whole_lines,
+)
 
 _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"}
 # The first bytes of an Arrow IPC stream. (An Arrow IPC file starts with ARROW1.)
 _STREAM: Final = b"\xff\xff\xff\xff"
-# The number of first bytes by which a file is recognised.
-_HEAD: Final = 4096
 # The bytes of a short row, to estimate rather too many rows where nothing says how many there are.
 _SHORT_ROW: Final = 16
+# How many rows of a table are objects of Python at once.
+_ROWS: Final = 10_000
+# The options that only some formats use, and what each is for.
+_FOR: Final = {
+    "query": "a database",
+    "table": "a database",
+    "sheet": "a workbook of Excel",
+    "transposed": "a JSON object of objects, or a matrix",
+    "encoding": "text",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,85 +67,77 @@ class SparkFormat:
 
 @dataclass(frozen=True, eq=False)
 class Format:
-    """One file format.
+    """One format of tables.
 
     Attributes:
         name: The usual name of the format.
         extensions: The file name extensions of the format, in lower case; the first is the usual one.
-        read: Takes a path or bytes and returns the table, which is read only when it is collected; or a `Table`, where
-            the file must be looked at first. Raises `UnsoundError` if it cannot be read.
-        options: The names of what `read` takes besides, by name: members of `Opening`.
-        first_bytes: First bytes by which a file is recognised if it has no known extension.
-        first_text: Starts of the first line (after spaces) by which a text file is recognised if it has no known
-            extension. The file may be compressed.
-        has_bytes: Whether the first bytes of a file are of this format, where `first_bytes` cannot say it.
-        has_text: Whether the first lines of a text are of this format, where `first_text` cannot say it.
-        compressible: Whether files may be compressed with gzip or zstd.
+        read: Takes an `Input` and the options that `uses` names, and returns the table, which is read only when it is
+            collected. Raises `UnsoundError` if it cannot be read.
+        by_content: Whether an input is of this format, by what it begins with, if its extension does not say it.
+        also: Extensions of other formats that files of this format often have.
+        uses: The options that `read` takes, by name.
+        compressible: Whether this is text, whose files may be compressed with gzip or zstd.
         is_text: Whether values have no types, so that numbers are read as text and rows without any value are empty
             lines.
         knows_rows: Whether the file stores its number of rows.
         check: Takes a path or bytes, and the columns that will be read, and returns what is damaged if reading them
             would end the program, else an empty text. None if that cannot be.
         spark: How Spark reads and writes the format; None if Spark cannot.
-        read_as_name: The name of the format in the message about a file that cannot be read; empty if it is `name`.
+        read_as: The name of the format in the message about an input that cannot be read; empty if it is `name`.
     """
 
     name: str
     extensions: tuple[str, ...]
     read: Callable[..., pl.LazyFrame | Table]
-    options: tuple[str, ...] = ()
-    first_bytes: tuple[bytes, ...] = ()
-    first_text: tuple[str, ...] = ()
-    has_bytes: Callable[[bytes], bool] | None = None
-    has_text: Callable[[str], bool] | None = None
+    by_content: Callable[[Input], bool] = lambda _: False
+    also: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
     compressible: bool = False
     is_text: bool = False
     knows_rows: bool = False
     check: Callable[[Content, Collection[str]], str] | None = None
     spark: SparkFormat | None = None
-    read_as_name: str = ""
+    read_as: str = ""
 
-    @property
-    def read_as(self) -> str:
-        """The name of the format in the message about a file that cannot be read."""
-        return self.read_as_name or self.name
+    def recognises(self, one: Input) -> bool:
+        """Return whether an input is of this format: by its extension if that is known, else by its beginning."""
+        extension = extension_of(one.path)[0] if one.is_file and isinstance(one.content, str) else ""
+        if extension in self.extensions and extension:
+            return True
+        hidden = extension in self.also or not any(extension in other.extensions for other in FORMATS)
+        return hidden and self.by_content(one)
 
-    def open(self, content: Content, how: Opening = PLAIN) -> Table:
-        """Return a file as a table. Raises `UnsoundError` if it cannot be read, or as polars does."""
-        opened = self.read(content, **how.options(self.options, text=self.compressible))
+    def open(self, one: Input, options: ReadOptions) -> Table:
+        """Return an input as a table.
+
+        Raises:
+            CallError: An option is given that this format has no use for.
+            UnsoundError: It cannot be read.
+        """
+        for name in options.given(_FOR):
+            if name not in self.uses and not (name == "encoding" and self.compressible):
+                raise CallError(f"{name} (--{name}) is for {_FOR[name]}, which this is not.")
+        opened = self.read(one, **{name: getattr(options, name) for name in self.uses})
         if isinstance(opened, Table):
             return replace(opened, has_empty_rows=self.is_text)
-        lazy = opened
-        size = Path(content).stat().st_size if isinstance(content, str) else len(content)
+        lazy, size = opened, stored_size(one.content)
 
         def rows() -> int:
             return int(lazy.select(pl.len()).collect().item()) if self.knows_rows else size // _SHORT_ROW
 
         return Table.of(lazy, size, rows, has_empty_rows=self.is_text)
 
-    def recognises(self, head: bytes) -> bool:
-        """Return whether a file with these first bytes is of this format."""
-        return head.startswith(self.first_bytes) or (self.has_bytes is not None and self.has_bytes(head))
 
-    def recognises_text(self, start: str) -> bool:
-        """Return whether a text with these first lines is of this format."""
-        return start.startswith(self.first_text) or (self.has_text is not None and self.has_text(start))
-
-
-def for_polars(content: Content) -> Any:
-    """Return a path or bytes in the form that the reading functions of polars take, with `glob=False`."""
-    return content if isinstance(content, str) else io.BytesIO(content)
-
-
-def _read_csv(content: Content) -> Table:
+def _read_csv(one: Input) -> Table:
     """Read CSV with the delimiter that gives the most columns.
 
     All columns are read as text: if polars guessed the types, the id 007 would become 7. They are numbered, because
     names may repeat.
     """
-    found = delimited.inspect(content)
+    found = delimited.inspect(one.content)
     lazy = pl.scan_csv(
-        for_polars(content),
+        for_polars(one.content),
         separator=found.delimiter,
         quote_char='"' if found.quoted else None,
         new_columns=[str(number) for number in range(len(found.names))],
@@ -144,14 +153,15 @@ def _read_csv(content: Content) -> Table:
     return Table(found.names, pick, lambda: found.rows, found.size, spark_options)
 
 
-def _read_parquet(content: Content) -> Table:
-    lazy = pl.scan_parquet(for_polars(content), glob=False)
-    size = Path(content).stat().st_size if isinstance(content, str) else len(content)
-    features = features_in(pl.read_parquet_metadata(for_polars(content)))
-    return Table.of(lazy, size, lambda: int(lazy.select(pl.len()).collect().item()), features=features)
+def _read_parquet(one: Input) -> Table:
+    lazy = pl.scan_parquet(for_polars(one.content), glob=False)
+    features = features_in(pl.read_parquet_metadata(for_polars(one.content)))
+    rows = lazy.select(pl.len())
+    return Table.of(lazy, stored_size(one.content), lambda: int(rows.collect().item()), features=features)
 
 
-def _read_json_lines(content: Content) -> Table:
+def _read_json_lines(one: Input) -> Table:
+    content = one.content
     found = json_lines.inspect(whole_lines(content), stored_size(content))
     # `scan_ndjson` takes every path for a pattern and has no `glob=False`; but m[1].jsonl is that file, never m1.jsonl.
     source: Any = glob.escape(content) if isinstance(content, str) else io.BytesIO(content)
@@ -169,11 +179,35 @@ def _read_json_lines(content: Content) -> Table:
     )
 
 
-def _read_arrow(content: Content) -> pl.LazyFrame:
+def _read_arrow(one: Input) -> pl.LazyFrame:
     """Read an Arrow file when it is needed. An Arrow stream has no index, so it is read whole at once."""
-    if head_of(content, _HEAD).startswith(_STREAM):
-        return pl.read_ipc_stream(for_polars(content)).lazy()
-    return pl.scan_ipc(for_polars(content), glob=False)
+    if one.start.startswith(_STREAM):
+        return pl.read_ipc_stream(for_polars(one.content)).lazy()
+    return pl.scan_ipc(for_polars(one.content), glob=False)
+
+
+def _read_postgres(one: Input, query: str | None, table: str | None) -> Table:
+    return postgres.open_postgres(one.address, query, table)
+
+
+def _of_content(read: Callable[..., Table]) -> Callable[..., Table]:
+    """Return the function that reads an `Input`, for one that reads a path or bytes."""
+    return lambda one, **options: read(one.content, **options)
+
+
+def _starts_with(*starts: bytes) -> Callable[[Input], bool]:
+    return lambda one: one.is_file and one.start.startswith(starts)
+
+
+def _is_text(one: Input) -> bool:
+    """Return whether an input is text in UTF-8. Raises `DataError` if it is a file of something else."""
+    if not one.is_file:
+        return False
+    try:
+        first_text(one.content)
+    except UnsoundError as problem:
+        raise DataError(f"{one.name} is neither text nor a table that we know: {problem}.") from problem
+    return True
 
 
 # Quotes in quoted fields are doubled, not escaped by a backslash, and spaces belong to their field.
@@ -187,24 +221,24 @@ CSV: Final = Format(
     name="CSV",
     extensions=(".csv", ".txt"),
     read=_read_csv,
+    by_content=_is_text,  # any text that is of no other format
     compressible=True,
     is_text=True,
     spark=SparkFormat("csv", {**_SPARK_CSV, "sep": ","}),
 )
-TSV: Final = Format(
+TSV: Final = replace(
+    CSV,
     name="TSV",
     extensions=(".tsv", ".tab"),
-    read=_read_csv,
-    compressible=True,
-    is_text=True,
+    by_content=lambda _: False,
     spark=SparkFormat("csv", {**_SPARK_CSV, "sep": "\t"}),
-    read_as_name="CSV",  # the reader finds the delimiter itself, whatever the extension says
+    read_as="CSV",  # the reader finds the delimiter itself, whatever the extension says
 )
 PARQUET: Final = Format(
     name="Parquet",
     extensions=(".parquet", ".pq"),
     read=_read_parquet,
-    first_bytes=(b"PAR1",),
+    by_content=_starts_with(b"PAR1"),
     check=check_pages,
     spark=SparkFormat("parquet", {}),
 )
@@ -212,83 +246,121 @@ JSON_LINES: Final = Format(
     name="JSON lines",
     extensions=(".jsonl", ".ndjson"),
     read=_read_json_lines,
-    first_text=("{",),
+    by_content=lambda one: one.text.startswith("{"),
     compressible=True,
     spark=SparkFormat("json", {}),
+)
+JSON_ARRAY: Final = Format(
+    name="JSON array",
+    extensions=(),
+    read=_of_content(json_arrays.open_array),
+    by_content=lambda one: one.text.startswith("["),
+    also=JSON_LINES.extensions,
+    compressible=True,
+)
+JSON_OBJECT: Final = Format(
+    name="JSON object of objects",
+    extensions=(),
+    read=_of_content(json_objects.open_object),
+    by_content=lambda one: json_objects.is_object_of_objects(one.text),
+    uses=("transposed",),
+    compressible=True,
+    is_text=True,  # keys of objects are text, whatever they stand for
 )
 ARROW: Final = Format(
     name="Arrow IPC",
     extensions=(".arrow", ".ipc", ".feather"),
     read=_read_arrow,
-    first_bytes=(b"ARROW1", _STREAM),
+    by_content=_starts_with(b"ARROW1", _STREAM),
     knows_rows=True,
 )
-
-_JSON_ARRAY: Final = Format(
-    name="JSON array",
-    extensions=(),
-    read=json_arrays.open_array,
-    first_text=("[",),
-    compressible=True,
-)
-_JSON_OBJECT: Final = Format(
-    name="JSON object of objects",
-    extensions=(),
-    read=json_objects.open_object,
-    options=("transposed",),
-    has_text=json_objects.is_object_of_objects,
-    compressible=True,
-    is_text=True,  # keys of objects are text, whatever they stand for
-)
-_NUMPY: Final = Format(
+NUMPY: Final = Format(
     name="NumPy array",
     extensions=(".npy",),
-    read=matrix_files.open_array,
-    options=("missing", "transposed"),
-    first_bytes=(b"\x93NUMPY",),
+    read=_of_content(matrix_files.open_array),
+    by_content=_starts_with(b"\x93NUMPY"),
+    uses=("missing", "transposed"),
 )
-_TEXT_MATRIX: Final = Format(
+TEXT_MATRIX: Final = Format(
     name="text matrix",
     extensions=(),
-    read=matrix_files.open_text,
-    options=("missing", "transposed"),
-    has_text=matrix_files.is_matrix,
+    read=_of_content(matrix_files.open_text),
+    by_content=lambda one: matrix_files.is_matrix(one.text),
+    also=CSV.extensions,
+    uses=("missing", "transposed"),
     compressible=True,
 )
 EXCEL: Final = Format(
     name="Excel",
     extensions=(".xlsx", ".xlsm"),
-    read=spreadsheets.open_workbook,
-    options=("sheet",),
-    has_bytes=spreadsheets.is_workbook,
+    read=_of_content(spreadsheets.open_workbook),
+    by_content=lambda one: one.is_file and spreadsheets.is_workbook(one.start),
+    uses=("sheet",),
     is_text=True,  # a cell with a number has no type that an id keeps: 7 is the float 7.0
 )
-_SQLITE: Final = Format(
+SQLITE: Final = Format(
     name="SQLite",
     extensions=(".sqlite", ".sqlite3"),
-    read=open_sqlite,
-    options=("query", "table"),
-    first_bytes=(b"SQLite format 3\0",),
+    read=_of_content(open_sqlite),
+    by_content=_starts_with(b"SQLite format 3\0"),
+    uses=("query", "table"),
 )
-_DUCKDB: Final = Format(
+DUCKDB: Final = Format(
     name="DuckDB",
     extensions=(".duckdb",),
-    read=open_duckdb,
-    options=("query", "table"),
-    has_bytes=lambda head: head[8:12] == b"DUCK",
+    read=_of_content(open_duckdb),
+    by_content=lambda one: one.is_file and one.start[8:12] == b"DUCK",
+    uses=("query", "table"),
+)
+POSTGRES: Final = Format(
+    name="Postgres",
+    extensions=(),
+    read=_read_postgres,
+    by_content=lambda one: scheme_of(one.address) in POSTGRES_SCHEMES,
+    uses=("query", "table"),
+)
+FRAME: Final = Format(
+    name="a table",
+    extensions=(),
+    read=lambda one: frames.frame_table(one.frame),
+    by_content=lambda one: one.frame is not None,
 )
 
-# The first that recognises a file without a known extension is taken, so the more special ones are before others.
+# The first that recognises an input is taken, so the more special ones are before others.
 FORMATS: tuple[Format, ...] = (
-    *(CSV, TSV, PARQUET, _JSON_OBJECT, JSON_LINES, _JSON_ARRAY, ARROW, _NUMPY, _TEXT_MATRIX, EXCEL),
-    *(_SQLITE, _DUCKDB),
+    *(FRAME, POSTGRES, PARQUET, ARROW, NUMPY, EXCEL, SQLITE, DUCKDB),
+    *(JSON_OBJECT, JSON_ARRAY, JSON_LINES, TEXT_MATRIX, TSV, CSV),
 )
-# The format of text that is not recognised as any other.
-_OTHER_TEXT: Final = CSV
-# Text whose extension says one format, and that often is of another.
-_OFTEN_ALSO: Final[Mapping[Format, Format]] = {CSV: _TEXT_MATRIX, JSON_LINES: _JSON_ARRAY}
 # The format that Spark reads and writes if a folder name has no extension.
 _SPARK_DEFAULT: Final = PARQUET
+
+
+def format_of(one: Input) -> Format:
+    """Return the format of an input. Raises `DataError` if it is neither a known binary format nor text."""
+    return next(known for known in FORMATS if known.recognises(one))
+
+
+def is_binary(one: Input) -> bool:
+    """Return whether a file is of a known binary format, by its extension or its first bytes, and no text."""
+    return any(known.recognises(one) for known in FORMATS if not known.compressible)
+
+
+def is_other_text(one: Input) -> bool:
+    """Return whether a file is text in another encoding than UTF-8."""
+    return one.is_file and not is_binary(one) and not is_utf_8_text(one.content)
+
+
+def extension_of(path: PurePath) -> tuple[str, Compression]:
+    """Return the extension of a file in lower case, without that of a compression, and the compression.
+
+    >>> extension_of(PurePath("votes.JSONL.gz"))
+    ('.jsonl', 'gzip')
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compression: Compression = "uncompressed"
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        compression = _COMPRESSIONS[suffixes.pop()]
+    return (suffixes[-1] if suffixes else ""), compression
 
 
 def split_extension(path: PurePath) -> tuple[Format | None, Compression]:
@@ -298,58 +370,8 @@ def split_extension(path: PurePath) -> tuple[Format | None, Compression]:
     >>> found.name, compression
     ('JSON lines', 'gzip')
     """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compression: Compression = "uncompressed"
-    if suffixes and suffixes[-1] in _COMPRESSIONS:
-        compression = _COMPRESSIONS[suffixes.pop()]
-    meant = (one for one in FORMATS if suffixes and suffixes[-1] in one.extensions)
-    return next(meant, None), compression
-
-
-def format_of(content: Content, name: str = "The input") -> Format:
-    """Return the format of a file: by its extension if that is known, else by its first bytes or first line.
-
-    Args:
-        content: The file.
-        name: What it is called in messages.
-
-    Raises:
-        DataError: The file is neither a known binary format nor text in UTF-8 that unpacks.
-    """
-    said = split_extension(Path(content))[0] if isinstance(content, str) else None
-    if said is not None and said not in _OFTEN_ALSO:
-        return said
-    head = head_of(content, _HEAD)
-    for one in FORMATS if said is None else ():
-        if one.recognises(head):
-            return one
-    try:
-        start = first_text(content).lstrip()
-    except UnsoundError as problem:
-        if said is not None:
-            return said  # whose own message is better
-        raise DataError(f"{name} is neither text nor a table that we know: {problem}.") from problem
-    if said is not None:
-        return _OFTEN_ALSO[said] if _OFTEN_ALSO[said].recognises_text(start) else said
-    return next((one for one in FORMATS if one.recognises_text(start)), _OTHER_TEXT)
-
-
-def is_binary(content: Content) -> bool:
-    """Return whether a file is of a known binary format, by its extension or its first bytes, and no text."""
-    said = split_extension(Path(content))[0] if isinstance(content, str) else None
-    if said is not None:
-        return not said.compressible
-    head = head_of(content, _HEAD)
-    return any(one.recognises(head) for one in FORMATS if not one.compressible)
-
-
-def is_other_text(content: Content) -> bool:
-    """Return whether a file is text in another encoding than UTF-8; a known binary format is no text."""
-    said = split_extension(Path(content))[0] if isinstance(content, str) else None
-    if said is not None and not said.compressible:
-        return False
-    head = head_of(content, _HEAD)
-    return not any(one.recognises(head) for one in FORMATS) and not is_utf_8_text(content)
+    extension, compression = extension_of(path)
+    return next((one for one in FORMATS if extension in one.extensions), None), compression
 
 
 def spark_format_of(path: str) -> tuple[Format, SparkFormat]:
@@ -363,3 +385,31 @@ def spark_format_of(path: str) -> tuple[Format, SparkFormat]:
         known = [one.name for one in FORMATS if one.spark is not None and one is not _SPARK_DEFAULT]
         raise CallError(f"{path}: Spark reads and writes {', '.join([_SPARK_DEFAULT.name, *known])}.")
     return found, found.spark
+
+
+def rows_of(one: Input, keep: Callable[[str], bool] = lambda _: True) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a table, or the objects of JSON, one by one; for platforms, which know their columns.
+
+    Args:
+        one: A file of CSV, TSV, Parquet or JSON.
+        keep: Says by its name whether a column of a table is wanted; the objects of JSON have all their keys.
+
+    Raises:
+        DataError: The file cannot be read, or a name of a column repeats.
+    """
+    if not one.is_parquet and not one.header:
+        yield from one.objects()
+        return
+    known = PARQUET if one.is_parquet else CSV
+    with one.reading():
+        table = known.open(one, ReadOptions())
+        names = [name for name in table.names if keep(name)]
+        twice = [name for name in names if names.count(name) > 1]
+        if twice:
+            raise DataError(f"{one.name} has {names.count(twice[0]):,} columns {twice[0]!r}; rename all but one.")
+        damage = known.check(one.content, names) if known.check is not None else ""
+        if damage:
+            raise UnsoundError(damage)
+        lazy = table.rows_with_values(table.pick({name: name for name in names}))
+        for batch in lazy.collect_batches(chunk_size=_ROWS, maintain_order=True):
+            yield from batch.iter_rows(named=True)

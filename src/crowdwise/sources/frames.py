@@ -1,19 +1,13 @@
 """Convert tables and sequences of other libraries to polars."""
 
-from collections.abc import Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 import polars as pl
 
-from ..crowd.ids import require_ids
+from ..crowd.ids import require_frame
 from ..errors import DataError
 from ..system import first_line
-from .columns import recognise
-from .other_tables import refuse_spans
 from .table import Table
-
-# So many rows are looked at to find out what a table holds.
-_FEW_ROWS: Final = 1_000
 
 
 class Tabular(Protocol):
@@ -32,11 +26,7 @@ def as_table(frame: Any) -> pl.DataFrame:
     """
     if isinstance(frame, pl.DataFrame):
         return frame
-    if not hasattr(frame, "__arrow_c_stream__"):
-        raise DataError(
-            f"A {type(frame).__name__} is not a table: pass a polars, pandas or pyarrow table, a duckdb relation, "
-            "or anything else with the Arrow C stream interface; for arrays there is Labels.from_arrays."
-        )
+    require_frame(frame)
     try:
         return pl.DataFrame(frame)
     except ImportError as problem:  # pandas converts by way of pyarrow
@@ -74,39 +64,3 @@ def _with_index(frame: Any) -> Any:
         return frame
     name = getattr(index, "name", None) or "__index_level_0__"
     return frame if name in frame.columns else frame.reset_index(names=name)
-
-
-def is_frame(source: Any) -> bool:
-    """Return whether a source is a table in memory, and neither a file nor a sequence of them."""
-    of_datasets = type(source).__module__.partition(".")[0] == "datasets"
-    return isinstance(source, pl.LazyFrame) or hasattr(source, "__arrow_c_stream__") or of_datasets
-
-
-def pick(frame: Any, given: Mapping[str, str | None], where: str) -> tuple[pl.DataFrame, dict[str, str]]:
-    """Take the columns for some roles out of a table of any library.
-
-    Args:
-        frame: A table as in `as_table`, or a polars LazyFrame.
-        given: The name of the column for each role; None to recognise it.
-        where: The name of the table in error messages.
-
-    Returns:
-        A table with the roles as names of its columns, and the name of each of these columns in `frame`.
-
-    Raises:
-        DataError: The object is no table, lacks a column, or has one that cannot be ids or labels.
-    """
-    lazy = frame if isinstance(frame, pl.LazyFrame) else as_table(frame).lazy()
-    try:
-        found = recognise(lazy.collect_schema().names(), given, where)
-        picked = lazy.select(pl.col(found[role]).alias(role) for role in given)
-        require_ids(picked.collect_schema(), found, where)
-        if "label" in given and given["label"] is None:
-            refuse_spans(
-                lazy.collect_schema().names(), lambda names: lazy.select(names).head(_FEW_ROWS).collect(), where
-            )
-        return picked.collect(), found
-    except DataError:
-        raise
-    except (Exception, pl.exceptions.PanicException) as problem:  # a LazyFrame may do anything
-        raise DataError(f"{where} cannot be made: {first_line(problem)}.") from problem

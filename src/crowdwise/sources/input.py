@@ -1,7 +1,8 @@
-"""`Export`: one file of an export: what it begins with, and its objects, rows or members."""
+"""`Input`: one thing to read (a file, an address or a table in memory), and what it begins with."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
@@ -13,31 +14,41 @@ import polars as pl
 from ..errors import DataError, is_utf_8
 from ..system import first_line
 from . import delimited, zips
-from .formats import for_polars
 from .json_stream import beginning, objects_of, values_at, whole_of
-from .parquet_pages import check_pages
-from .unpacking import UTF_8_MARK, Content, UnsoundError, unpacked
+from .unpacking import UTF_8_MARK, Content, UnsoundError, for_polars, head_of, unpacked
 
 # How much of a file is looked at to recognise it.
 _HEAD: Final = 2**16
 _PARQUET: Final = b"PAR1"
-# How many rows of a table are objects of Python at once.
-_ROWS: Final = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Export:
-    """One file of an export.
+class Input:
+    """One thing to read.
 
     Attributes:
         name: Its name in messages.
-        content: Its path, or its bytes.
-        path: Where it is: its path, or its name within a zip; empty if it has none, as standard input.
+        content: The path of a file, or its bytes; empty if this is no file.
+        path: Where the file is: its path, or its name within a zip; empty if it has none, as standard input.
+        address: The address of a database, or of something in a cloud storage that polars reads; empty for others.
+        frame: A table in memory, of any library; None for others.
     """
 
     name: str
-    content: Content
+    content: Content = b""
     path: PurePath = field(default_factory=PurePath)
+    address: str = ""
+    frame: Any = None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether this is a file, or the bytes of one."""
+        return not self.address and self.frame is None
+
+    @cached_property
+    def start(self) -> bytes:
+        """The first bytes of a file, as they are stored."""
+        return head_of(self.content, _HEAD)
 
     @cached_property
     def head(self) -> bytes:
@@ -101,7 +112,7 @@ class Export:
         """Whether this is a zip, by its first bytes."""
         return self.head.startswith(zips.FIRST_BYTES)
 
-    def unpack(self) -> Iterator["Export"]:
+    def unpack(self) -> Iterator["Input"]:
         """Yield the files in a zip in the order of their names. Nothing is written to the disk.
 
         Raises:
@@ -110,19 +121,19 @@ class Export:
         zips.require_room(self.content, self.name)
         yield from self.files_in(self.members)
 
-    def peek(self) -> Iterator["Export"]:
+    def peek(self) -> Iterator["Input"]:
         """Yield the files in a zip with no more content than is looked at to recognise them."""
         starts = zips.beginnings(self.content, self.name, self.members, 2 * _HEAD)  # compressed again, it may be longer
         for member, start in zip(self.members, starts, strict=True):
             whole = start.startswith(_PARQUET)  # its columns are named at its end
-            yield self.file_in(member) if whole else Export(f"{self.name}:{member}", start, PurePath(self.path, member))
+            yield self.file_in(member) if whole else Input(f"{self.name}:{member}", start, PurePath(self.path, member))
 
-    def files_in(self, members: Sequence[str]) -> Iterator["Export"]:
+    def files_in(self, members: Sequence[str]) -> Iterator["Input"]:
         """Yield some of the files in a zip, one after the other."""
         for member, content in zip(members, zips.unpacked_files(self.content, self.name, members), strict=True):
-            yield Export(f"{self.name}:{member}", content, PurePath(self.path, member))
+            yield Input(f"{self.name}:{member}", content, PurePath(self.path, member))
 
-    def file_in(self, member: str) -> "Export":
+    def file_in(self, member: str) -> "Input":
         """Return one of the files in a zip."""
         return next(self.files_in([member]))
 
@@ -142,58 +153,13 @@ class Export:
 
     def whole(self) -> Any:
         """Return the content of a JSON file that is one object or array. Raises `DataError` if it is too long."""
-        with self._reading(), unpacked(self.content) as stream:
+        with self.reading(), unpacked(self.content) as stream:
             return whole_of(stream, self.name)
 
     def _values(self, path: str) -> Iterator[Any]:
         """Yield what is in an array, in lines, or deeper within one object, by its path."""
-        with self._reading(), unpacked(self.content) as stream:
+        with self.reading(), unpacked(self.content) as stream:
             yield from values_at(stream, self.name, path) if path else objects_of(stream, self.name)
-
-    def rows(self, keep: Callable[[str], bool] = lambda _: True) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a table, or the objects of JSON, one by one.
-
-        Args:
-            keep: Says by its name whether a column of a table is wanted; the objects of JSON have all their keys.
-
-        Raises:
-            DataError: The file cannot be read.
-        """
-        if not self.is_parquet and not self.header:
-            yield from self.objects()
-            return
-        table = self._parquet(keep) if self.is_parquet else self.table().lazy()
-        with self._reading():
-            for batch in table.collect_batches(chunk_size=_ROWS, maintain_order=True):
-                yield from batch.iter_rows(named=True)
-
-    def _parquet(self, keep: Callable[[str], bool]) -> pl.LazyFrame:
-        """Return the wanted columns of a Parquet file. Raises `DataError` if they are damaged."""
-        names = [name for name in self.columns if keep(name)]
-        with self._reading():
-            damage = check_pages(self.content, names)
-            if damage:
-                raise UnsoundError(damage)
-        return pl.scan_parquet(for_polars(self.content), glob=False).select(names)
-
-    def table(self) -> pl.DataFrame:
-        """Return a CSV or TSV file as a table of text. Raises `DataError` if a row is unsound, or a name repeats."""
-        with self._reading():
-            found = delimited.inspect(self.content)
-            twice = [name for name in found.names if found.names.count(name) > 1]
-            if twice:
-                raise DataError(
-                    f"{self.name} has {found.names.count(twice[0]):,} columns {twice[0]!r}; rename all but one."
-                )
-            table = pl.read_csv(
-                for_polars(self.content),
-                separator=found.delimiter,
-                quote_char='"' if found.quoted else None,
-                new_columns=found.names,
-                infer_schema=False,
-                glob=False,
-            )
-        return table.filter(~pl.all_horizontal(pl.all().is_null()))  # leave out empty lines
 
     def unlike(self, what: str) -> DataError:
         """Return the error that says why a file is not as its platform writes it.
@@ -203,34 +169,29 @@ class Export:
         """
         return NotAsExpectedError(f"{self.name}: {what}.")
 
-    def _reading(self) -> "_Reading":
-        return _Reading(self.name)
+    def reading(self) -> Any:
+        """Return a context manager that turns errors of the libraries that read into `DataError`."""
+        return _reading(self.name)
 
 
 class NotAsExpectedError(DataError):
     """A file is not as the platform writes it; the name of the platform is added where it is known."""
 
 
-class _Reading:
-    """Turns errors of the libraries that read text, JSON and tables into `DataError`."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, problem: BaseException | None, trace: object) -> None:
-        if isinstance(problem, DataError):
-            return
-        if isinstance(problem, RecursionError):
-            raise DataError(f"{self._name} is nested too deeply to be an export.") from problem
-        if isinstance(problem, ijson.JSONError | ValueError) and not isinstance(problem, UnicodeDecodeError):
-            raise DataError(f"{self._name} is no sound JSON: {first_line(problem)}.") from problem
-        if isinstance(problem, pl.exceptions.PanicException):
-            raise DataError(f"{self._name} cannot be read: it is damaged.") from problem
-        if isinstance(problem, UnsoundError | pl.exceptions.PolarsError | OSError | UnicodeDecodeError):
-            raise DataError(f"{self._name} cannot be read: {first_line(problem)}.") from problem
+@contextmanager
+def _reading(name: str) -> Iterator[None]:
+    try:
+        yield
+    except DataError:
+        raise
+    except RecursionError as problem:
+        raise DataError(f"{name} is nested too deeply to be an export.") from problem
+    except pl.exceptions.PanicException as problem:
+        raise DataError(f"{name} cannot be read: it is damaged.") from problem
+    except (UnsoundError, pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
+        raise DataError(f"{name} cannot be read: {first_line(problem)}.") from problem
+    except (ijson.JSONError, ValueError) as problem:
+        raise DataError(f"{name} is no sound JSON: {first_line(problem)}.") from problem
 
 
 def worker_name(path: PurePath, place: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""Find the input files: those of a folder or a pattern, and input that is no file, such as a pipe."""
+"""Find the inputs that a source stands for: files of a folder or a pattern, streams, addresses, tables in memory."""
 
 import glob
 import io
@@ -7,16 +7,25 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any, Final, TypeAlias, cast
 
+from ..addresses import POSTGRES as POSTGRES_SCHEMES
 from ..addresses import scheme_of, shown_address
+from ..crowd.ids import is_frame
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, is_utf_8
 from ..system import available_memory, show_size
+from . import cloud
 from .formats import split_extension
+from .input import Input
+from .unpacking import Content
 
 # What labels can be read from: a path, a folder, a pattern, "-" for standard input, or an open binary file.
 Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
+
+# Copies input without a path, such as standard input, to a file with this name, and returns its path.
+Copy: TypeAlias = Callable[[IO[bytes], str], Path]
 
 # Other names of standard input. Opened by one of these, it would be a file of its own, read from the beginning.
 _STANDARD_INPUT: Final = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
@@ -28,6 +37,46 @@ _DEEPEST: Final = 5
 _LONGEST_NAME: Final = 200
 # The bytes to take from a stream at once.
 _PIECE: Final = 1 << 20
+
+
+def inputs_of(source: Any, options: ReadOptions, copy: Copy | None = None) -> list[Input]:
+    """Return what a source stands for: files, addresses, or a table in memory.
+
+    Args:
+        source: The sources; see `read_labels`.
+        options: What the user says of them.
+        copy: Copies input without a path to a file; None to read it into memory.
+    """
+    if is_frame(source):
+        return [Input("The table", frame=source)]
+    found: list[Input] = []
+    for one in expand(source):
+        for part in _fetched(one, options):
+            if scheme_of(part):
+                found.append(Input(name_of(part), address=str(part)))
+                continue
+            path = PurePath(part) if isinstance(part, str | os.PathLike) else PurePath()
+            found.append(Input(name_of(part), _content_of(part, copy, f"input-{len(found)}"), path))
+    return found
+
+
+def _fetched(source: Source, options: ReadOptions) -> Iterable[Source]:
+    """Return a source, or the files at an address in a cloud storage whose text has to be fetched."""
+    scheme = scheme_of(source)
+    if not scheme or scheme in POSTGRES_SCHEMES:
+        return [source]
+    address = str(source)
+    cloud.require_cloud(address)
+    return [source] if cloud.is_scanned(address) else cloud.fetch(address, options.storage)
+
+
+def _content_of(source: Source, copy: Copy | None, name: str) -> Content:
+    """Return the path of a file, or the bytes of input without one. Raises `DataError` if it is empty."""
+    content = _take(source, copy, name) if is_stream(source) else os.fspath(cast(str, source))
+    with readable(source):
+        if stamp(content)[0] == 0:
+            raise DataError(f"{name_of(source)} is empty.")
+    return content
 
 
 def expand(source: Source | Sequence[Source]) -> list[Source]:
@@ -138,7 +187,7 @@ def is_stream(source: Source) -> bool:
     return not is_utf_8(path) or stat.S_ISFIFO(_mode(path))
 
 
-def take(source: Source, copy: Callable[[IO[bytes]], Path] | None) -> str | bytes:
+def _take(source: Source, copy: Copy | None, name: str) -> Content:
     """Read a stream into memory, or have `copy` write it to a file unless that is None; returns the bytes, or the path.
 
     Raises:
@@ -148,7 +197,7 @@ def take(source: Source, copy: Callable[[IO[bytes]], Path] | None) -> str | byte
     with readable(source), _opened(source) as stream:
         _require_bytes_with_an_end(stream, name_of(source))
         if copy is not None:
-            return os.fspath(copy(stream))
+            return os.fspath(copy(stream, name))
         # What is read is needed a second time, in the columns that polars makes of it.
         room = available_memory() // 2
         content = io.BytesIO()

@@ -7,7 +7,7 @@ from functools import partial
 import polars as pl
 
 from ..crowd.ids import require_ids
-from ..crowd.opening import Opening
+from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
 from . import columns, wide
 from .class_names import UNLABELLED, named, names_of
@@ -31,33 +31,42 @@ class Long:
     remarks: tuple[str, ...] = ()
 
 
-def long_form(table: Table, given: Mapping[str, str | None], how: Opening, where: str) -> Long:
+def long_form(
+    table: Table,
+    given: Mapping[str, str | None],
+    options: ReadOptions,
+    where: str,
+    named_by: Mapping[str, str] = columns.NO_NAMES,
+) -> Long:
     """Return a table with one label a row.
 
     Args:
         table: The table.
         given: The name of the column for each role; None to recognise it.
-        how: What the user says of its shape and classes.
+        options: What the user says of its shape and classes.
         where: The name of the table in error messages.
+        named_by: See `columns.recognise`.
 
     Raises:
         DataError: A column is missing or cannot be used.
         UnsoundError: The file cannot be read.
     """
-    found = _shaped(table, given, how, where)
+    found = _shaped(table, given, options, where, named_by)
     if "label" not in found.found:
         return found
-    if how.label_names is not None:
-        return Long(named(found.lazy, how.label_names, how.missing), found.found, found.remarks)
+    if options.label_names is not None:
+        return Long(named(found.lazy, options.label_names, options.missing), found.found, found.remarks)
     names = names_of(table.features, found.found["label"])
     if names is None or not found.lazy.collect_schema()["label"].is_integer():
         return found
-    return Long(named(found.lazy, names, (UNLABELLED, *how.missing)), found.found, found.remarks)
+    return Long(named(found.lazy, names, (UNLABELLED, *options.missing)), found.found, found.remarks)
 
 
-def _shaped(table: Table, given: Mapping[str, str | None], how: Opening, where: str) -> Long:
+def _shaped(
+    table: Table, given: Mapping[str, str | None], options: ReadOptions, where: str, named_by: Mapping[str, str]
+) -> Long:
     """Return a table with one label a row, whose classes are as they are stored."""
-    if "worker" in given and how.wide not in (None, False):
+    if "worker" in given and options.wide not in (None, False):
         if "time" in given:
             raise CallError('duplicates="latest" (--duplicates latest) needs a table with a row for each label.')
         for role in ("worker", "label"):
@@ -66,20 +75,20 @@ def _shaped(table: Table, given: Mapping[str, str | None], how: Opening, where: 
                     f"{role}= (--{role}) does nothing in a wide table, whose columns are the workers and whose cells "
                     "are the labels: leave it out, or leave out wide (--wide)."
                 )
-        chosen = wide.choose(table.names, given["item"], how.wide, where)
-        sample = _sample(table, chosen.workers) if how.wide is True else None
+        chosen = wide.choose(table.names, given["item"], options.wide, where)
+        sample = _sample(table, chosen.workers) if options.wide is True else None
         if sample is not None:
             wide.refuse_text(sample, chosen, where)
         return _unfolded(table, chosen, where)
     try:
-        found = columns.recognise(table.names, given, where, how.named_by)
+        found = columns.recognise(table.names, given, where, named_by)
         lazy = table.rows_with_values(table.pick(found))
         require_ids(lazy.collect_schema(), found, where)
         if "label" in given and given["label"] is None:
             refuse_spans(table.names, partial(_sample, table), where)
         return Long(lazy, found)
     except (DataError, UnsoundError) as problem:
-        is_long = "worker" not in given or "time" in given or how.wide is False
+        is_long = "worker" not in given or "time" in given or options.wide is False
         other = None if is_long else _other_shape(table, given, where)
         is_known = isinstance(problem, OtherTableError | UnsoundError)
         if other is None and not is_known and _may_be_wide(table, given):

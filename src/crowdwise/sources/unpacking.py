@@ -67,6 +67,11 @@ def head_of(content: Content, size: int) -> bytes:
         return file.read(size)
 
 
+def for_polars(content: Content) -> Any:
+    """Return a path or bytes in the form that the reading functions of polars take, with `glob=False`."""
+    return content if isinstance(content, str) else io.BytesIO(content)
+
+
 def stored_size(content: Content) -> int:
     """Return the number of bytes of a file, as they are stored."""
     return len(content) if isinstance(content, bytes) else Path(content).stat().st_size

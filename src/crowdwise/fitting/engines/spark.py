@@ -8,9 +8,9 @@ come back. Needs the extra `spark` on the driver, crowdwise on every executor, a
 
 import math
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 import numpy as np
 import polars as pl
@@ -20,10 +20,9 @@ from pyspark.sql import functions as f
 from pyspark.sql import types as t
 from pyspark.sql.pandas.types import to_arrow_schema
 
-from ...crowd.cleaning import Rules
-from ...crowd.encoding import Duplicates
 from ...crowd.labels import Labels
-from ...errors import DataError
+from ...crowd.read_options import ReadKeywords, ReadOptions
+from ...errors import CallError, DataError
 from ...numerics import Array
 from ...output.spark_folders import write_folders
 from ...partitions.on_spark import LabelsOnSpark, send
@@ -36,51 +35,37 @@ from .base import Engine, counted_by
 # The driver adds up the outcomes of at most this many parts. The outcomes of more parts are first added up in groups on
 # the executors.
 _MAX_OUTCOMES_ON_DRIVER: Final = 16
+# The options of reading that a Spark table has a use for.
+_OPTIONS: Final = {
+    *("item", "worker", "label", "time", "duplicates", "missing", "strict", "strip", "fold_case", "classes", "numeric"),
+}
 
 
 def fit(
     method: Any,
     votes: DataFrame,
     *,
-    item: str | None = None,
-    worker: str | None = None,
-    label: str | None = None,
-    time: str | None = None,
-    duplicates: Duplicates = "error",
-    missing: Sequence[Any] = (),
-    strict: bool = False,
-    strip: bool = False,
-    fold_case: bool = False,
-    classes: Sequence[Any] | None = None,
     partitions: int | None = None,
     scores: bool = False,
     probabilities: bool = False,
     gold: Any = None,
     history: Any = None,
     progress: Callable[[int, float], None] | None = None,
+    **options: Unpack[ReadKeywords],
 ) -> tuple[DataFrame, DataFrame]:
     """Infer the truth from a Spark DataFrame of labels.
 
     Args:
         method: The method, for example `cw.BWA()`.
         votes: A table with one label in each row.
-        item: The name of the column of items; None to recognise it by its name, as `Labels.from_frame` does.
-        worker: The name of the column of workers, or None.
-        label: The name of the column of labels, or None.
-        time: The name of the column of times, or None; for `duplicates="latest"`.
-        duplicates: What to do if one worker gave one item several different labels; see `Labels.from_frame`. "first"
-            and "last" mean the order of the rows within the partitions of `votes`.
-        missing: Values that mean "no label", in addition to null, NaN and empty text.
-        strict: Whether to refuse the data instead of repairing them.
-        strip: Leave out spaces around labels.
-        fold_case: Take labels that differ only in the case of letters as one class; see `Labels.from_frame`.
-        classes: All classes that a label may name; see `Labels.from_frame`.
         partitions: The number of parts to cut the items into; None to choose it by the size of the data.
         scores: Whether to add a column `score_<class>` for every class.
         probabilities: Whether to add a column `probability_<class>` for every class.
         gold: The true classes of some items: a path, a table, or a mapping from item to class; see `Method.fit`.
         history: What the method counted in earlier labels: a `History`, or the path of its file; see `Method.fit`.
         progress: A function that is called after each iteration with its number and the change of the scores.
+        options: How labels are read, as in `read_labels`: item, worker, label, time, duplicates, missing, strict,
+            strip, fold_case, classes. "first" and "last" mean the order of the rows within the partitions of `votes`.
 
     Returns:
         Two Spark DataFrames: one row per item with the columns of `Result.to_frame`, and one row per worker with the
@@ -90,9 +75,10 @@ def fit(
         CallError: The method cannot run in a cluster.
     """
     method.require(place="spark")
-    given = {"item": item, "worker": worker, "label": label} | ({"time": time} if duplicates == "latest" else {})
-    rules = Rules(duplicates, missing, strict, strip, fold_case, method.numeric, classes)
-    labels = LabelsOnSpark(votes, given, rules, partitions)
+    asked = ReadOptions.of(**{**options, "numeric": method.numeric})
+    for name in asked.given(set(options) - _OPTIONS):
+        raise CallError(f"{name}= does nothing for a table of Spark.")
+    labels = LabelsOnSpark(votes, asked.roles, asked, partitions)
     result = method.fit(labels, gold=gold, history=history, progress=progress)
     return result.truth(scores, probabilities), result.workers_table()
 

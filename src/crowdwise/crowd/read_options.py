@@ -1,0 +1,209 @@
+"""`ReadOptions`: everything a user may say about how labels are read; the keyword arguments of `read_labels`."""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Final, Literal, TypedDict, get_args
+
+import numpy as np
+import polars as pl
+
+from ..errors import CallError, did_you_mean, is_utf_8, require_kind, shown
+from .encoding import Duplicates, check_policy
+from .protocol import check_engine
+
+Multi = Literal["refuse", "set", "each"]
+# Options that only tables have, and those that only exports of platforms have; `worker_from` is for both.
+FOR_TABLES: Final = ("query", "table", "sheet", "wide", "transposed", "label_names")
+FOR_EXPORTS: Final = ("question", "models", "multi", "status", "verdict", "verdict_field", "id", "items", "pairs")
+
+
+class RowKeywords(TypedDict, total=False):
+    """The types of the fields of `ReadOptions` besides columns, numeric and engine, as keyword arguments."""
+
+    duplicates: Duplicates | None
+    missing: Any
+    strict: bool
+    strip: bool
+    fold_case: bool
+    classes: Sequence[Any] | str | os.PathLike[str] | None
+    format: str
+    wide: bool | str | Sequence[str] | None
+    transposed: bool
+    label_names: Sequence[str] | str | os.PathLike[str] | None
+    query: str | None
+    table: str | None
+    sheet: str | None
+    storage: Mapping[str, Any] | None
+    encoding: str | None
+    question: str | None
+    models: bool
+    multi: Multi
+    status: Sequence[str] | str
+    worker_from: Literal["file", "folder"] | None
+    verdict: str | None
+    verdict_field: str | None
+    id: str | None
+    items: str | None
+    pairs: str | None
+    memory: str | int | None
+    workdir: str | os.PathLike[str] | None
+    master: str | None
+
+
+class ReadKeywords(RowKeywords, total=False):
+    """The types of the fields of `ReadOptions` besides numeric and engine, as keyword arguments."""
+
+    item: str | None
+    worker: str | None
+    label: str | None
+    time: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadOptions:
+    """What a user says about how labels are read. `read_labels` describes every field.
+
+    Files of names (`classes`, `label_names`) are read before; here they are the names. `missing` also has the values
+    as they are after `strip` and `fold_case`.
+    """
+
+    item: str | None = None
+    worker: str | None = None
+    label: str | None = None
+    time: str | None = None
+    duplicates: Duplicates | None = None
+    missing: Sequence[Any] = ()
+    strict: bool = False
+    strip: bool = False
+    fold_case: bool = False
+    classes: Sequence[Any] | None = None
+    numeric: bool = False
+    format: str = "auto"
+    wide: bool | str | Sequence[str] | None = None
+    transposed: bool = False
+    label_names: Sequence[str] | None = None
+    query: str | None = None
+    table: str | None = None
+    sheet: str | None = None
+    storage: Mapping[str, Any] = field(default_factory=dict)
+    encoding: str | None = None
+    question: str | None = None
+    models: bool = False
+    multi: Multi = "refuse"
+    status: Sequence[str] = ()
+    worker_from: Literal["file", "folder"] | None = None
+    verdict: str | None = None
+    verdict_field: str | None = None
+    id: str | None = None
+    items: str | None = None
+    pairs: str | None = None
+    engine: str = "memory"
+    memory: str | int | None = None
+    workdir: str | os.PathLike[str] | None = None
+    master: str | None = None
+
+    @classmethod
+    def of(cls, **given: Any) -> "ReadOptions":
+        """Return the options of these names. Raises `CallError` if there is no such option, or no such value of it."""
+        known = [one.name for one in fields(cls)]
+        for name in given:
+            if name not in known:
+                raise CallError(f"There is no option {name!r} of reading.{did_you_mean(name, known)}")
+        return cls(**given)
+
+    def __post_init__(self) -> None:
+        texts = ("query", "table", "sheet", "question", "verdict", "verdict_field", "id", "items", "pairs")
+        for name in ("item", "worker", "label", "time", *texts):
+            require_kind(name, getattr(self, name), str | None, "text, or None")
+        for name in ("strict", "strip", "fold_case", "transposed", "models"):
+            require_kind(name, getattr(self, name), bool | np.bool_, "True or False")
+        if self.duplicates is not None:
+            check_policy(self.duplicates)
+        if self.time is not None and self.duplicates != "latest":
+            raise CallError('time= (--time) does nothing without duplicates="latest" (--duplicates latest).')
+        if self.numeric and self.duplicates == "set":
+            raise CallError(
+                'duplicates="set" is for classes; for numbers use "first", "last", "latest", "all", "samples" or '
+                '"drop".'
+            )
+        self._set("missing", _missing(self.missing, self.strip, self.fold_case))
+        self._check_classes()
+        self._check_source()
+        if self.multi not in get_args(Multi):
+            raise CallError(f"multi={self.multi!r} is not one of {', '.join(get_args(Multi))}.")
+        if self.worker_from not in (None, "file", "folder"):
+            raise CallError(f"worker_from={self.worker_from!r} is neither file nor folder.")
+        require_kind("status", self.status, Sequence, "a word, or some words")
+        words = (self.status,) if isinstance(self.status, str) else tuple(self.status)
+        for word in words:
+            require_kind("status", word, str, "a word, or some words")
+        self._set("status", tuple(word.lower() for word in words))
+        check_engine(self.engine)
+
+    def _check_classes(self) -> None:
+        if self.numeric and self.classes is not None:
+            raise CallError("classes= (--classes) is for classes, and these labels are numbers.")
+        if self.classes is not None:
+            if isinstance(self.classes, str) or not isinstance(self.classes, Sequence | np.ndarray | pl.Series):
+                raise CallError("classes has to be a list of all classes that a label may name, such as ['yes', 'no'].")
+            classes = tuple(self.classes)
+            if not classes or len(set(classes)) < len(classes) or any(one is None or one == "" for one in classes):
+                raise CallError(
+                    "classes (--classes) has to name each class once, and at least one, none of them empty."
+                )
+            self._set("classes", classes)
+        if self.label_names is not None:
+            if isinstance(self.label_names, str) or not all(isinstance(name, str) for name in self.label_names):
+                raise CallError("label_names has to be a list of texts, one for each class.")
+            if len(set(self.label_names)) < len(self.label_names):
+                raise CallError("label_names has a name twice; each class needs one of its own.")
+
+    def _check_source(self) -> None:
+        if self.storage is None:
+            self._set("storage", {})
+        require_kind("storage", self.storage, Mapping, "a mapping from names to values")
+        if self.query is not None and self.table is not None:
+            raise CallError("Give either a query or a table (--query or --table), not both.")
+        require_kind("encoding", self.encoding, str | None, "the name of an encoding, or None")
+        try:
+            "".encode(self.encoding or "utf-8")
+        except (LookupError, ValueError) as problem:
+            raise CallError(
+                f"There is no encoding {shown(self.encoding)}; usual ones are utf-16, cp1252 and latin-1."
+            ) from problem
+
+    def _set(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    @property
+    def policy(self) -> Duplicates:
+        """What to do where one worker gave one item several labels, if the kind of input does not say otherwise."""
+        return self.duplicates or "error"
+
+    @property
+    def roles(self) -> dict[str, str | None]:
+        """The columns to read, by role, with the name that the user gives to each; None to recognise it."""
+        named = {"item": self.item, "worker": self.worker, "label": self.label}
+        return named | ({"time": self.time} if self.policy == "latest" else {})
+
+    def given(self, names: Iterable[str]) -> list[str]:
+        """Return which of these options the user gave."""
+        return [name for name in names if getattr(self, name) != getattr(_DEFAULTS, name)]
+
+
+def _missing(given: Any, strip: bool, fold_case: bool) -> tuple[Any, ...]:
+    """Return the values that mean "no label", as they are given and as they are after labels were tidied."""
+    # One text is one value, not the letters of it.
+    values = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    tidied = []
+    for value in values:
+        if isinstance(value, str):
+            if not is_utf_8(value):
+                raise CallError(f"missing has {value!r}, which is not text in UTF-8.")
+            stripped = value.strip() if strip else value
+            tidied.append(stripped.lower() if fold_case else stripped)
+    return tuple(dict.fromkeys([*values, *tidied]))
+
+
+_DEFAULTS: Final = ReadOptions()

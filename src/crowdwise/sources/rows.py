@@ -1,0 +1,222 @@
+"""`Rows`: one label a row, of any input, read whole or in batches."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+import polars as pl
+
+from ..addresses import scheme_of
+from ..crowd.encoding import Duplicates
+from ..crowd.ids import common_type, kind
+from ..crowd.pace import seconds_column
+from ..crowd.read_options import ReadOptions
+from ..errors import CallError, DataError
+from ..system import first_line
+from .cloud import CLOUD_TABLE
+from .columns import NO_NAMES
+from .formats import FRAME, format_of
+from .input import Input, worker_name
+from .paths import readable, stamp
+from .shapes import Long, long_form
+from .table import Table
+from .unpacking import Content, UnsoundError
+
+Roles: TypeAlias = Mapping[str, str | None] | Callable[[Sequence[str]], Mapping[str, str | None]]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The rows of an input, ready to be read.
+
+    Attributes:
+        lazy: The rows, with columns named by role (item, worker, label, time or truth).
+        found: The name of each of these columns in the input.
+        name: The name of the input in messages.
+        read_as: The name of its format in messages.
+        is_text: Whether the format has no types, so that numbers are read as text.
+        content: The path of the file, or its bytes; None if it is no file, as a table in memory or a database.
+        table: The input as a table.
+        stamp: What the file was like before it was read; see `paths.stamp`.
+        remarks: Sentences for the user about how the input was understood.
+        answers: For exports: how many answers there are, those that are no votes among them; else None.
+        left_out: For exports: what is not used, in words, and how many of each.
+        policy: What to do with several labels of one worker on one item, if the input says it; None for the usual.
+        seconds: The columns worker and seconds, a row for each label, if an export says how long workers took.
+    """
+
+    lazy: pl.LazyFrame
+    found: Mapping[str, str]
+    name: str
+    read_as: str
+    is_text: bool
+    content: Content | None
+    table: Table
+    stamp: tuple[int, ...] = ()
+    remarks: tuple[str, ...] = ()
+    answers: int | None = None
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    policy: Duplicates | None = None
+    seconds: pl.LazyFrame | None = None
+
+    @property
+    def knows_size(self) -> bool:
+        """Whether it is known, or estimated, how large the table is before it is read."""
+        return isinstance(self.content, str) or self.content is None
+
+    def collect(self) -> pl.DataFrame:
+        """Read all rows. Raises `DataError` if they cannot be read or there are none."""
+        with self._reading():
+            table = self.lazy.collect()
+        (checked,) = self._checked(iter([table]))
+        return checked
+
+    def batches(self, rows: int) -> Iterator[pl.DataFrame]:
+        """Read batches of about `rows` rows, in the order of the input. Raises as `collect` does."""
+        with self._reading():
+            yield from self._checked(self.lazy.collect_batches(chunk_size=rows, maintain_order=True))
+
+    def _checked(self, tables: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+        """Yield the tables that have rows. Raises `DataError` if none has, or if the file changed."""
+        empty = True
+        for table in tables:
+            if table.height:
+                empty = False
+                yield table
+        with readable(self.name):
+            same = self.content is None or stamp(self.content) == self.stamp
+        if not same:
+            raise DataError(f"{self.name} was changed while it was read; read it again when nobody writes to it.")
+        if empty:
+            raise DataError(f"{self.name} has no rows.")
+
+    def size(self) -> tuple[int, int]:
+        """Return about how many rows there are, and how many bytes they have, unpacked."""
+        with self._reading():
+            return self.table.rows(), self.table.size
+
+    def paced(self) -> pl.LazyFrame | None:
+        """Return the columns worker and seconds, if the input says how long workers took; else None.
+
+        Raises:
+            UnsoundError: There is such a column, but it cannot be read.
+        """
+        column, worker = seconds_column(self.table.names), self.found.get("worker")
+        if self.seconds is not None or column is None or worker not in self.table.names:
+            return self.seconds
+        if column in self.found.values():
+            return None
+        return self.table.pick({"worker": worker, "seconds": column}).cast(pl.String)
+
+    def _reading(self) -> AbstractContextManager[None]:
+        return _reading(self.name, self.read_as)
+
+
+@contextmanager
+def _reading(name: str, read_as: str) -> Iterator[None]:
+    """Turn what is wrong with an input, and errors of polars and of the file system, into `DataError`."""
+    try:
+        yield
+    except pl.exceptions.PanicException as problem:
+        raise DataError(
+            f"{name} does not read as {read_as}: it is damaged, or has a column of a type that polars does "
+            "not read, such as decimals of more than 38 digits."
+        ) from problem
+    except (UnsoundError, pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
+        if scheme_of(name):
+            raise DataError(f"{name} cannot be read: {first_line(problem)}.") from None
+        if read_as == FRAME.name:
+            raise DataError(f"{name} cannot be made: {first_line(problem)}.") from problem
+        raise DataError(f"{name} does not read as {read_as}: {first_line(problem)}.") from problem
+    except (DataError, CallError):
+        raise
+    except Exception as problem:
+        if read_as != FRAME.name:
+            raise
+        raise DataError(f"{name} cannot be made: {first_line(problem)}.") from problem  # a LazyFrame may do anything
+
+
+def open_rows(
+    one: Input,
+    roles: Roles,
+    options: ReadOptions,
+    named_by: Mapping[str, str] = NO_NAMES,
+) -> Rows:
+    """Open a table of any shape, and find its columns for these roles.
+
+    Args:
+        one: The input.
+        roles: The name of the column for each role, None to recognise it; or what returns that for the names of all
+            columns.
+        options: What the user says of how it is read.
+        named_by: The options of the command line that name the columns, where they are not called as their roles are.
+
+    Raises:
+        DataError: The input cannot be read, or lacks a column.
+    """
+    if options.worker_from is not None and not callable(roles) and "worker" in roles:
+        return _with_worker_of_name(one, roles, options)
+    with readable(one.name):
+        before = stamp(one.content) if one.is_file else ()
+        known = CLOUD_TABLE if CLOUD_TABLE.recognises(one) else format_of(one)
+    read_as = known.read_as or known.name
+    with _reading(one.name, read_as):
+        table = known.open(one, options)
+        asked = roles(table.names) if callable(roles) else roles
+        long = long_form(table, asked, options, one.name, named_by)
+        damage = known.check(one.content, _columns(table, long)) if known.check is not None else ""
+    if damage:
+        raise DataError(f"{one.name} does not read as {read_as}: {damage}.")
+    content = one.content if one.is_file else None
+    remarks = (*table.remarks, *long.remarks)
+    return Rows(long.lazy, long.found, one.name, read_as, known.is_text, content, table, before, remarks)
+
+
+def _columns(table: Table, long: Long) -> Collection[str]:
+    """Return the names of the columns that will be read: those of the roles, or all if they are others."""
+    return long.found.values() if set(long.found.values()) <= set(table.names) else table.names
+
+
+def _with_worker_of_name(one: Input, roles: Mapping[str, str | None], options: ReadOptions) -> Rows:
+    """Return a table whose worker is in the name of the file, or of its folder."""
+    place = options.worker_from
+    if options.worker is not None:
+        raise CallError("worker= (--worker) and worker_from= (--worker-from) both name the worker; give one of them.")
+    if not one.is_file or place is None:
+        raise CallError("worker_from= (--worker-from) is for files, whose names say who the worker is.")
+    worker = worker_name(one.path, place, one.name)
+    others = {role: column for role, column in roles.items() if role != "worker"}
+    rows = open_rows(one, others, options)
+    lazy = rows.lazy.with_columns(pl.lit(worker).alias("worker")).select(*roles)
+    return replace(rows, lazy=lazy, found={**rows.found, "worker": f"name of the {place}"})
+
+
+def same_types(rows: Sequence[Rows]) -> list[Rows]:
+    """Convert the columns of several inputs to common types, so that they can be read as one table.
+
+    Raises:
+        DataError: A column has types in two inputs that cannot be mixed, such as text and numbers.
+    """
+    if len(rows) == 1:
+        return list(rows)
+    any_text = any(one.is_text for one in rows)
+    schemas = [one.lazy.collect_schema() for one in rows]
+    common: dict[str, pl.DataType] = {}
+    for role in schemas[0]:
+        kinds = [(kind(schema[role], any_text), one) for schema, one in zip(schemas, rows, strict=True)]
+        known = [(words, one) for words, one in kinds if words != "Null"]  # a file without any value suits every type
+        for words, one in known:
+            if words != known[0][0]:
+                raise DataError(
+                    f"The {role} is of mixed types: {known[0][0]} in {known[0][1].name}, {words} in {one.name}. "
+                    "Give it one type in all files."
+                )
+        common[role] = common_type([schema[role] for schema in schemas], any_text)
+    return [replace(one, lazy=one.lazy.cast(pl.Schema(common))) for one in rows]
+
+
+def rows_of_frame(frame: pl.LazyFrame, found: Mapping[str, str], name: str, **more: object) -> Rows:
+    """Return rows whose columns are named by role already, such as the votes of an export."""
+    table = Table.of(frame, 0, lambda: int(frame.select(pl.len()).collect().item()))
+    return Rows(frame, found, name, FRAME.name, False, None, table, **more)  # type: ignore[arg-type]
