@@ -30,7 +30,7 @@ _ROWS: Final = 6_000_000
 _COLUMNS: Final = ("item", "worker", "label")
 _TASKS: Final = 50_000
 _WIDE_ITEMS: Final = (250_000, 500_000, 1_000_000)
-_WIDE_WORKERS: Final = 50
+WIDE_WORKERS: Final = 50
 _REPEATS: Final = 2
 
 
@@ -71,9 +71,9 @@ def cases(folder: Path, rows: int) -> Iterator[Case]:
     for items in _WIDE_ITEMS:
         wide = folder / f"wide {items}.parquet"
         if not wide.exists():
-            _write_wide(wide, items)
-        cells = items * _WIDE_WORKERS
-        yield Case(f"wide Parquet, {items:,} items by {_WIDE_WORKERS}", wide, cells, {"polars": _unpivoted})
+            write_wide(wide, items, 0.2)
+        cells = items * WIDE_WORKERS
+        yield Case(f"wide Parquet, {items:,} items by {WIDE_WORKERS}", wide, cells, {"polars": _unpivoted})
 
 
 def _long_tables(folder: Path, rows: int) -> Iterator[Case]:
@@ -123,14 +123,14 @@ def _compress(source: Path, target: Path) -> None:
         shutil.copyfileobj(read, written)
 
 
-def _write_wide(path: Path, items: int) -> None:
-    """Write a row for each item and a column for each worker; a fifth of the cells have a label."""
+def write_wide(path: Path, items: int, share: float) -> None:
+    """Write a row for each item and a column for each worker; this share of the cells has a label."""
     random = np.random.default_rng(1)
     classes = pl.Series(["cat", "cow", "dog"])
     columns = {"item": pl.select(pl.format("item {}", pl.int_range(items))).to_series()}
-    for worker in range(_WIDE_WORKERS):
+    for worker in range(WIDE_WORKERS):
         said = classes.gather(random.integers(0, len(classes), items))
-        columns[f"r{worker}"] = said.set(pl.Series(random.random(items) > 0.2), None)
+        columns[f"r{worker}"] = said.set(pl.Series(random.random(items) >= share), None)
     pl.DataFrame(columns).write_parquet(path)
 
 

@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
-import numpy as np
 import polars as pl
 
+from .reading import WIDE_WORKERS, write_wide
 from .timing import show
 
 _FOLDER: Final = Path(".benchmarks")
-_ITEMS, _WORKERS = 1_000_000, 50
+_ITEMS: Final = 1_000_000
 _ROWS: Final = 10_000_000
 # Prints seconds of the clock, seconds of processors and the peak of memory, in bytes. That of `wait4` would be at least
 # the memory of the process that started this one.
@@ -46,24 +46,14 @@ def _read(
 def _wide(share: float) -> None:
     """Compare a wide table, of whose cells this share has a label, with the same labels in a long one."""
     wide, long = _FOLDER / f"wide-{share}.parquet", _FOLDER / f"long-{share}.parquet"
-    random = np.random.default_rng(1)
-    given = random.random((_ITEMS, _WORKERS)) < share
-    classes = pl.Series(["cat", "cow", "dog"])
-    items = pl.Series("item", [f"item {number}" for number in range(_ITEMS)])
-    said = random.integers(0, 3, (_ITEMS, _WORKERS))
-    columns = [
-        pl.Series(f"r{worker}", classes.gather(said[:, worker])).set(pl.Series(~given[:, worker]), None)
-        for worker in range(_WORKERS)
-    ]
-    pl.DataFrame([items, *columns]).write_parquet(wide)
-    rows, workers = np.nonzero(given)
-    names = pl.Series([f"r{worker}" for worker in range(_WORKERS)])
-    labels = classes.gather(said[rows, workers])
-    pl.DataFrame({"item": items.gather(rows), "worker": names.gather(workers), "label": labels}).write_parquet(long)
-    count = int(given.sum())
+    write_wide(wide, _ITEMS, share)
+    cells = pl.read_parquet(wide).with_row_index("row").unpivot(index=["row", "item"], value_name="label")
+    rows = cells.drop_nulls("label").sort("row", maintain_order=True).rename({"variable": "worker"}).drop("row")
+    rows.write_parquet(long)
+    count = rows.height
     of_wide, wide_busy, wide_memory = _read(wide, count, how="{'wide': True}")
     of_long, long_busy, long_memory = _read(long, count)
-    what = f"{_ITEMS:,} items by {_WORKERS} workers, {count:,} labels: wide / long"
+    what = f"{_ITEMS:,} items by {WIDE_WORKERS} workers, {count:,} labels: wide / long"
     show(what, f"{of_wide:.1f} s / {of_long:.1f} s = {of_wide / of_long:.2f} x", "<= 2 x")
     show("  seconds of processors", f"{wide_busy:.1f} s / {long_busy:.1f} s = {wide_busy / long_busy:.2f} x", "<= 2 x")
     show("  peak resident memory", f"{wide_memory / 1e9:.2f} GB / {long_memory / 1e9:.2f} GB")
