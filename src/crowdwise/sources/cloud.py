@@ -19,21 +19,13 @@ from ..system import first_line
 from .formats import ARROW, PARQUET, Format, split_extension
 from .input import Input
 from .table import Table
-from .unpacking import PiecewiseFile
 
 # How polars scans the formats that it reads in the cloud as they are.
 _SCANS: Final[Mapping[Format, Callable[..., pl.LazyFrame]]] = {PARQUET: pl.scan_parquet, ARROW: pl.scan_ipc}
 # Options that polars wants as numbers.
-_NUMBERS: Final = {
-    "max_retries": int,
-    "retry_timeout_ms": int,
-    "retry_init_backoff_ms": int,
-    "retry_max_backoff_ms": int,
-}
+_NUMBERS: Final = ("max_retries", "retry_timeout_ms", "retry_init_backoff_ms", "retry_max_backoff_ms")
 # About how many bytes a row has.
 _ROW_BYTES: Final = 24
-# Patterns whose files polars finds itself.
-_MAGIC: Final = "*?["
 # The only column of a table that holds a file.
 FILE_COLUMN: Final = "crowdwise_file"
 
@@ -43,7 +35,7 @@ def storage_options(storage: Mapping[str, Any]) -> dict[str, Any]:
     options: dict[str, Any] = {}
     for name, value in storage.items():
         try:
-            options[name] = _NUMBERS[name](value) if name in _NUMBERS else str(value)
+            options[name] = int(value) if name in _NUMBERS else str(value)
         except ValueError as problem:
             raise CallError(f"storage has {name}={value!r}, which has to be a whole number.") from problem
     return options
@@ -57,8 +49,7 @@ def format_at(address: str) -> Format | None:
 
 def is_scanned(address: str) -> bool:
     """Return whether polars scans what is at an address as it is, without fetching it."""
-    found = format_at(address)
-    return found in _SCANS
+    return format_at(address) in _SCANS
 
 
 def _open_address(one: Input, storage: Mapping[str, Any]) -> Table:
@@ -78,16 +69,20 @@ CLOUD_TABLE: Final = Format(
 )
 
 
-class FetchedText(PiecewiseFile):
-    """The text of one file in a cloud storage, to be read once.
+class FetchedText:
+    """The text of one file in a cloud storage, to be read once: each call of `read` gives the next piece, however long.
 
     Attributes:
         source_name: Its address, without secrets.
     """
 
     def __init__(self, name: str, pieces: Iterator[bytes]) -> None:
-        super().__init__(pieces)
         self.source_name = shown_address(name)
+        self._pieces = pieces
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next piece; nothing at the end."""
+        return b"" if size == 0 else next(self._pieces, b"")
 
 
 def fetch(address: str, storage: Mapping[str, Any]) -> Iterator[IO[bytes]]:

@@ -19,7 +19,7 @@ from ..system import available_memory, show_size
 from . import cloud
 from .formats import split_extension
 from .input import Input
-from .unpacking import Content
+from .unpacking import Content, pieces_within
 
 # What labels can be read from: a path, a folder, a pattern, "-" for standard input, or an open binary file.
 Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
@@ -35,8 +35,6 @@ _EXPORTS: Final = (".json", ".jsonl", ".zip", ".eval")
 _DEEPEST: Final = 5
 # A longer name is cut in messages.
 _LONGEST_NAME: Final = 200
-# The bytes to take from a stream at once.
-_PIECE: Final = 1 << 20
 
 
 def inputs_of(source: Any, options: ReadOptions, copy: Copy | None = None) -> list[Input]:
@@ -200,15 +198,11 @@ def _take(source: Source, copy: Copy | None, name: str) -> Content:
             return os.fspath(copy(stream, name))
         # What is read is needed a second time, in the columns that polars makes of it.
         room = available_memory() // 2
-        content = io.BytesIO()
-        while piece := stream.read(_PIECE):
-            content.write(piece)
-            if content.tell() > room:
-                raise DataError(
-                    f"{name_of(source)} has more than {show_size(room)}, half of the free memory: write it to a file, "
-                    'or use engine="disk" (--engine disk).'
-                )
-        return content.getvalue()
+        refusal = DataError(
+            f"{name_of(source)} has more than {show_size(room)}, half of the free memory: write it to a file, "
+            'or use engine="disk" (--engine disk).'
+        )
+        return b"".join(pieces_within(stream, room, refusal))
 
 
 @contextmanager

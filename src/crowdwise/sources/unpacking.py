@@ -29,7 +29,7 @@ _PIECE: Final = 2**18
 _FIRST_BYTES: Final[Mapping[bytes, Compression]] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _ZLIB: Final = (b"x\x01", b"x\x9c", b"x\xda")
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-UTF_8_MARK: Final = b"\xef\xbb\xbf"
+UTF_8_MARK: Final = codecs.BOM_UTF8
 # The most bytes that a zstd file may unpack to where only polars can unpack it, which does so in memory.
 _MOST_IN_MEMORY: Final = 2**28
 # The most bytes that a compressed block of zstd unpacks to.
@@ -133,17 +133,6 @@ def pieces_within(stream: IO[bytes], room: int, refusal: Exception) -> Iterator[
         if size > room:
             raise refusal
         yield piece
-
-
-class PiecewiseFile:
-    """A file to read whose bytes come in pieces: each call of `read` gives the next one, however long."""
-
-    def __init__(self, pieces: Iterator[bytes]) -> None:
-        self._pieces = pieces
-
-    def read(self, size: int = -1) -> bytes:
-        """Return the next piece; nothing at the end."""
-        return b"" if size == 0 else next(self._pieces, b"")
 
 
 def whole_lines(content: Content, change: Callable[[bytes], bytes] | None = None) -> Iterator[Piece]:
