@@ -25,10 +25,10 @@ from ..partitions.on_disk import LabelsOnDisk, fits
 from ..partitions.workspace import Workspace
 from ..platforms.questions import vote_rows
 from ..sources.class_names import read_label_names
+from ..sources.columns import ROW_NUMBERS
 from ..sources.input import Input
 from ..sources.rows import Rows, open_rows, same_types
 from ..sources.unpacking import UnsoundError
-from ..sources.wide import ROW_NUMBERS
 from .registry import AUTO, TABLE, check_format, open_inputs, platform_of, read_export
 
 _LOG = logging.getLogger("crowdwise")

@@ -12,7 +12,7 @@ import polars as pl
 
 from ..crowd.ids import is_present, text
 from ..errors import DataError, require_no_address
-from .batchwise import each_batch
+from .table import each_batch
 from .unpacking import UnsoundError, whole_lines
 
 # The key of the metadata, and the number that means "no label" there.

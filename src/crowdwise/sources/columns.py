@@ -47,6 +47,10 @@ _WEAKER: Final[Mapping[str, tuple[str, ...]]] = {
 
 NO_NAMES: Final[Mapping[str, str]] = {}
 # An error message lists at most this many columns.
+# Columns that name the item of a table with a row for each item, if there is no usual name for it. The last one is what
+# pandas calls an index without name.
+_ITEM_NAMES: Final = ("id", "uid", "index", "idx", "__index_level_0__")
+ROW_NUMBERS: Final = "the number of the row, from 0"
 _MOST_LISTED: Final = 20
 # Longer names are not compared with what was given, which would take long.
 _LONGEST_GUESS: Final = 100
@@ -114,6 +118,15 @@ def spelled_as(column: str, alias: str, plural: bool = False) -> bool:
     folded = _folded(column)
     spellings = _spellings(alias)
     return folded in spellings or (plural and folded in [f"{spelling}s" for spelling in spellings])
+
+
+def item_column(names: Sequence[str], given: str | None, where: str) -> str | None:
+    """Return the column of items of a table with a row for each item: the given one, or one with a usual name."""
+    if given is not None:
+        if given not in names:
+            raise DataError(f"{where} has no column {given!r} for the item.")
+        return given
+    return next((name for alias in (*ALIASES["item"], *_ITEM_NAMES) for name in names if spelled_as(name, alias)), None)
 
 
 def _find(columns: Sequence[str], role: str, name: str | None, where: str, option: str) -> str:

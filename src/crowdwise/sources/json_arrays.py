@@ -11,8 +11,7 @@ import polars as pl
 from ..numerics.twins import over
 from . import json_arrays_walk as walk
 from . import json_lines, json_objects
-from .batchwise import from_batches
-from .table import Table
+from .table import Table, from_batches
 from .unpacking import UTF_8_MARK, Content, Piece, UnsoundError, stored_size, whole_lines
 
 _PROBLEMS: Final = {

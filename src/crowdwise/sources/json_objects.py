@@ -14,12 +14,11 @@ import polars as pl
 
 from ..errors import DataError
 from . import nested
-from .columns import ALIASES, spelled_as
+from .columns import ALIASES, ROW_NUMBERS, item_column, spelled_as
 from .long_numbers import ShortNumbers, before_long_number
-from .nested import Unnested
+from .nested import Long
 from .table import Table
 from .unpacking import Content, Piece, UnsoundError, unpacked
-from .wide import ROW_NUMBERS, item_column
 
 # So many objects are looked at to find out which keys have lists.
 _LOOKED_AT: Final = 100
@@ -192,7 +191,7 @@ def nested_rows(
     pieces: Callable[[Content], Iterator[Piece]],
     given: Mapping[str, str | None],
     where: str,
-) -> Unnested | None:
+) -> Long | None:
     """Return JSON lines with lists in their rows with one label a row; see `nested.unnest`.
 
     Args:
@@ -218,7 +217,7 @@ def nested_rows(
         for worker, label in zip(workers, labels, strict=True):
             rows.add(number if item is None else found.get(item), worker, label)
     names = {"item": item or ROW_NUMBERS, "worker": chosen[0], "label": chosen[1]}
-    return Unnested(rows.frame().lazy(), names, nested.about_empty(empty))
+    return Long(rows.frame().lazy(), names, nested.about_empty(empty))
 
 
 def _objects(content: Content, pieces: Callable[[Content], Iterator[Piece]]) -> Iterator[Mapping[str, Any]]:

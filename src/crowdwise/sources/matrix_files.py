@@ -10,8 +10,7 @@ import polars as pl
 
 from ..crowd.matrices import cells, label_type, no_label
 from ..numerics import Array
-from .batchwise import from_batches
-from .table import Table
+from .table import Table, from_batches
 from .unpacking import Content, UnsoundError, whole_lines
 
 _NUMBERS: Final = re.compile(r"[ \t]*[-+]?\d[\d.eE+-]*([ \t]+[-+]?\d[\d.eE+-]*)+[ \t]*")

@@ -11,26 +11,25 @@ import polars as pl
 
 from ..crowd.reading_report import several
 from ..errors import DataError
-from .columns import ALIASES, spelled_as
-from .wide import ROW_NUMBERS, item_column
+from .columns import ALIASES, ROW_NUMBERS, item_column, spelled_as
 
 
 @dataclass(frozen=True)
-class Unnested:
-    """A nested table with one label a row.
+class Long:
+    """A table with one label a row.
 
     Attributes:
-        lazy: The columns item, worker and label.
+        lazy: The columns, named by role.
         found: What the column for each role is called.
-        remarks: Sentences for the user.
+        remarks: Sentences for the user about how the table was understood.
     """
 
     lazy: pl.LazyFrame
     found: dict[str, str]
-    remarks: tuple[str, ...]
+    remarks: tuple[str, ...] = ()
 
 
-def unnest(lazy: pl.LazyFrame, given: Mapping[str, str | None], where: str) -> Unnested | None:
+def unnest(lazy: pl.LazyFrame, given: Mapping[str, str | None], where: str) -> Long | None:
     """Return a nested table with one label a row; None if it has no lists of workers and of labels.
 
     Raises:
@@ -50,7 +49,7 @@ def unnest(lazy: pl.LazyFrame, given: Mapping[str, str | None], where: str) -> U
     empty = _check_lengths(table, chosen, where)
     found = {"item": item or ROW_NUMBERS, "worker": chosen[0], "label": chosen[1]}
     long = table.filter(pl.col("label").list.len() > 0).explode("worker", "label")
-    return Unnested(long, found, about_empty(empty))
+    return Long(long, found, about_empty(empty))
 
 
 def about_empty(rows: int) -> tuple[str, ...]:

@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Final
 import polars as pl
 
 from ..errors import CallError, DataError
-from .batchwise import from_batches
-from .table import Table
+from .table import Table, from_batches
 
 # The most rows to have in memory at once while they are read.
 BATCH_ROWS: Final = 50_000

@@ -18,8 +18,9 @@ from .cloud import CLOUD_TABLE
 from .columns import NO_NAMES
 from .formats import FRAME, format_of
 from .input import Input, worker_name
+from .nested import Long
 from .paths import readable, stamp
-from .shapes import Long, long_form
+from .shapes import long_form
 from .table import Table
 from .unpacking import Content, UnsoundError
 

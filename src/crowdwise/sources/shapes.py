@@ -1,7 +1,6 @@
 """Turn a table of any shape into one label a row: long tables as they are, wide ones, and ones with lists in them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import polars as pl
@@ -11,24 +10,10 @@ from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
 from . import columns, wide
 from .class_names import UNLABELLED, named, names_of
+from .nested import Long
 from .other_tables import OtherTableError, refuse_spans
 from .table import Table
 from .unpacking import UnsoundError
-
-
-@dataclass(frozen=True)
-class Long:
-    """A table with one label a row.
-
-    Attributes:
-        lazy: The columns, named by role.
-        found: What the column for each role is called.
-        remarks: Sentences for the user about how the table was understood.
-    """
-
-    lazy: pl.LazyFrame
-    found: dict[str, str]
-    remarks: tuple[str, ...] = ()
 
 
 def long_form(

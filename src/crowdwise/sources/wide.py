@@ -12,11 +12,9 @@ import polars as pl
 
 from ..crowd.ids import common_type, kind, require_ids
 from ..errors import CallError, DataError
-from .batchwise import each_batch
-from .columns import ALIASES, spelled_as
+from .columns import ROW_NUMBERS, item_column
+from .table import each_batch
 
-# Columns that name the item if there is no usual name for it. The last one is what pandas calls an index without name.
-_ITEM_NAMES: Final = ("id", "uid", "index", "idx", "__index_level_0__")
 # Columns that are no worker even if they look like one.
 _KNOWN_TRUTH: Final = ("truth", "gold")
 # A wide table is recognised by the values of so many rows, of which there may be so many classes.
@@ -24,8 +22,6 @@ SAMPLE_ROWS: Final = 5_000
 _MOST_CLASSES: Final = 50
 # The most cells that are looked at together; so many stay in the cache of a processor.
 _BLOCK_CELLS: Final = 500_000
-
-ROW_NUMBERS: Final = "the number of the row, from 0"
 
 
 @dataclass(frozen=True)
@@ -44,15 +40,6 @@ class WideColumns:
         """Return the name of the column for each role, in words."""
         item = ROW_NUMBERS if self.item is None else self.item
         return {"item": item, "worker": f"the names of {len(self.workers):,} columns", "label": "their values"}
-
-
-def item_column(names: Sequence[str], given: str | None, where: str) -> str | None:
-    """Return the column of items of a table with a row for each item: the given one, or one with a usual name."""
-    if given is not None:
-        if given not in names:
-            raise DataError(f"{where} has no column {given!r} for the item.")
-        return given
-    return next((name for alias in (*ALIASES["item"], *_ITEM_NAMES) for name in names if spelled_as(name, alias)), None)
 
 
 def choose(names: Sequence[str], item: str | None, wide: bool | str | Sequence[str], where: str) -> WideColumns:

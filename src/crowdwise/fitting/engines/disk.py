@@ -17,7 +17,7 @@ from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
 from ...results.numeric_result import NumericResult
 from ...results.result import Result
-from ...sources.batchwise import from_batches
+from ...sources.table import from_batches
 from ..sweeping import AnySweeping
 from .base import Engine, SweepTotal, counted_by, finish_items, sweep_items
 
