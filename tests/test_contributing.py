@@ -1,4 +1,4 @@
-"""The four examples of CONTRIBUTING.md: a method, a file format, an importer and a section, put where the page says."""
+"""The examples of CONTRIBUTING.md: a method, a file format, a platform and a section, put where the page says."""
 
 import os
 import re
@@ -12,7 +12,7 @@ import pytest
 import crowdwise as cw
 
 PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
-METHOD, CHECK, FORMAT, WRITER, IMPORTER, SECTION = re.findall(
+METHOD, CHECK, FORMAT, WRITER, PLATFORM, SECTION = re.findall(
     r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
 )
 
@@ -31,9 +31,18 @@ def package(tmp_path: Path) -> Path:
 def run(package: Path, code: str) -> str:
     """Run code in a process of its own that imports the copy; returns what it prints."""
     where = f"import sys; sys.path.insert(0, {str(package.parent)!r})\n"
+    return start(package, "-c", where + code)
+
+
+def command(package: Path, *arguments: str) -> str:
+    """Run the copy's command line; returns what it prints."""
+    return start(package, "-m", "crowdwise", *arguments)
+
+
+def start(package: Path, *arguments: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(package.parent), "PYSPARK_PYTHON": sys.executable}  # for executors
     done = subprocess.run(
-        [sys.executable, "-c", where + code],
+        [sys.executable, *arguments],
         cwd=package.parent.parent,
         env=environment,
         capture_output=True,
@@ -41,7 +50,7 @@ def run(package: Path, code: str) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return done.stdout
+    return done.stdout + done.stderr
 
 
 def append(path: Path, pattern: str, replacement: str) -> None:
@@ -105,19 +114,19 @@ def test_a_file_format_is_a_row(package: Path) -> None:
         "for engine in ('memory', 'auto', 'disk'):\n"
         "    labels = cw.read_labels('votes.plist', engine=engine)\n"
         "    assert labels.n_labels == rows.height\n"
-        "assert cw.read_labels(open('votes.plist', 'rb')).n_labels == rows.height\n"
-        "result = cw.BWA().fit(cw.read_labels('votes.plist'))\n"
-        "result.write('truth.plist')\n"
-        "assert cw.accuracy(result, 'truth.plist') == 1.0\n",
+        "assert cw.read_labels(open('votes.plist', 'rb')).n_labels == rows.height\n",
     )
+    command(package, "aggregate", "votes.plist", "-o", "truth.plist")
+    said = command(package, "aggregate", "votes.plist", "--truth", "truth.plist", "-o", "again.plist")
+    assert "Of 30 items with known truth, 100.0% are right" in said, said
 
 
 @pytest.mark.slow
-def test_an_importer_is_a_file_and_a_row(package: Path) -> None:
-    importers = package / "data" / "importers"
-    (importers / "thumbs.py").write_text(IMPORTER)
-    append(importers / "__init__.py", r"from \.toloka", "from .thumbs import THUMBS\nfrom .toloka")
-    append(importers / "__init__.py", r"IMPORTERS: (.*) = \(\n", r"IMPORTERS: \1 = (\n    THUMBS,\n")
+def test_a_platform_is_a_file_and_a_row(package: Path) -> None:
+    platforms = package / "platforms"
+    (platforms / "thumbs.py").write_text(PLATFORM)
+    append(platforms / "__init__.py", r"from \.toloka", "from .thumbs import THUMBS\nfrom .toloka")
+    append(platforms / "__init__.py", r"PLATFORMS: (.*) = \(\n", r"PLATFORMS: \1 = (\n    THUMBS,\n")
     lines = ['{"picture": 1, "viewer": "ann", "thumb": "up"}', '{"picture": 1, "viewer": "bob", "thumb": null}']
     (package.parent.parent / "thumbs.jsonl").write_text("\n".join(lines))
     said = run(
@@ -129,6 +138,9 @@ def test_an_importer_is_a_file_and_a_row(package: Path) -> None:
     )
     assert "thumbs.jsonl is a Thumbs export; labels are the answers to the question 'thumb'." in said
     assert "1 pictures were looked at without a word." in said
+    assert "thumb" in command(package, "questions", "thumbs.jsonl")
+    said = command(package, "aggregate", "thumbs.jsonl", "--format", "thumbs", "-o", "truth.csv")
+    assert "is a Thumbs export" in said, said
 
 
 @pytest.mark.slow
