@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import crowdwise as cw
 from crowdwise.crowd.read_options import ReadOptions
-from crowdwise.platforms.answers import CHOICE
+from crowdwise.platforms.platform import CHOICE
 from crowdwise.platforms.questions import long_table, questions_frame, vote_rows
 from crowdwise.reading.registry import platform_of, read_export
 from crowdwise.sources.paths import inputs_of

@@ -12,9 +12,8 @@ from ..crowd.read_options import ReadOptions
 from ..sources.formats import rows_of
 from ..sources.input import Input
 from ..sources.unpacking import for_polars
-from .answers import CHOICE, Answer, Counted, Found, Remark
 from .fields import as_items, as_list, as_object, field_of, first_text, is_scalar, text_or_none
-from .platform import Platform
+from .platform import CHOICE, Answer, Finding, Platform, Remark, Tally
 
 _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
 _SUGGESTION, _AGENT = ".suggestion", ".suggestion.agent"
@@ -26,10 +25,10 @@ _NO_STATUS: Final = (
 )
 
 
-def _recognises(export: Input) -> bool:
-    if {"fields", "responses", "suggestions"} <= set(export.first):
+def _recognises(file: Input) -> bool:
+    if {"fields", "responses", "suggestions"} <= set(file.first):
         return True
-    return any(name.endswith(_USERS) for name in export.columns) and bool(_names(export.columns))
+    return any(name.endswith(_USERS) for name in file.columns) and bool(_names(file.columns))
 
 
 def _names(columns: Sequence[str]) -> list[str]:
@@ -38,25 +37,25 @@ def _names(columns: Sequence[str]) -> list[str]:
     return [name.removesuffix(_USERS) for name in columns if name.endswith(_USERS) and name[:-6] in there]
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    for export in exports:
-        types = _types(export)
-        names = {} if not export.is_parquet else _class_names(export)
-        for number, record in enumerate(_records(export), 1):
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    for file in files:
+        types = _types(file)
+        names = {} if not file.is_parquet else _class_names(file)
+        for number, record in enumerate(_records(file), 1):
             where = f"record {number:,}"
-            item = field_of(export, record, options.item or "id", where)
+            item = field_of(file, record, options.item or "id", where)
             responses = 0
-            for found in _flat(export, record, where) if "responses" not in record else _nested(export, record, where):
+            for found in _flat(file, record, where) if "responses" not in record else _nested(file, record, where):
                 if not isinstance(found, _Response):
                     yield found
                     continue
                 responses += not found.model
                 value = found.value
                 if found.model and isinstance(value, int) and found.question in names:
-                    value = _name(export, names[found.question], value, where)
-                yield _answer(export, item, found, value, types, where)
+                    value = _name(file, names[found.question], value, where)
+                yield _answer(file, item, found, value, types, where)
             if not responses:
-                yield Counted("records have no response")
+                yield Tally("records have no response")
 
 
 class _Response(NamedTuple):
@@ -69,31 +68,29 @@ class _Response(NamedTuple):
     model: bool = False
 
 
-def _records(export: Input) -> Iterator[dict[str, Any]]:
+def _records(file: Input) -> Iterator[dict[str, Any]]:
     """Yield the records; those of `to_dict`, an object of lists, too."""
-    if isinstance(export.root, dict) and isinstance(export.root.get("id"), list):
-        columns = as_object(export, export.whole(), "the file")
-        lists = {name: as_list(export, values, name) or None for name, values in columns.items()}
+    if isinstance(file.root, dict) and isinstance(file.root.get("id"), list):
+        columns = as_object(file, file.whole(), "the file")
+        lists = {name: as_list(file, values, name) or None for name, values in columns.items()}
         count = max((len(values) for values in lists.values() if values), default=0)
         for name, values in lists.items():
             if values is not None and len(values) != count:
-                raise export.unlike(f"{name!r} has {len(values):,} values, and another field {count:,}")
+                raise file.unlike(f"{name!r} has {len(values):,} values, and another field {count:,}")
         for number in range(count):
             yield {name: None if values is None else values[number] for name, values in lists.items()}
         return
-    yield from rows_of(
-        export, lambda name: name == "id" or _RESPONSES in name or _SUGGESTION in name or "." not in name
-    )
+    yield from rows_of(file, lambda name: name == "id" or _RESPONSES in name or _SUGGESTION in name or "." not in name)
 
 
-def _flat(export: Input, record: Mapping[str, Any], where: str) -> Iterator[_Response | Found]:
+def _flat(file: Input, record: Mapping[str, Any], where: str) -> Iterator[_Response | Finding]:
     """Yield what is in a record whose responses are lists, one beside the other."""
     for question in [name.removesuffix(_RESPONSES) for name in record if name.endswith(_RESPONSES)]:
-        values = as_list(export, record[question + _RESPONSES], f"{question}{_RESPONSES} of {where}")
-        users = as_list(export, record.get(question + _USERS), f"{question}{_USERS} of {where}")
-        statuses = as_list(export, record.get(question + _STATUS), f"{question}{_STATUS} of {where}")
+        values = as_list(file, record[question + _RESPONSES], f"{question}{_RESPONSES} of {where}")
+        users = as_list(file, record.get(question + _USERS), f"{question}{_USERS} of {where}")
+        statuses = as_list(file, record.get(question + _STATUS), f"{question}{_STATUS} of {where}")
         if len(users) != len(values) or len(statuses) not in (0, len(values)):
-            raise export.unlike(
+            raise file.unlike(
                 f"{question!r} of {where} has {len(values):,} responses, {len(users):,} users and {len(statuses):,} "
                 "statuses"
             )
@@ -106,18 +103,18 @@ def _flat(export: Input, record: Mapping[str, Any], where: str) -> Iterator[_Res
             yield _Response(question, agent, record[name], model=True)
 
 
-def _nested(export: Input, record: Mapping[str, Any], where: str) -> Iterator[_Response | Found]:
+def _nested(file: Input, record: Mapping[str, Any], where: str) -> Iterator[_Response | Finding]:
     """Yield what is in a record whose responses are objects."""
-    for question, responses in as_object(export, record["responses"] or {}, f"responses of {where}").items():
-        for one in as_list(export, responses, f"responses to {question!r} of {where}"):
-            response = as_object(export, one, f"a response to {question!r} of {where}")
+    for question, responses in as_object(file, record["responses"] or {}, f"responses of {where}").items():
+        for one in as_list(file, responses, f"responses to {question!r} of {where}"):
+            response = as_object(file, one, f"a response to {question!r} of {where}")
             if "status" not in response:
                 yield Remark(_NO_STATUS)
             worker = first_text(response, "user_id")
             yield _Response(question, worker, response.get("value"), _status(response.get("status")))
-    for question, one in as_object(export, record.get("suggestions") or {}, f"suggestions of {where}").items():
+    for question, one in as_object(file, record.get("suggestions") or {}, f"suggestions of {where}").items():
         if one is not None:
-            suggestion = as_object(export, one, f"a suggestion to {question!r} of {where}")
+            suggestion = as_object(file, one, f"a suggestion to {question!r} of {where}")
             agent = first_text(suggestion, "agent") or "suggestion"
             yield _Response(question, agent, suggestion.get("value"), model=True)
 
@@ -128,23 +125,23 @@ def _status(status: Any) -> str:
     return "" if found == "submitted" else found
 
 
-def _answer(export: Input, item: Any, found: _Response, value: Any, types: Mapping[str, str], where: str) -> Answer:
+def _answer(file: Input, item: Any, found: _Response, value: Any, types: Mapping[str, str], where: str) -> Answer:
     """Return a response as an answer."""
     where = f"the value of {found.question!r} of {where}"
     type_ = _WORDS.get(types.get(found.question, ""), CHOICE)
     values = value if isinstance(value, list) else [] if value is None else [value]
     if type_ == CHOICE and any(isinstance(one, dict) for one in values):
         type_ = "a ranking" if any(isinstance(one, dict) and "rank" in one for one in values) else "spans"
-    choices = as_items(export, values, where) if type_ == CHOICE else ()
+    choices = as_items(file, values, where) if type_ == CHOICE else ()
     several = isinstance(value, list) or types.get(found.question) == "multi_label_selection"
     return Answer(item, found.worker, found.question, choices, found.status, found.model, several=several, type=type_)
 
 
-def _types(export: Input) -> dict[str, str]:
+def _types(file: Input) -> dict[str, str]:
     """Return the type of each question, from the settings that `to_disk` writes beside the records; empty without."""
-    if not isinstance(export.content, str):
+    if not isinstance(file.content, str):
         return {}
-    path = Path(export.content).parent / ".argilla" / "settings.json"
+    path = Path(file.content).parent / ".argilla" / "settings.json"
     try:
         questions = json.loads(path.read_text(encoding="utf-8"))["questions"]
         return {str(one["name"]): str(one["settings"]["type"]) for one in questions}
@@ -152,10 +149,10 @@ def _types(export: Input) -> dict[str, str]:
         return {}
 
 
-def _class_names(export: Input) -> dict[str, list[Any]]:
+def _class_names(file: Input) -> dict[str, list[Any]]:
     """Return the names of the classes that numbers stand for in each question's suggestions, as Parquet knows them."""
     try:
-        notes = pl.read_parquet_metadata(for_polars(export.content)).get("huggingface", "{}")
+        notes = pl.read_parquet_metadata(for_polars(file.content)).get("huggingface", "{}")
         features = json.loads(notes)["info"]["features"]
         found = {name.removesuffix(_SUGGESTION): _names_in(feature) for name, feature in features.items()}
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, pl.exceptions.PolarsError):
@@ -170,9 +167,9 @@ def _names_in(feature: Any) -> list[Any]:
     return _names_in(feature[0]) if isinstance(feature, list) and feature else []
 
 
-def _name(export: Input, names: Sequence[Any], number: int, where: str) -> Any:
+def _name(file: Input, names: Sequence[Any], number: int, where: str) -> Any:
     if not 0 <= number < len(names) or not is_scalar(names[number]):
-        raise export.unlike(f"a suggestion of {where} is class {number}, which has no name")
+        raise file.unlike(f"a suggestion of {where} is class {number}, which has no name")
     return names[number]
 
 

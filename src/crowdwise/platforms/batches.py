@@ -1,40 +1,41 @@
 """Batches of OpenAI and Anthropic: the texts that a model gave, of which the user says where the label is."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, shortened
 from ..sources.input import Input
-from .answers import Answer, Counted, Found, Remark
-from .fields import as_list, as_object, field_of, text_or_none
-from .platform import Platform
-from .verdicts import compiled, finder
+from .fields import as_list, as_object, compiled, field_of, is_scalar, text_or_none
+from .platform import Answer, Finding, Platform, Remark, Tally
 
 # How much of a text without a verdict is shown.
 _SHOWN: Final = 160
+# The marks around JSON in a text for people.
+_FENCE: Final = re.compile(r"\A\s*```\w*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
-def _recognises(export: Input) -> bool:
-    return "custom_id" in export.first and ("response" in export.first or "result" in export.first)
+def _recognises(file: Input) -> bool:
+    return "custom_id" in file.first and ("response" in file.first or "result" in file.first)
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    find = finder(options)
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    find = _finder(options)
     names = _Names(options)
     without = 0
     first = ""
-    for export in exports:
-        for number, line in enumerate(export.objects(), 1):
+    for file in files:
+        for number, line in enumerate(file.objects(), 1):
             where = f"line {number:,}"
-            id_ = field_of(export, line, options.item or "custom_id", where)
-            body = _body(export, line, where)
+            id_ = field_of(file, line, options.item or "custom_id", where)
+            body = _body(file, line, where)
             if body is None:
-                yield Counted("requests that failed, expired or were cancelled", is_answer=True)
+                yield Tally("requests that failed, expired or were cancelled", is_answer=True)
                 continue
-            item, worker = names.of(export, id_, text_or_none(body.get("model")), where)
-            texts = list(_texts(export, body, where))
+            item, worker = names.of(file, id_, text_or_none(body.get("model")), where)
+            texts = list(_texts(file, body, where))
             if not texts:
                 yield Answer(item, worker, "", (), model=True)
             for text in texts:
@@ -62,51 +63,51 @@ class _Names:
                 f"--id {options.id!r} has no group (?P<item>...); a group (?P<worker>...) may be there as well."
             )
 
-    def of(self, export: Input, id_: Any, model: str | None, where: str) -> tuple[Any, str]:
+    def of(self, file: Input, id_: Any, model: str | None, where: str) -> tuple[Any, str]:
         """Return the item and the worker of a request."""
         worker = model
         item = id_
         if self._pattern is not None:
             found = self._pattern.fullmatch(str(id_))
             if found is None or not found["item"]:
-                raise DataError(f"{export.name}: --id {self._pattern.pattern!r} does not match {id_!r}, {where}.")
+                raise DataError(f"{file.name}: --id {self._pattern.pattern!r} does not match {id_!r}, {where}.")
             item = found["item"]
             worker = found.groupdict().get("worker") or model
         if worker is None:
-            raise export.unlike(f"{where} does not say which model answered")
+            raise file.unlike(f"{where} does not say which model answered")
         return item, worker
 
 
-def _body(export: Input, line: Mapping[str, Any], where: str) -> Mapping[str, Any] | None:
+def _body(file: Input, line: Mapping[str, Any], where: str) -> Mapping[str, Any] | None:
     """Return what a model answered to a request; None if the request failed."""
     if "result" in line:  # Anthropic
-        result = as_object(export, line["result"], f"'result' of {where}")
+        result = as_object(file, line["result"], f"'result' of {where}")
         if result.get("type") != "succeeded":
             return None
-        return as_object(export, result.get("message"), f"'message' of {where}")
+        return as_object(file, result.get("message"), f"'message' of {where}")
     response = line.get("response")
     if line.get("error") or response is None:
         return None
-    response = as_object(export, response, f"'response' of {where}")
+    response = as_object(file, response, f"'response' of {where}")
     if response.get("status_code", 200) != 200:
         return None
-    return as_object(export, response.get("body"), f"'body' of {where}")
+    return as_object(file, response.get("body"), f"'body' of {where}")
 
 
-def _texts(export: Input, body: Mapping[str, Any], where: str) -> Iterator[str]:
+def _texts(file: Input, body: Mapping[str, Any], where: str) -> Iterator[str]:
     """Yield the texts that a model gave: one, or several if several were asked for."""
     if "choices" in body:  # OpenAI: chat, or older completions
-        for one in as_list(export, body["choices"], f"'choices' of {where}"):
-            choice = as_object(export, one, f"a choice of {where}")
+        for one in as_list(file, body["choices"], f"'choices' of {where}"):
+            choice = as_object(file, one, f"a choice of {where}")
             message = choice.get("message")
-            yield from _joined(_pieces(export, message if isinstance(message, dict) else choice, where))
+            yield from _joined(_pieces(file, message if isinstance(message, dict) else choice, where))
     elif "output" in body:  # OpenAI: responses
-        outputs = [one for one in as_list(export, body["output"], f"'output' of {where}") if isinstance(one, dict)]
-        yield from _joined([piece for one in outputs for piece in _pieces(export, one, where)])
+        outputs = [one for one in as_list(file, body["output"], f"'output' of {where}") if isinstance(one, dict)]
+        yield from _joined([piece for one in outputs for piece in _pieces(file, one, where)])
     elif "content" in body:
-        yield from _joined(_pieces(export, body, where))
+        yield from _joined(_pieces(file, body, where))
     else:
-        raise export.unlike(f"{where} has neither 'choices' nor 'output' nor 'content'")
+        raise file.unlike(f"{where} has neither 'choices' nor 'output' nor 'content'")
 
 
 def _joined(pieces: list[str]) -> Iterator[str]:
@@ -115,7 +116,7 @@ def _joined(pieces: list[str]) -> Iterator[str]:
         yield text
 
 
-def _pieces(export: Input, message: Mapping[str, Any], where: str) -> list[str]:
+def _pieces(file: Input, message: Mapping[str, Any], where: str) -> list[str]:
     """Return the text of a message; or what it gives to a tool, which is how models are made to answer in JSON."""
     content = message.get("content", message.get("text"))
     if isinstance(content, str) and content:
@@ -123,13 +124,56 @@ def _pieces(export: Input, message: Mapping[str, Any], where: str) -> list[str]:
     blocks = [one for one in (content if isinstance(content, list) else []) if isinstance(one, dict)]
     texts = [one["text"] for one in blocks if isinstance(one.get("text"), str)]
     inputs = [json.dumps(one["input"]) for one in blocks if one.get("type") == "tool_use" and "input" in one]
-    calls = as_list(export, message.get("tool_calls"), f"'tool_calls' of {where}")
+    calls = as_list(file, message.get("tool_calls"), f"'tool_calls' of {where}")
     functions = [one.get("function") for one in calls if isinstance(one, dict)]
     functions += [message] if message.get("type") == "function_call" else []
     arguments = [
         one["arguments"] for one in functions if isinstance(one, dict) and isinstance(one.get("arguments"), str)
     ]
     return inputs or arguments or texts
+
+
+def _finder(options: ReadOptions) -> Callable[[str], Any]:
+    """Return what finds the label in a text, and returns None if there is none.
+
+    Raises:
+        CallError: The user did not say how to find it, or in two ways; or the regular expression is none.
+    """
+    if (options.verdict is None) == (options.verdict_field is None):
+        raise CallError(
+            "These are texts of a model: say where the label is in them, by --verdict, a regular expression with one "
+            "group such as 'Verdict: (yes|no)', or by --verdict-field, the key of the label in answers that are JSON "
+            "(verdict= or verdict_field= in Python)."
+            if options.verdict is None
+            else "Give --verdict or --verdict-field, not both."
+        )
+    if options.verdict is not None:
+        pattern = compiled("verdict", options.verdict)
+        if pattern.groups != 1:
+            raise CallError(f"--verdict {options.verdict!r} has {pattern.groups} groups ( ), and has to have one.")
+        return lambda text: _in_text(pattern, text)
+    path = (options.verdict_field or "").split(".")
+    return lambda text: _in_json(path, text)
+
+
+def _in_text(pattern: re.Pattern[str], text: str) -> str | None:
+    """Return the group of a regular expression; None if it is not in the text, or if different ones are."""
+    found = {(one[1] or "").strip() for one in pattern.finditer(text)} - {""}
+    return found.pop() if len(found) == 1 else None
+
+
+def _in_json(path: list[str], text: str) -> Any:
+    """Return the field of a text that is JSON."""
+    fenced = _FENCE.match(text)
+    try:
+        value = json.loads(fenced[1] if fenced else text)
+    except (ValueError, RecursionError):
+        return None
+    for key in path:
+        value = value.get(key) if isinstance(value, dict) else None
+    if isinstance(value, str):
+        value = value.strip()
+    return value if is_scalar(value) and value != "" else None
 
 
 BATCHES: Final = Platform(

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from ..sources.input import Input
-from .answers import CHOICE
 from .fields import as_items, from_json, is_scalar
+from .platform import CHOICE
 
 # What a form says about the picture that was shown, and not what was answered.
 _NO_ANSWER: Final = "inputImageProperties"
@@ -13,7 +13,7 @@ _LABEL, _LABELS, _ON = ".label", ".labels", ".on"
 _YES_NO: Final = {"true": True, "false": False}
 
 
-class Said(NamedTuple):
+class FormAnswer(NamedTuple):
     """What a form says in one place.
 
     Attributes:
@@ -31,31 +31,31 @@ class Said(NamedTuple):
     option: str | None = None
 
 
-def said_in(export: Input, content: Mapping[str, Any], where: str) -> Iterator[Said]:
+def form_answers(file: Input, content: Mapping[str, Any], where: str) -> Iterator[FormAnswer]:
     """Yield what a form says, place by place: `{"mood": {"label": "sad"}}` is what was chosen for mood.
 
     Args:
-        export: The file, for messages.
+        file: The file, for messages.
         content: The form as JSON, or its columns in a table, where all values are text.
         where: Where the form is, for messages.
     """
     for path, value in _leaves(content):
         name, at = ".".join(path), f"{'.'.join(path)!r} of {where}"
         if name.endswith(_ON) and (isinstance(value, bool) or value in _YES_NO):
-            yield Said("", (_YES_NO.get(value, value),), option=name.removesuffix(_ON))
+            yield FormAnswer("", (_YES_NO.get(value, value),), option=name.removesuffix(_ON))
         elif isinstance(value, bool) and len(path) > 1:
-            yield Said(".".join(path[:-1]), (value,), option=path[-1])
+            yield FormAnswer(".".join(path[:-1]), (value,), option=path[-1])
         elif name.endswith(_LABELS):
-            listed = _listed(export, value, at)
-            yield Said(name.removesuffix(_LABELS), as_items(export, listed, at), several=True)
+            listed = _listed(file, value, at)
+            yield FormAnswer(name.removesuffix(_LABELS), as_items(file, listed, at), several=True)
         elif isinstance(value, list):
             if all(map(is_scalar, value)):
-                yield Said(name, as_items(export, value, at), several=True)
+                yield FormAnswer(name, as_items(file, value, at), several=True)
             else:
-                yield Said(name, (), type="parts of an item")
+                yield FormAnswer(name, (), type="parts of an item")
         else:
-            choices = () if value is None or value == "" else as_items(export, [value], at)
-            yield Said(name.removesuffix(_LABEL), choices)
+            choices = () if value is None or value == "" else as_items(file, [value], at)
+            yield FormAnswer(name.removesuffix(_LABEL), choices)
 
 
 def _leaves(content: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -67,10 +67,10 @@ def _leaves(content: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[
             yield (*path, key), value
 
 
-def _listed(export: Input, value: Any, where: str) -> list[Any]:
+def _listed(file: Input, value: Any, where: str) -> list[Any]:
     """Return a list that may be written as text: in JSON, or with bars between its entries."""
     if value is None or value == "":
         return []
     if isinstance(value, str):
-        value = from_json(export, value, where) if value.startswith("[") else value.split("|")
+        value = from_json(file, value, where) if value.startswith("[") else value.split("|")
     return value if isinstance(value, list) else [value]

@@ -8,9 +8,8 @@ from ..crowd.read_options import ReadOptions
 from ..errors import DataError
 from ..sources.formats import rows_of
 from ..sources.input import Input, file_name
-from .answers import CHOICE, Answer, Counted, Found
 from .fields import as_items, as_list, field_of, text_or_none
-from .platform import Platform
+from .platform import CHOICE, Answer, Finding, Platform, Tally
 
 _EXTENSIONS: Final = (".jsonl", ".json", ".csv", ".txt")
 # Where the labels are: those of texts and images, and those of intents.
@@ -26,22 +25,22 @@ _SHARED_SENTENCE: Final = (
 )
 
 
-def _recognises(export: Input) -> bool:
-    members = [PurePath(name) for name in export.members]
+def _recognises(file: Input) -> bool:
+    members = [PurePath(name) for name in file.members]
     if not members or any(len(one.parts) > 1 or one.suffix.lower() not in _EXTENSIONS for one in members):
         return False
-    for file in export.peek():
-        if file.text.startswith(_FAST_TEXT):
+    for inner in file.peek():
+        if inner.text.startswith(_FAST_TEXT):
             return True
-        columns = set(file.columns)
+        columns = set(inner.columns)
         if columns:
             return bool("id" in columns and {"text", "filename"} & columns and {*_LABELS, *_OTHERS} & columns)
     return False
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    for export in exports:
-        for file in export.unpack() if export.is_zip else [export]:
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    for given in files:
+        for file in given.unpack() if given.is_zip else [given]:
             if file.text.startswith(_FAST_TEXT):
                 raise DataError(
                     f"{file.name} is in the format of fastText, which has no ids: export JSONL from doccano instead."
@@ -50,12 +49,12 @@ def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
             if worker == _SHARED and options.worker is None and options.worker_from is None:
                 raise DataError(f"{file.name} {_SHARED_SENTENCE}.")
             if file.text.strip() in ("", "[]"):
-                yield Counted("members labelled nothing")
+                yield Tally("members labelled nothing")
                 continue
             yield from _file(file, worker, options)
 
 
-def _file(file: Input, worker: str | None, options: ReadOptions) -> Iterator[Found]:
+def _file(file: Input, worker: str | None, options: ReadOptions) -> Iterator[Finding]:
     """Yield the labels of one member."""
     is_table = bool(file.header)
     for number, row in enumerate(rows_of(file), 1):
@@ -71,7 +70,7 @@ def _file(file: Input, worker: str | None, options: ReadOptions) -> Iterator[Fou
             raise file.unlike(f"{where} has no 'label'")
         labels = _labels(file, row, key, is_table, where)
         if not labels:
-            yield Counted("examples that a member did not label", is_answer=True)
+            yield Tally("examples that a member did not label", is_answer=True)
         elif any(isinstance(one, list | dict) for one in labels):
             yield Answer(item, who, key, (), type="spans")
         else:

@@ -2,38 +2,39 @@
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..errors import CallError, DataError
 from ..sources.input import Input
-from .answers import path_of
 
 
-def as_object(export: Input, value: Any, where: str) -> dict[str, Any]:
+def as_object(file: Input, value: Any, where: str) -> dict[str, Any]:
     """Return a value that has to be an object. `where` says what it is, for the message."""
     if not isinstance(value, dict):
-        raise export.unlike(f"{where} is no object")
+        raise file.unlike(f"{where} is no object")
     return value
 
 
-def as_list(export: Input, value: Any, where: str) -> list[Any]:
+def as_list(file: Input, value: Any, where: str) -> list[Any]:
     """Return a value that has to be a list; an empty one if there is none."""
     if value is None:
         return []
     if not isinstance(value, list):
-        raise export.unlike(f"{where} is no list")
+        raise file.unlike(f"{where} is no list")
     return value
 
 
-def as_items(export: Input, values: list[Any], where: str) -> tuple[Any, ...]:
+def as_items(file: Input, values: list[Any], where: str) -> tuple[Any, ...]:
     """Return values that have to be text, numbers, or true or false, each of them once."""
     for value in values:
         if not is_scalar(value):
-            raise export.unlike(f"{where} is neither text nor a number")
+            raise file.unlike(f"{where} is neither text nor a number")
     return tuple(dict.fromkeys(values))
 
 
-def field_of(export: Input, owner: Mapping[str, Any], path: str, where: str) -> Any:
+def field_of(file: Input, owner: Mapping[str, Any], path: str, where: str) -> Any:
     """Return the value at a path such as "data.url", which has to be text or a number.
 
     A list or an object there is refused; so is a value that is missing or empty.
@@ -43,16 +44,16 @@ def field_of(export: Input, owner: Mapping[str, Any], path: str, where: str) -> 
         value = value.get(key) if isinstance(value, Mapping) else None
     if not is_scalar(value) or value == "":
         what = "no" if value is None or value == "" else "neither text nor a number as"
-        raise export.unlike(f"{where} has {what} {path!r}")
+        raise file.unlike(f"{where} has {what} {path!r}")
     return value
 
 
-def from_json(export: Input, text: Any, where: str) -> Any:
+def from_json(file: Input, text: Any, where: str) -> Any:
     """Return what a text in JSON stands for. `where` says what it is, for the message."""
     try:
         return json.loads(text)
     except (ValueError, TypeError, RecursionError) as problem:
-        raise export.unlike(f"{where} is no JSON") from problem
+        raise file.unlike(f"{where} is no JSON") from problem
 
 
 def is_scalar(value: Any) -> bool:
@@ -88,3 +89,44 @@ def number_or_none(value: Any) -> float | None:
 def joined(values: list[Any]) -> Any:
     """Return the only value as it is, or several as one text."""
     return values[0] if len(values) == 1 else path_of(values)
+
+
+def path_of(parts: Iterable[Any]) -> str:
+    """Return one text for a path of several names, such as a class within a class, or an item within a file.
+
+    >>> path_of(["Animal", "Dog"])
+    'Animal / Dog'
+    """
+    return " / ".join(str(part) for part in parts)
+
+
+def compiled(name: str, text: str) -> re.Pattern[str]:
+    """Return a regular expression that the user gave. Raises `CallError` if it is none."""
+    try:
+        return re.compile(text)
+    except (re.error, RecursionError, OverflowError) as problem:
+        raise CallError(f"--{name} {text!r} is no regular expression: {problem}.") from problem
+
+
+class JudgedOutputs:
+    """The outputs that judges judged, by item, so that votes on different outputs never become votes on one item.
+
+    Args:
+        hint: What a user can do if two logs have different outputs by the same name.
+    """
+
+    def __init__(self, hint: str) -> None:
+        self._hint = hint
+        self._known: dict[Any, tuple[int, str]] = {}
+
+    def check(self, file: Input, item: Any, output: Any) -> None:
+        """Raise `DataError` if another file has another output (or its id; None if not said) as this item."""
+        if output is None:
+            return
+        content = hash(json.dumps(output, sort_keys=True))
+        known, name = self._known.setdefault(item, (content, file.name))
+        if known != content and name != file.name:
+            raise DataError(
+                f"{name} and {file.name} have different answers as item {item!r}, which judges cannot be compared "
+                f"on: read them one after the other, or {self._hint}."
+            )

@@ -8,8 +8,7 @@ from typing import Any, Final
 import polars as pl
 
 from ..errors import DataError, is_utf_8, shortened
-from .answers import CHOICE, Answer, Counted, Found
-from .platform import Platform
+from .platform import CHOICE, Answer, Finding, Platform, Tally
 
 # How many rows are kept as objects of Python before they become a table, which takes a fraction of the memory.
 _BATCH: Final = 10_000
@@ -103,7 +102,7 @@ class Gathered:
     remarks: tuple[str, ...]
 
 
-def gather(platform: Platform, found: Iterable[Found], name: str) -> Gathered:
+def gather(platform: Platform, found: Iterable[Finding], name: str) -> Gathered:
     """Gather what a platform yields.
 
     Args:
@@ -132,8 +131,8 @@ def gather(platform: Platform, found: Iterable[Found], name: str) -> Gathered:
             elif question.type != one.type:
                 question.type = question.type if question.type != CHOICE else one.type
             question.add(one)
-        elif isinstance(one, Counted):
-            (left_out if one.is_answer else also)[one.what] += one.how_many
+        elif isinstance(one, Tally):
+            (left_out if one.is_answer else also)[one.what] += one.count
         else:
             remarks.setdefault(one.sentence)
     if not questions:

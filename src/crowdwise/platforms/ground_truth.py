@@ -6,10 +6,9 @@ from typing import Any, Final
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError
 from ..sources.input import Input
-from .answers import Answer, Counted, Found, Remark
-from .crowd_elements import said_in
+from .crowd_elements import form_answers
 from .fields import as_items, as_list, as_object, field_of, first_text, from_json, number_or_none, text_or_none
-from .platform import Platform
+from .platform import Answer, Finding, Platform, Remark, Tally
 
 _METADATA: Final = "-metadata"
 _ALL_WORKERS: Final = "annotationsFromAllWorkers"
@@ -29,59 +28,59 @@ def _jobs(entry: Mapping[str, Any]) -> list[str]:
     return [key.removesuffix(_METADATA) for key in entry if key.endswith(_METADATA) and key[: -len(_METADATA)] in entry]
 
 
-def _recognises(export: Input) -> bool:
-    first = export.first
+def _recognises(file: Input) -> bool:
+    first = file.first
     return _is_response(first) or "datasetObjectId" in first or bool(_jobs(first))
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    kinds = {_is_response(one.first): one.name for one in exports}
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    kinds = {_is_response(one.first): one.name for one in files}
     if len(kinds) > 1:
         raise CallError(
             f"{kinds[True]} holds what workers answered, and {kinds[False]} what was made of it: give only the "
             "folder worker-response, or the votes are counted twice."
         )
-    for export in exports:
-        for number, entry in enumerate(export.objects(), 1):
+    for file in files:
+        for number, entry in enumerate(file.objects(), 1):
             where = f"entry {number:,}"
             if "answers" in entry:
-                yield from _response(export, entry, options, where)
+                yield from _response(file, entry, options, where)
             elif "datasetObjectId" in entry:
-                item = field_of(export, entry, options.item or "datasetObjectId", where)
-                yield from _annotations(export, entry.get("annotations"), item, where)
+                item = field_of(file, entry, options.item or "datasetObjectId", where)
+                yield from _annotations(file, entry.get("annotations"), item, where)
             else:
-                yield from _line(export, entry, options, where)
+                yield from _line(file, entry, options, where)
 
 
-def _response(export: Input, entry: Mapping[str, Any], options: ReadOptions, where: str) -> Iterator[Found]:
+def _response(file: Input, entry: Mapping[str, Any], options: ReadOptions, where: str) -> Iterator[Finding]:
     """Yield the answers of a file whose folder is named after the item: the number of its line in the manifest."""
-    item = export.path.parent.name
+    item = file.path.parent.name
     if not item or options.item is not None:
-        raise export.unlike("what workers answered names its item by its folder alone: give the folder worker-response")
-    for one in as_list(export, entry["answers"], f"answers of {where}"):
-        answer = as_object(export, one, f"an answer of {where}")
+        raise file.unlike("what workers answered names its item by its folder alone: give the folder worker-response")
+    for one in as_list(file, entry["answers"], f"answers of {where}"):
+        answer = as_object(file, one, f"an answer of {where}")
         about = {
             "worker": text_or_none(answer.get("workerId")),
             "seconds": number_or_none(answer.get("timeSpentInSeconds")),
             "time": text_or_none(answer.get("submissionTime")),
         }
-        yield from _content(export, answer.get("answerContent"), item, about, where)
+        yield from _content(file, answer.get("answerContent"), item, about, where)
 
 
-def _annotations(export: Input, annotations: Any, item: Any, where: str) -> Iterator[Found]:
+def _annotations(file: Input, annotations: Any, item: Any, where: str) -> Iterator[Finding]:
     """Yield the answers that are sent to be consolidated, whose content is JSON in a text."""
-    for one in as_list(export, annotations, f"annotations of {where}"):
-        annotation = as_object(export, one, f"an annotation of {where}")
-        data = as_object(export, annotation.get("annotationData"), f"'annotationData' of {where}")
-        content = from_json(export, data.get("content"), f"'content' of {where}")
-        yield from _content(export, content, item, {"worker": text_or_none(annotation.get("workerId"))}, where)
+    for one in as_list(file, annotations, f"annotations of {where}"):
+        annotation = as_object(file, one, f"an annotation of {where}")
+        data = as_object(file, annotation.get("annotationData"), f"'annotationData' of {where}")
+        content = from_json(file, data.get("content"), f"'content' of {where}")
+        yield from _content(file, content, item, {"worker": text_or_none(annotation.get("workerId"))}, where)
 
 
-def _content(export: Input, content: Any, item: Any, about: Mapping[str, Any], where: str) -> Iterator[Found]:
+def _content(file: Input, content: Any, item: Any, about: Mapping[str, Any], where: str) -> Iterator[Finding]:
     """Yield the answers of one worker. Options of one question that are on or off are one answer."""
-    said = list(said_in(export, as_object(export, content, f"what was answered in {where}"), where))
+    said = list(form_answers(file, as_object(file, content, f"what was answered in {where}"), where))
     if not said:
-        yield Counted("answers without any content", is_answer=True)
+        yield Tally("answers without any content", is_answer=True)
     groups: dict[str, list[Any]] = {}
     for one in said:
         if one.option is None:
@@ -92,20 +91,20 @@ def _content(export: Input, content: Any, item: Any, about: Mapping[str, Any], w
         yield Answer(item, question=question or "choice", choices=tuple(chosen), **about)
 
 
-def _line(export: Input, entry: Mapping[str, Any], options: ReadOptions, where: str) -> Iterator[Found]:
+def _line(file: Input, entry: Mapping[str, Any], options: ReadOptions, where: str) -> Iterator[Finding]:
     """Yield what is in a line of a manifest: the answers of all workers, or what was made of them."""
     jobs = _jobs(entry)
     if not jobs:
-        raise export.unlike(f"{where} has no key with another one beside it that ends in {_METADATA!r}")
+        raise file.unlike(f"{where} has no key with another one beside it that ends in {_METADATA!r}")
     item_field = options.item or ("source-ref" if "source-ref" in entry else "source")
-    item = field_of(export, entry, item_field, where)
+    item = field_of(file, entry, item_field, where)
     for job in jobs:
         value, metadata = entry[job], entry[job + _METADATA]
         holders = [one for one in (value, metadata) if isinstance(one, dict) and _ALL_WORKERS in one]
         if holders:
-            yield from _annotations(export, holders[0][_ALL_WORKERS], item, where)
+            yield from _annotations(file, holders[0][_ALL_WORKERS], item, where)
             continue
-        metadata = as_object(export, metadata, f"{job}{_METADATA} of {where}")
+        metadata = as_object(file, metadata, f"{job}{_METADATA} of {where}")
         name, names = first_text(metadata, "class-name"), metadata.get("class-map")
         choices = [name] if name is not None else list(names.values()) if isinstance(names, dict) else []
         yield Remark(_CONSOLIDATED)
@@ -113,7 +112,7 @@ def _line(export: Input, entry: Mapping[str, Any], options: ReadOptions, where: 
             item,
             "consolidated",
             job,
-            as_items(export, choices, f"{job}{_METADATA} of {where}"),
+            as_items(file, choices, f"{job}{_METADATA} of {where}"),
             status="" if choices else "unnamed",
             gold=bool(choices),
             several=names is not None,

@@ -5,11 +5,9 @@ from typing import Any, Final, NamedTuple
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .answers import CHOICE, Answer, Counted, Found, Remark, path_of
-from .fields import as_list, as_object, field_of, is_scalar, text_or_none
+from .fields import JudgedOutputs, as_list, as_object, field_of, is_scalar, path_of, text_or_none
 from .gathering import as_text
-from .judged import Judged
-from .platform import Platform
+from .platform import CHOICE, Answer, Finding, Platform, Remark, Tally
 
 # The files in a zip: what the log is about, the same at the beginning of the run, and a summary of each sample.
 _HEADER, _START, _SUMMARIES = "header.json", "_journal/start.json", "summaries.json"
@@ -44,38 +42,38 @@ class _Score(NamedTuple):
         return ("", self.part) if self.part else (self.scorer, "")
 
 
-def _recognises(export: Input) -> bool:
-    if export.is_zip:
-        return _HEADER in export.members or _START in export.members
-    about = export.first.get("eval")
-    return isinstance(about, dict) and ("samples" in export.first or "task" in about)
+def _recognises(file: Input) -> bool:
+    if file.is_zip:
+        return _HEADER in file.members or _START in file.members
+    about = file.first.get("eval")
+    return isinstance(about, dict) and ("samples" in file.first or "task" in about)
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    abouts = [_about(export) for export in exports]
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    abouts = [_about(file) for file in files]
     tasks = {text_or_none(about.get("task")) for about in abouts}
-    judged = Judged("name the answers by --item uuid")
+    judged = JudgedOutputs("name the answers by --item uuid")
     scores: list[_Score] = []
     targets: dict[Any, str] = {}
-    for export, about in zip(exports, abouts, strict=True):
-        scorers = _scorers(export, about)
+    for file, about in zip(files, abouts, strict=True):
+        scorers = _scorers(file, about)
         model = text_or_none(about.get("model"))
         if model is None:
-            raise export.unlike("it does not say which model it is about ('eval.model')")
+            raise file.unlike("it does not say which model it is about ('eval.model')")
         task = [text_or_none(about.get("task")) or "a task"] if len(tasks) > 1 else []
-        for number, sample in enumerate(_samples(export), 1):
+        for number, sample in enumerate(_samples(file), 1):
             where = f"sample {number:,}"
             if options.item is not None:
-                item = field_of(export, sample, options.item, where)
+                item = field_of(file, sample, options.item, where)
             else:
-                item = path_of([*task, model, field_of(export, sample, "id", where), sample.get("epoch", 1)])
-            judged.check(export, item, sample.get("uuid"))
+                item = path_of([*task, model, field_of(file, sample, "id", where), sample.get("epoch", 1)])
+            judged.check(file, item, sample.get("uuid"))
             target = sample.get("target")
             if isinstance(target, list) and len(target) == 1:
                 target = target[0]
             if isinstance(target, str):
                 targets[item] = target
-            for one in _scores(export, sample, scorers, item, where):
+            for one in _scores(file, sample, scorers, item, where):
                 if isinstance(one, _Score):
                     scores.append(one)
                 else:
@@ -83,22 +81,22 @@ def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
     yield from _answers(scores, targets)
 
 
-def _about(export: Input) -> Mapping[str, Any]:
+def _about(file: Input) -> Mapping[str, Any]:
     """Return what a log is about: its task, its model, its scorers."""
-    if not export.is_zip:
-        return next(export.objects("eval"), {})
-    header = export.file_in(_HEADER if _HEADER in export.members else _START).whole()
-    return as_object(export, as_object(export, header, "the header").get("eval"), "'eval' of the header")
+    if not file.is_zip:
+        return next(file.objects("eval"), {})
+    header = file.file_in(_HEADER if _HEADER in file.members else _START).whole()
+    return as_object(file, as_object(file, header, "the header").get("eval"), "'eval' of the header")
 
 
-def _samples(export: Input) -> Iterator[Mapping[str, Any]]:
+def _samples(file: Input) -> Iterator[Mapping[str, Any]]:
     """Yield the samples of a log, or their summaries, which have all that is needed and are much shorter."""
-    if not export.is_zip:
-        yield from export.objects("samples.item")
-    elif _SUMMARIES in export.members:
-        yield from export.file_in(_SUMMARIES).objects()
+    if not file.is_zip:
+        yield from file.objects("samples.item")
+    elif _SUMMARIES in file.members:
+        yield from file.file_in(_SUMMARIES).objects()
     else:
-        for sample in export.files_in([name for name in export.members if _is_sample(name)]):
+        for sample in file.files_in([name for name in file.members if _is_sample(name)]):
             yield from sample.objects()
 
 
@@ -107,7 +105,7 @@ def _is_sample(name: str) -> bool:
     return name.startswith("samples/") and (name.count("/") == 1 or name.endswith("/sample.json"))
 
 
-def _scorers(export: Input, about: Mapping[str, Any]) -> dict[str, _Scorer]:
+def _scorers(file: Input, about: Mapping[str, Any]) -> dict[str, _Scorer]:
     """Return the scorers of a log by the keys that their scores have.
 
     The second scorer of a name has the key "name1". A judge is known by the name and the model, so that it is the same
@@ -115,8 +113,8 @@ def _scorers(export: Input, about: Mapping[str, Any]) -> dict[str, _Scorer]:
     """
     found: dict[str, _Scorer] = {}
     named: set[str] = set()
-    for one in as_list(export, about.get("scorers"), "'eval.scorers'"):
-        scorer = as_object(export, one, "a scorer")
+    for one in as_list(file, about.get("scorers"), "'eval.scorers'"):
+        scorer = as_object(file, one, "a scorer")
         name = (text_or_none(scorer.get("name")) or "a scorer").rpartition("/")[2]
         key = next(key for key in [name, *(f"{name}{n}" for n in range(1, len(found) + 2))] if key not in found)
         workers = _workers(name, _models(scorer, about))
@@ -148,18 +146,18 @@ def _models(scorer: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
 
 
 def _scores(
-    export: Input, sample: Mapping[str, Any], scorers: Mapping[str, _Scorer], item: Any, where: str
-) -> Iterator[_Score | Found]:
+    file: Input, sample: Mapping[str, Any], scorers: Mapping[str, _Scorer], item: Any, where: str
+) -> Iterator[_Score | Finding]:
     """Yield the scores of a sample."""
-    given = as_object(export, sample.get("scores") or {}, f"'scores' of {where}")
+    given = as_object(file, sample.get("scores") or {}, f"'scores' of {where}")
     time = text_or_none(sample.get("completed_at"))
     if not given:
-        yield Counted(
+        yield Tally(
             "samples that failed, and have no score" if sample.get("error") else "samples without a score",
             is_answer=True,
         )
     for key, one in given.items():
-        score = as_object(export, one, f"the score {key!r} of {where}")
+        score = as_object(file, one, f"the score {key!r} of {where}")
         scorer = scorers.get(key) or _Scorer(key, (key,))
         votes: list[Any] = [score.get("value")]
         workers = scorer.workers
@@ -185,7 +183,7 @@ def _votes_of_panel(score: Mapping[str, Any], size: int) -> list[Any]:
     return votes if isinstance(votes, list) and len(votes) == size else []
 
 
-def _answers(scores: list[_Score], targets: Mapping[Any, str]) -> Iterator[Found]:
+def _answers(scores: list[_Score], targets: Mapping[Any, str]) -> Iterator[Finding]:
     """Yield all scores as answers, and targets as known truths where they are of the same kind."""
     kinds: dict[tuple[str, str], set[str]] = {}
     for one in scores:

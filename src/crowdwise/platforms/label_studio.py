@@ -5,9 +5,8 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .answers import CHOICE, Answer, Counted, Found, path_of
-from .fields import as_items, as_list, field_of, first_text, is_scalar, number_or_none, text_or_none
-from .platform import Platform
+from .fields import as_items, as_list, field_of, first_text, is_scalar, number_or_none, path_of, text_or_none
+from .platform import CHOICE, Answer, Finding, Platform, Tally
 
 # The types of results whose value is one of some classes, and where it is.
 CHOICES: Final = {"choices": "choices", "rating": "rating", "taxonomy": "taxonomy", "pairwise": "selected"}
@@ -16,8 +15,8 @@ _WORDS: Final = {"textarea": "free text", "number": "numbers", "datetime": "date
 _REGION: Final = frozenset({"start", "end", "x", "y", "startOffset", "endOffset"})
 
 
-def _recognises(export: Input) -> bool:
-    first = export.first
+def _recognises(file: Input) -> bool:
+    first = file.first
     if is_annotation(first):
         return True
     annotations = first.get("annotations", first.get("completions"))
@@ -34,50 +33,50 @@ def is_annotation(entry: Mapping[str, Any]) -> bool:
     return isinstance(entry.get("task"), dict) and "result" in entry
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    for export in exports:
-        for number, entry in enumerate(export.objects(), 1):
-            item, where = item_of(export, entry, options.item, number), f"task {number:,}"
-            yield from (_annotation if is_annotation(entry) else _task)(export, entry, item, where)
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    for file in files:
+        for number, entry in enumerate(file.objects(), 1):
+            item, where = item_of(file, entry, options.item, number), f"task {number:,}"
+            yield from (_annotation if is_annotation(entry) else _task)(file, entry, item, where)
 
 
-def item_of(export: Input, entry: Mapping[str, Any], field: str | None, number: int) -> Any:
+def item_of(file: Input, entry: Mapping[str, Any], field: str | None, number: int) -> Any:
     """Return the item that a task, or an annotation with its task in it, is about: its id, or another field of it."""
     task = entry["task"] if is_annotation(entry) else entry
-    return field_of(export, task, field or "id", f"task {number:,}")
+    return field_of(file, task, field or "id", f"task {number:,}")
 
 
-def _task(export: Input, task: Mapping[str, Any], item: Any, where: str) -> list[Found]:
+def _task(file: Input, task: Mapping[str, Any], item: Any, where: str) -> list[Finding]:
     """Return the answers in the annotations, drafts and predictions of a task."""
-    annotations = as_list(export, task.get("annotations", task.get("completions")), f"annotations of {where}")
-    found: list[Found] = [] if annotations else [Counted("tasks have no annotation")]
+    annotations = as_list(file, task.get("annotations", task.get("completions")), f"annotations of {where}")
+    found: list[Finding] = [] if annotations else [Tally("tasks have no annotation")]
     for annotation in annotations:
-        found += _annotation(export, annotation, item, where)
-    for draft in as_list(export, task.get("drafts"), f"drafts of {where}"):
+        found += _annotation(file, annotation, item, where)
+    for draft in as_list(file, task.get("drafts"), f"drafts of {where}"):
         worker = first_text(draft, "user", "created_username") if isinstance(draft, dict) else None
         if worker is None:
-            found.append(Counted("drafts not used", is_answer=True))
+            found.append(Tally("drafts not used", is_answer=True))
         else:
-            found += _results(export, draft, Answer(item, worker, "", (), "draft"), where)
-    for prediction in as_list(export, task.get("predictions"), f"predictions of {where}"):
+            found += _results(file, draft, Answer(item, worker, "", (), "draft"), where)
+    for prediction in as_list(file, task.get("predictions"), f"predictions of {where}"):
         if not isinstance(prediction, dict):  # the export was made without what models predicted
-            found.append(Counted("predictions are in the export by their number only"))
+            found.append(Tally("predictions are in the export by their number only"))
         else:
             worker = text_or_none(prediction.get("model_version")) or "prediction"
-            found += _results(export, prediction, Answer(item, worker, "", (), model=True), where)
+            found += _results(file, prediction, Answer(item, worker, "", (), model=True), where)
     return found
 
 
-def _annotation(export: Input, annotation: Any, item: Any, where: str) -> list[Found]:
+def _annotation(file: Input, annotation: Any, item: Any, where: str) -> list[Finding]:
     """Return the answers of one annotation."""
     if not isinstance(annotation, dict):
-        raise export.unlike(f"an annotation of {where} is no object")
+        raise file.unlike(f"an annotation of {where} is no object")
     get = annotation.get
     status = "cancelled" if get("was_cancelled") or get("skipped") else ""
     seconds, time = number_or_none(get("lead_time")), text_or_none(get("updated_at") or get("created_at"))
     gold = get("ground_truth") is True
     about = Answer(item, worker_of(get("completed_by")), "", (), status, False, gold, False, CHOICE, seconds, time)
-    return _results(export, annotation, about, where)
+    return _results(file, annotation, about, where)
 
 
 def worker_of(completed_by: Any) -> str | None:
@@ -87,49 +86,49 @@ def worker_of(completed_by: Any) -> str | None:
     return text_or_none(completed_by)
 
 
-def _results(export: Input, annotation: Mapping[str, Any], about: Answer, where: str) -> list[Found]:
+def _results(file: Input, annotation: Mapping[str, Any], about: Answer, where: str) -> list[Finding]:
     """Return an answer for each question that an annotation or a prediction answers.
 
     There may be millions, so messages are made only where something is wrong.
 
     Args:
-        export: The file.
+        file: The file.
         annotation: The annotation or prediction.
         about: What all its answers have in common.
         where: Where it is, for messages.
     """
     results = annotation.get("result")
     if not isinstance(results, list):
-        results = as_list(export, results, f"result of {where}")
+        results = as_list(file, results, f"result of {where}")
     if not results:
         what = "predictions" if about.model else "annotations"
-        return [Counted(f"{about.status or 'empty'} {what} without any answer", is_answer=True)]
+        return [Tally(f"{about.status or 'empty'} {what} without any answer", is_answer=True)]
     item, worker, _, _, status, model, gold, several, _, seconds, time = about
     regions = _regions(results) if len(results) > 1 else set()
     accepted = 0
-    found: list[Found] = []
+    found: list[Finding] = []
     for one in results:
         if not isinstance(one, dict):
-            raise export.unlike(f"a result of {where} is no object")
+            raise file.unlike(f"a result of {where} is no object")
         kind = str(one.get("type"))
         if kind == "relation":
-            found.append(Counted("relations between regions not used", is_answer=True))
+            found.append(Tally("relations between regions not used", is_answer=True))
             continue
         value = one.get("value", {})
         if not isinstance(value, dict):
-            raise export.unlike(f"a value of {where} is no object")
+            raise file.unlike(f"a value of {where} is no object")
         type_, choices = CHOICE, ()
         if kind not in CHOICES:
             type_ = _WORDS.get(kind, f"{kind} (parts of an item)")
         elif not _REGION.isdisjoint(value) or _is_among(one.get("id"), regions):
             type_ = "a choice for each part of an item"
         else:
-            choices = chosen(export, value, kind, where)
+            choices = chosen(file, value, kind, where)
             accepted += one.get("origin") == "prediction" and not model
         question = text_or_none(one.get("from_name")) or kind
         found.append(Answer(item, worker, question, choices, status, model, gold, several, type_, seconds, time))
     if accepted:
-        found.append(Counted("answers were accepted from a prediction without a change, and are votes", accepted))
+        found.append(Tally("answers were accepted from a prediction without a change, and are votes", accepted))
     return found
 
 
@@ -143,20 +142,20 @@ def _is_among(key: Any, keys: set[Any]) -> bool:
     return is_scalar(key) and key in keys
 
 
-def chosen(export: Input, value: Mapping[str, Any], kind: str, where: str) -> tuple[Any, ...]:
+def chosen(file: Input, value: Mapping[str, Any], kind: str, where: str) -> tuple[Any, ...]:
     """Return the classes that the value of a result names. A class within a class is its path, as one text."""
     found = value.get(CHOICES[kind])
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], str):
         return (found[0],)
     where = f"the {kind} of {where}"
     if kind in ("rating", "pairwise"):
-        return () if found is None else as_items(export, [found], where)
-    return as_items(export, as_paths(export, found, where), where)
+        return () if found is None else as_items(file, [found], where)
+    return as_items(file, as_paths(file, found, where), where)
 
 
-def as_paths(export: Input, value: Any, where: str) -> list[Any]:
+def as_paths(file: Input, value: Any, where: str) -> list[Any]:
     """Return a list of classes, in which those that are lists themselves become one text."""
-    return [path_of(one) if isinstance(one, list) else one for one in as_list(export, value, where)]
+    return [path_of(one) if isinstance(one, list) else one for one in as_list(file, value, where)]
 
 
 LABEL_STUDIO: Final = Platform("label-studio", "a Label Studio export", _recognises, _read, uses=("item",))

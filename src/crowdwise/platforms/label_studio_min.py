@@ -7,10 +7,9 @@ from ..crowd.read_options import ReadOptions
 from ..errors import CallError
 from ..sources.formats import rows_of
 from ..sources.input import Input
-from .answers import CHOICE, Answer, Counted, Found
 from .fields import as_items, field_of, from_json, is_scalar, number_or_none, text_or_none
 from .label_studio import as_paths, worker_of
-from .platform import Platform
+from .platform import CHOICE, Answer, Finding, Platform, Tally
 
 _SIGNS: Final = {"annotation_id", "annotator", "lead_time"}
 # Columns that are no questions, besides the data of tasks.
@@ -19,28 +18,28 @@ _ITEM: Final = "id"
 _EMPTY: Final = hash("")
 
 
-def _recognises(export: Input) -> bool:
-    return set(export.columns) >= _SIGNS
+def _recognises(file: Input) -> bool:
+    return set(file.columns) >= _SIGNS
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    questions = _questions(exports, options)
-    for export in exports:
-        for number, row in enumerate(rows_of(export), 1):
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    questions = _questions(files, options)
+    for file in files:
+        for number, row in enumerate(rows_of(file), 1):
             worker = worker_of(row.get("annotator"))
             where = f"row {number:,}"
-            item = field_of(export, row, options.item or _ITEM, where)
+            item = field_of(file, row, options.item or _ITEM, where)
             if worker is None and text_or_none(row.get("annotation_id")) is None:
-                yield Counted("tasks have no annotation")
+                yield Tally("tasks have no annotation")
                 continue
             seconds = number_or_none(row.get("lead_time"))
             time = text_or_none(row.get("updated_at") or row.get("created_at"))
             for question in questions:
-                type_, choices = _answer(export, row.get(question), f"{question!r} of {where}")
+                type_, choices = _answer(file, row.get(question), f"{question!r} of {where}")
                 yield Answer(item, worker, question, choices, type=type_, seconds=seconds, time=time)
 
 
-def _questions(exports: Sequence[Input], options: ReadOptions) -> list[str]:
+def _questions(files: Sequence[Input], options: ReadOptions) -> list[str]:
     """Return the columns that hold answers: the one that the user names, or those that differ within some task.
 
     Raises:
@@ -49,8 +48,8 @@ def _questions(exports: Sequence[Input], options: ReadOptions) -> list[str]:
     first: dict[Any, dict[str, int]] = {}
     found: dict[str, None] = {}
     others: dict[str, None] = {}
-    for export in exports:
-        for row in rows_of(export):
+    for file in files:
+        for row in rows_of(file):
             values = {name: hash(str(value or "")) for name, value in row.items() if _may_be_question(name)}
             others.update(dict.fromkeys(values))
             item = row.get(_ITEM)
@@ -60,11 +59,11 @@ def _questions(exports: Sequence[Input], options: ReadOptions) -> list[str]:
     listed = ", ".join(map(repr, others)) or "none"
     if options.question is not None:
         if options.question not in others:
-            raise CallError(f"{exports[0].name} has no question {options.question!r}; it may be one of {listed}.")
+            raise CallError(f"{files[0].name} has no question {options.question!r}; it may be one of {listed}.")
         return [options.question]
     if not found:
         raise CallError(
-            f"{exports[0].name} does not mark which columns are answers, and in none do two annotations of a task "
+            f"{files[0].name} does not mark which columns are answers, and in none do two annotations of a task "
             f"differ. Choose one by --question NAME (question= in Python): {listed}. Or export JSON, not JSON-MIN."
         )
     return list(found)
@@ -74,10 +73,10 @@ def _may_be_question(name: str) -> bool:
     return name not in _FIXED and not name.endswith("_transcript") and not name.startswith("_data_")
 
 
-def _answer(export: Input, value: Any, where: str) -> tuple[str, tuple[Any, ...]]:
+def _answer(file: Input, value: Any, where: str) -> tuple[str, tuple[Any, ...]]:
     """Return the type of an answer, and the classes that it names."""
     if isinstance(value, str) and value[:1] in ("[", "{"):  # in CSV, what is no text is JSON
-        value = from_json(export, value, where)
+        value = from_json(file, value, where)
     if value is None or value == "" or value == []:
         return CHOICE, ()
     if isinstance(value, list) and all(isinstance(one, dict) for one in value):
@@ -85,12 +84,12 @@ def _answer(export: Input, value: Any, where: str) -> tuple[str, tuple[Any, ...]
         if more:
             return "parts of an item", ()
     if not isinstance(value, Mapping):
-        return CHOICE, as_items(export, value if isinstance(value, list) else [value], where)
+        return CHOICE, as_items(file, value if isinstance(value, list) else [value], where)
     if "rating" in value:
-        return CHOICE, as_items(export, [value["rating"]], where)
+        return CHOICE, as_items(file, [value["rating"]], where)
     for kind in ("choices", "taxonomy"):
         if kind in value and not {"start", "x"} & set(value):
-            return CHOICE, as_items(export, as_paths(export, value[kind], where), where)
+            return CHOICE, as_items(file, as_paths(file, value[kind], where), where)
     return ("free text" if "text" in value and "start" not in value else "parts of an item"), ()
 
 

@@ -5,9 +5,8 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .answers import CHOICE, Answer, Found
 from .fields import field_of, is_scalar, number_or_none, text_or_none
-from .platform import Platform
+from .platform import CHOICE, Answer, Finding, Platform
 
 # The types of scores that are classes; what the others are, in words.
 _CLASSES: Final = ("CATEGORICAL", "BOOLEAN")
@@ -16,17 +15,17 @@ _WORDS: Final = {"NUMERIC": "numbers", "TEXT": "free text", "CORRECTION": "corre
 _IN_METADATA: Final = ("model", "judge", "evaluator", "worker")
 
 
-def _recognises(export: Input) -> bool:
-    return _is_score(export.first) or _is_score(_first_in_page(export))
+def _recognises(file: Input) -> bool:
+    return _is_score(file.first) or _is_score(_first_in_page(file))
 
 
 def _is_score(one: Mapping[str, Any]) -> bool:
     return _field(one, "dataType") is not None and ("stringValue" in one or "string_value" in one or "value" in one)
 
 
-def _first_in_page(export: Input) -> Mapping[str, Any]:
+def _first_in_page(file: Input) -> Mapping[str, Any]:
     """Return the first score of an answer of the API, which is an object with a list."""
-    data = export.first.get("data")
+    data = file.first.get("data")
     return data[0] if isinstance(data, list) and data and isinstance(data[0], dict) else {}
 
 
@@ -36,27 +35,27 @@ def _field(score: Mapping[str, Any], name: str) -> Any:
     return score.get(name, score.get(snake))
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    for export in exports:
-        for number, score in enumerate(export.objects("data.item" if _first_in_page(export) else ""), 1):
-            yield _answer(export, score, options, f"score {number:,}")
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    for file in files:
+        for number, score in enumerate(file.objects("data.item" if _first_in_page(file) else ""), 1):
+            yield _answer(file, score, options, f"score {number:,}")
 
 
-def _answer(export: Input, score: Mapping[str, Any], options: ReadOptions, where: str) -> Answer:
+def _answer(file: Input, score: Mapping[str, Any], options: ReadOptions, where: str) -> Answer:
     """Return one score as an answer."""
     type_ = text_or_none(_field(score, "dataType"))
     if type_ is None:
-        raise export.unlike(f"{where} has no 'dataType'")
-    question = str(field_of(export, score, "name", where))
+        raise file.unlike(f"{where} has no 'dataType'")
+    question = str(field_of(file, score, "name", where))
     if options.item is not None:
-        item = field_of(export, score, options.item, where)
+        item = field_of(file, score, options.item, where)
     else:
         ids = [_field(score, name) for name in ("observationId", "traceId", "sessionId")]
         item = next((one for one in ids if is_scalar(one) and one != ""), None)
         if item is None:
-            raise export.unlike(f"{where} has neither 'observationId' nor 'traceId'")
+            raise file.unlike(f"{where} has neither 'observationId' nor 'traceId'")
     source = text_or_none(_field(score, "source")) or ""
-    choices = _classes(export, score, type_, where) if type_ in _CLASSES else ()
+    choices = _classes(file, score, type_, where) if type_ in _CLASSES else ()
     return Answer(
         item,
         _worker(score, source, question),
@@ -81,7 +80,7 @@ def _worker(score: Mapping[str, Any], source: str, question: str) -> str:
     return next((text for one in named if (text := text_or_none(one))), question)
 
 
-def _classes(export: Input, score: Mapping[str, Any], type_: str, where: str) -> tuple[Any, ...]:
+def _classes(file: Input, score: Mapping[str, Any], type_: str, where: str) -> tuple[Any, ...]:
     """Return the class of a score; none if it is empty."""
     said = _field(score, "stringValue")
     if said is None or said == "":
@@ -91,7 +90,7 @@ def _classes(export: Input, score: Mapping[str, Any], type_: str, where: str) ->
         elif not isinstance(said, str):  # the value of a class is a number without a meaning
             return ()
     if not is_scalar(said):
-        raise export.unlike(f"'stringValue' of {where} is neither text nor a number")
+        raise file.unlike(f"'stringValue' of {where} is neither text nor a number")
     return (said,) if said != "" else ()
 
 

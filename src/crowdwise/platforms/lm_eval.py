@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input, file_name, worker_name
-from .answers import Answer, Counted, Found, path_of
-from .fields import as_list, field_of, is_scalar, number_or_none, text_or_none
-from .platform import Platform
+from .fields import as_list, field_of, is_scalar, number_or_none, path_of, text_or_none
+from .platform import Answer, Finding, Platform, Tally
 
 # The name of a file of samples: the task, and when it was run.
 _SAMPLES: Final = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[\d.:-]+")
@@ -18,47 +17,45 @@ _NOTHING: Final = "[invalid]"
 _NO_FILTER: Final = "none"
 
 
-def _recognises(export: Input) -> bool:
-    return ("doc_id" in export.first and "filtered_resps" in export.first) or _is_summary(export)
+def _recognises(file: Input) -> bool:
+    return ("doc_id" in file.first and "filtered_resps" in file.first) or _is_summary(file)
 
 
-def _is_summary(export: Input) -> bool:
+def _is_summary(file: Input) -> bool:
     """Return whether this is the file of results, which lies beside the samples and has only averages."""
-    return isinstance(export.first.get("results"), dict) and not {"configs", "versions", "n-shot"}.isdisjoint(
-        export.first
-    )
+    return isinstance(file.first.get("results"), dict) and not {"configs", "versions", "n-shot"}.isdisjoint(file.first)
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    files = [export for export in exports if not _is_summary(export)]
-    if len(files) < len(exports):
-        yield Counted("files of results, which have no single answers", len(exports) - len(files))
-    tasks = {_task(export) for export in files}
-    for export in files:
-        worker = worker_name(export.path, options.worker_from or "folder", export.name)
-        task = _task(export)
-        for number, sample in enumerate(export.objects(), 1):
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    with_samples = [file for file in files if not _is_summary(file)]
+    if len(with_samples) < len(files):
+        yield Tally("files of results, which have no single answers", len(files) - len(with_samples))
+    tasks = {_task(file) for file in with_samples}
+    for file in with_samples:
+        worker = worker_name(file.path, options.worker_from or "folder", file.name)
+        task = _task(file)
+        for number, sample in enumerate(file.objects(), 1):
             where = f"sample {number:,}"
             name = options.item or ("doc_hash" if "doc_hash" in sample else "doc_id")
-            item = field_of(export, sample, name, where)
+            item = field_of(file, sample, name, where)
             filtered = text_or_none(sample.get("filter")) or _NO_FILTER
             is_filtered = filtered != _NO_FILTER
             parts = [task if len(tasks) > 1 or not is_filtered else "", filtered if is_filtered else ""]
             question = path_of(part for part in parts if part)
-            yield from _sample(export, sample, item, worker, question, where)
+            yield from _sample(file, sample, item, worker, question, where)
 
 
-def _task(export: Input) -> str:
+def _task(file: Input) -> str:
     """Return the task of a file, by its name; empty if it was given another name."""
-    found = _SAMPLES.fullmatch(file_name(export.path))
+    found = _SAMPLES.fullmatch(file_name(file.path))
     return found["task"] if found else ""
 
 
 def _sample(
-    export: Input, sample: Mapping[str, Any], item: Any, worker: str, question: str, where: str
-) -> Iterator[Found]:
+    file: Input, sample: Mapping[str, Any], item: Any, worker: str, question: str, where: str
+) -> Iterator[Finding]:
     """Yield what the model answered, and what the right answer is."""
-    said = as_list(export, sample.get("filtered_resps"), f"'filtered_resps' of {where}")
+    said = as_list(file, sample.get("filtered_resps"), f"'filtered_resps' of {where}")
     target = sample.get("target")
     truth: Any = target.strip() if isinstance(target, str) else target
     if said and isinstance(said[0], list) and len(said) > 1 and all(map(_likelihood, said)):

@@ -9,10 +9,9 @@ from ..crowd.read_options import ReadOptions
 from ..errors import CallError
 from ..sources.formats import rows_of
 from ..sources.input import Input
-from .answers import Answer, Counted, Found
-from .crowd_elements import Said, said_in
+from .crowd_elements import FormAnswer, form_answers
 from .fields import as_list, as_object, field_of, from_json, number_or_none, text_or_none
-from .platform import Platform
+from .platform import Answer, Finding, Platform, Tally
 
 _ANSWER, _INPUT, _JSON = "Answer.", "Input.", "Answer.taskAnswers"
 _NUMBER: Final = "{n}"
@@ -20,33 +19,33 @@ _NUMBER: Final = "{n}"
 _TOGETHER: Final = "choice"
 
 
-def _recognises(export: Input) -> bool:
-    header = export.header
+def _recognises(file: Input) -> bool:
+    header = file.header
     return {"HITId", "WorkerId"} <= set(header) and any(name.startswith(_ANSWER) for name in header)
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    for export in exports:
-        rows = list(rows_of(export))
-        said = [list(_said(export, row, f"row {number:,}")) for number, row in enumerate(rows, 1)]
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    for file in files:
+        rows = list(rows_of(file))
+        said = [list(_said(file, row, f"row {number:,}")) for number, row in enumerate(rows, 1)]
         groups = _groups_of_one(said)
-        pairs = _pairs(export, options, [one.question for row in said for one in row])
+        pairs = _pairs(file, options, [one.question for row in said for one in row])
         for number, (row, answers) in enumerate(zip(rows, said, strict=True), 1):
-            yield from _row(export, row, _settled(answers, groups), options, pairs, f"row {number:,}")
+            yield from _row(file, row, _settled(answers, groups), options, pairs, f"row {number:,}")
 
 
-def _said(export: Input, row: Mapping[str, Any], where: str) -> Iterator[Said]:
+def _said(file: Input, row: Mapping[str, Any], where: str) -> Iterator[FormAnswer]:
     """Yield what a worker said, from the columns of answers and from the one with all of them in JSON."""
     columns = {
         name.removeprefix(_ANSWER): value for name, value in row.items() if name.startswith(_ANSWER) and name != _JSON
     }
-    yield from said_in(export, columns, where)
+    yield from form_answers(file, columns, where)
     if row.get(_JSON):
-        for form in as_list(export, from_json(export, row[_JSON], f"{_JSON} of {where}"), f"{_JSON} of {where}"):
-            yield from said_in(export, as_object(export, form, f"{_JSON} of {where}"), where)
+        for form in as_list(file, from_json(file, row[_JSON], f"{_JSON} of {where}"), f"{_JSON} of {where}"):
+            yield from form_answers(file, as_object(file, form, f"{_JSON} of {where}"), where)
 
 
-def _groups_of_one(said: Sequence[Sequence[Said]]) -> set[str]:
+def _groups_of_one(said: Sequence[Sequence[FormAnswer]]) -> set[str]:
     """Return the groups of options of which exactly one is on in every row that has them."""
     counts: dict[str, set[int]] = defaultdict(set)
     for row in said:
@@ -59,25 +58,25 @@ def _groups_of_one(said: Sequence[Sequence[Said]]) -> set[str]:
     return {group for group, numbers in counts.items() if numbers == {1}}
 
 
-def _settled(said: Sequence[Said], groups: set[str]) -> Iterator[Said]:
+def _settled(said: Sequence[FormAnswer], groups: set[str]) -> Iterator[FormAnswer]:
     """Yield what was said, where options of one question became one answer, and others a yes or no each."""
     for one in said:
         if one.option is None:
             yield one
         elif one.question not in groups:
-            yield Said(f"{one.question}.{one.option}".lstrip("."), ("yes" if one.choices[0] else "no",))
+            yield FormAnswer(f"{one.question}.{one.option}".lstrip("."), ("yes" if one.choices[0] else "no",))
         elif one.choices[0]:
-            yield Said(one.question or _TOGETHER, (one.option,))
+            yield FormAnswer(one.question or _TOGETHER, (one.option,))
 
 
 def _row(
-    export: Input,
+    file: Input,
     row: Mapping[str, Any],
-    said: Iterator[Said],
+    said: Iterator[FormAnswer],
     options: ReadOptions,
     pairs: tuple[re.Pattern[str], str] | None,
     where: str,
-) -> Iterator[Found]:
+) -> Iterator[Finding]:
     """Yield the answers of one assignment."""
     status = (text_or_none(row.get("AssignmentStatus")) or "").lower()
     about: dict[str, Any] = {
@@ -92,13 +91,13 @@ def _row(
             pattern, column = pairs
             found = pattern.fullmatch(question)
             if found is None:
-                yield Counted("answers that --pairs does not name", is_answer=True)
+                yield Tally("answers that --pairs does not name", is_answer=True)
                 continue
             item_field, question = column.replace(_NUMBER, found[1]), _without_number(pattern, question, found)
             if not one.choices and not row.get(item_field):  # a HIT that is not full
-                yield Counted("places without an item or an answer", is_answer=True)
+                yield Tally("places without an item or an answer", is_answer=True)
                 continue
-        item = field_of(export, row, item_field, where)
+        item = field_of(file, row, item_field, where)
         yield Answer(item, question=question, choices=one.choices, several=one.several, type=one.type, **about)
 
 
@@ -107,7 +106,7 @@ def _without_number(pattern: re.Pattern[str], question: str, found: re.Match[str
     return (question[: found.start(1)] + question[found.end(1) :]).strip(" ._-") or "answer"
 
 
-def _pairs(export: Input, options: ReadOptions, questions: Sequence[str]) -> tuple[re.Pattern[str], str] | None:
+def _pairs(file: Input, options: ReadOptions, questions: Sequence[str]) -> tuple[re.Pattern[str], str] | None:
     """Return the pattern of questions and the column of items that --pairs says; None if a row is about one item.
 
     Raises:
@@ -116,15 +115,15 @@ def _pairs(export: Input, options: ReadOptions, questions: Sequence[str]) -> tup
     """
     if options.pairs is None:
         if options.question is None and options.item is None:
-            _refuse_several_items(export, questions)
+            _refuse_several_items(file, questions)
         return None
     column, _, asked = options.pairs.partition("=")
     if column.count(_NUMBER) != 1 or asked.count(_NUMBER) != 1:
         raise CallError(f"--pairs is {options.pairs!r}, and has to be as in 'Input.text{{n}}=Answer.q{{n}}'.")
-    numbers = [name for name in export.header if _numbered(column).fullmatch(name)]
+    numbers = [name for name in file.header if _numbered(column).fullmatch(name)]
     pattern = _numbered(asked.strip().removeprefix(_ANSWER))
     if not numbers or not any(pattern.fullmatch(one) for one in questions):
-        raise CallError(f"{export.name} has no columns that are as {options.pairs!r} says (--pairs).")
+        raise CallError(f"{file.name} has no columns that are as {options.pairs!r} says (--pairs).")
     return pattern, column.strip()
 
 
@@ -133,14 +132,14 @@ def _numbered(name: str) -> re.Pattern[str]:
     return re.compile(f"{re.escape(before)}([0-9]+){re.escape(after)}")
 
 
-def _refuse_several_items(export: Input, questions: Sequence[str]) -> None:
+def _refuse_several_items(file: Input, questions: Sequence[str]) -> None:
     """Raise `CallError` if inputs and questions are numbered in the same way, as where a HIT has several items."""
-    inputs = _numbers([name for name in export.header if name.startswith(_INPUT)])
+    inputs = _numbers([name for name in file.header if name.startswith(_INPUT)])
     for asked, numbers in _numbers(list(dict.fromkeys(questions))).items():
         column = next((column for column, others in inputs.items() if others == numbers), None)
         if len(numbers) > 1 and column is not None:
             raise CallError(
-                f"{export.name} seems to have {len(numbers)} items in each HIT. Say which columns belong together: "
+                f"{file.name} seems to have {len(numbers)} items in each HIT. Say which columns belong together: "
                 f"--pairs '{column}={_ANSWER}{asked}' (pairs= in Python); or name one question by --question."
             )
 

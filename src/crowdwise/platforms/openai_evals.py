@@ -5,56 +5,55 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .answers import Answer, Counted, Found
 from .fields import as_list, as_object, field_of, is_scalar, text_or_none
-from .platform import Platform
+from .platform import Answer, Finding, Platform, Tally
 
 # What a model that grades is said to have chosen if nothing could be found in its text.
 _NOTHING: Final = "__invalid__"
 
 
-def _recognises(export: Input) -> bool:
-    first = export.first
+def _recognises(file: Input) -> bool:
+    first = file.first
     return isinstance(first.get("spec"), dict) or ("run_id" in first and ("event_id" in first or "spec" in first))
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    for export in exports:
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    for file in files:
         spec: Mapping[str, Any] | None = None
-        for number, event in enumerate(export.objects(), 1):
+        for number, event in enumerate(file.objects(), 1):
             where = f"line {number:,}"
             if "spec" in event:
-                spec = as_object(export, event["spec"], f"'spec' of {where}")
+                spec = as_object(file, event["spec"], f"'spec' of {where}")
             elif "final_report" in event:
                 continue
             elif spec is None:
-                raise export.unlike("its first line has no 'spec', which says who judges")
+                raise file.unlike("its first line has no 'spec', which says who judges")
             else:
-                yield from _event(export, event, _worker(export, spec), spec, options, where)
+                yield from _event(file, event, _worker(file, spec), spec, options, where)
         if spec is None:
-            raise export.unlike("it has no 'spec', which says who judges")
+            raise file.unlike("it has no 'spec', which says who judges")
 
 
-def _worker(export: Input, spec: Mapping[str, Any]) -> str:
+def _worker(file: Input, spec: Mapping[str, Any]) -> str:
     """Return the last model of a run: the only one, or the one that grades what the others answered."""
-    models = as_list(export, spec.get("completion_fns"), "'completion_fns' of the spec")
+    models = as_list(file, spec.get("completion_fns"), "'completion_fns' of the spec")
     worker = text_or_none(models[-1]) if models else None
     if worker is None:
-        raise export.unlike("its 'spec' has no 'completion_fns', which say who judges")
+        raise file.unlike("its 'spec' has no 'completion_fns', which say who judges")
     return worker
 
 
 def _event(
-    export: Input, event: Mapping[str, Any], worker: str, spec: Mapping[str, Any], options: ReadOptions, where: str
-) -> Iterator[Found]:
+    file: Input, event: Mapping[str, Any], worker: str, spec: Mapping[str, Any], options: ReadOptions, where: str
+) -> Iterator[Finding]:
     """Yield what one event says."""
     kind = event.get("type")
     data = event.get("data")
     key = {"metrics": "choice", "match": "picked"}.get(str(kind))
     if key is None or not isinstance(data, dict) or key not in data:
-        yield Counted("events that are no verdicts", is_answer=True)
+        yield Tally("events that are no verdicts", is_answer=True)
         return
-    item = field_of(export, event, options.item or "sample_id", where)
+    item = field_of(file, event, options.item or "sample_id", where)
     question = text_or_none(spec.get("eval_name") or spec.get("base_eval")) or ""
     said = data[key]
     choices = tuple(dict.fromkeys(one for one in (said if isinstance(said, list) else [said]) if _is_class(one)))
@@ -66,7 +65,7 @@ def _event(
     if _is_class(truth):
         yield Answer(item, "expected", question, (truth,), gold=True)
     elif truth not in (None, "", []):
-        yield Counted("events with several right answers, which are not used as known truths")
+        yield Tally("events with several right answers, which are not used as known truths")
 
 
 def _is_class(value: Any) -> bool:

@@ -6,9 +6,8 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input, file_name
-from .answers import CHOICE, Answer, Found, Remark
 from .fields import as_items, as_list, field_of, first_text, text_or_none
-from .platform import Platform
+from .platform import CHOICE, Answer, Finding, Platform, Remark
 
 # What the answers to lines with options are called.
 _QUESTION: Final = "choice"
@@ -20,26 +19,26 @@ _RESTARTS: Final = (
 )
 
 
-def _recognises(export: Input) -> bool:
-    return {"_task_hash", "answer"} <= set(export.first)
+def _recognises(file: Input) -> bool:
+    return {"_task_hash", "answer"} <= set(file.first)
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    for export in exports:
-        for number, line in enumerate(export.objects(), 1):
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    for file in files:
+        for number, line in enumerate(file.objects(), 1):
             where = f"line {number:,}"
-            worker = first_text(line, "_annotator_id", "_session_id") or file_name(export.path) or None
+            worker = first_text(line, "_annotator_id", "_session_id") or file_name(file.path) or None
             if worker is not None and _MOMENT.search(worker):
                 yield Remark(_RESTARTS)
             gold = "sessions" in line or "versions" in line  # what somebody settled by the recipe `review`
             answer = text_or_none(line.get("answer"))
             if answer not in ("accept", "reject", "ignore"):
-                raise export.unlike(f"{where} has the answer {answer!r}, which is neither accept, reject nor ignore")
-            question, choices, type_ = _said(export, line, answer, where)
+                raise file.unlike(f"{where} has the answer {answer!r}, which is neither accept, reject nor ignore")
+            question, choices, type_ = _said(file, line, answer, where)
             several = question == _QUESTION and _style(line) == "multiple"
             status = {"ignore": "ignore", "accept": "", "reject": "reject" if question == _QUESTION else ""}[answer]
             yield Answer(
-                field_of(export, line, options.item or "_input_hash", where),
+                field_of(file, line, options.item or "_input_hash", where),
                 "review" if gold else worker,
                 question,
                 choices,
@@ -51,11 +50,11 @@ def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
             )
 
 
-def _said(export: Input, line: Mapping[str, Any], answer: str, where: str) -> tuple[str, tuple[Any, ...], str]:
+def _said(file: Input, line: Mapping[str, Any], answer: str, where: str) -> tuple[str, tuple[Any, ...], str]:
     """Return the question that a line answers, the classes that were chosen, and the type of the answer."""
     if "accept" in line or "options" in line:
-        accepted = as_list(export, line.get("accept"), f"'accept' of {where}")
-        return _QUESTION, as_items(export, accepted, f"'accept' of {where}"), CHOICE
+        accepted = as_list(file, line.get("accept"), f"'accept' of {where}")
+        return _QUESTION, as_items(file, accepted, f"'accept' of {where}"), CHOICE
     label = text_or_none(line.get("label"))
     if label is not None:
         return label, (answer,), CHOICE

@@ -5,10 +5,8 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .answers import Answer, Counted, Found, path_of
-from .fields import as_list, as_object, field_of, is_scalar, text_or_none
-from .judged import Judged
-from .platform import Platform
+from .fields import JudgedOutputs, as_list, as_object, field_of, is_scalar, path_of, text_or_none
+from .platform import Answer, Finding, Platform, Tally
 
 # The types of assertions that a model decides, and the beginning of the names of others.
 _JUDGED: Final = {
@@ -26,8 +24,8 @@ _NOT: Final = "not-"
 _DEFAULT: Final = "default grader"
 
 
-def _recognises(export: Input) -> bool:
-    first = export.first
+def _recognises(file: Input) -> bool:
+    first = file.first
     if "gradingResult" in first and ("promptIdx" in first or "testIdx" in first):
         return True
     results = first.get("results")
@@ -39,58 +37,58 @@ def _recognises(export: Input) -> bool:
     return "evalId" in first and "prompts" in results  # the prompts may be so long that no result is at the beginning
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    judged = Judged("name the answers by --item id")
-    for export in exports:
-        is_whole = isinstance(export.first.get("results"), dict)
-        for number, row in enumerate(export.objects("results.results.item" if is_whole else ""), 1):
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    judged = JudgedOutputs("name the answers by --item id")
+    for file in files:
+        is_whole = isinstance(file.first.get("results"), dict)
+        for number, row in enumerate(file.objects("results.results.item" if is_whole else ""), 1):
             where = f"result {number:,}"
             if options.item is not None:
-                item = field_of(export, row, options.item, where)
+                item = field_of(file, row, options.item, where)
             else:
-                item = path_of(field_of(export, row, key, where) for key in ("testIdx", "promptIdx"))
+                item = path_of(field_of(file, row, key, where) for key in ("testIdx", "promptIdx"))
             response = row.get("response")
             said = response.get("output") if isinstance(response, dict) else None
-            judged.check(export, item, None if said is None else [row.get("vars"), said])
-            yield from _row(export, row, item, where)
+            judged.check(file, item, None if said is None else [row.get("vars"), said])
+            yield from _row(file, row, item, where)
 
 
-def _row(export: Input, row: Mapping[str, Any], item: Any, where: str) -> Iterator[Found]:
+def _row(file: Input, row: Mapping[str, Any], item: Any, where: str) -> Iterator[Finding]:
     """Yield what the judges of one result said."""
     grading = row.get("gradingResult")
     if grading is None:
-        yield Counted("results that failed, or have no assertion", is_answer=True)
+        yield Tally("results that failed, or have no assertion", is_answer=True)
         return
-    components = as_object(export, grading, f"'gradingResult' of {where}").get("componentResults")
+    components = as_object(file, grading, f"'gradingResult' of {where}").get("componentResults")
     listed = [
-        as_object(export, one, f"a component of {where}")
-        for one in as_list(export, components, f"'componentResults' of {where}")
+        as_object(file, one, f"a component of {where}")
+        for one in as_list(file, components, f"'componentResults' of {where}")
     ]
     if not listed:
-        yield Counted("results that failed, or have no assertion", is_answer=True)
+        yield Tally("results that failed, or have no assertion", is_answer=True)
     for one in listed:
         assertion = one.get("assertion")
         if isinstance(assertion, dict):
-            yield from _component(export, one, assertion, item, where)
-        elif not all(part in listed for part in as_list(export, one.get("componentResults"), f"a set of {where}")):
-            raise export.unlike(f"{where} has a set of assertions whose members are not in its list")
+            yield from _component(file, one, assertion, item, where)
+        elif not all(part in listed for part in as_list(file, one.get("componentResults"), f"a set of {where}")):
+            raise file.unlike(f"{where} has a set of assertions whose members are not in its list")
         else:
-            yield Counted("sets of assertions, whose members count by themselves", is_answer=True)
+            yield Tally("sets of assertions, whose members count by themselves", is_answer=True)
 
 
 def _component(
-    export: Input, one: Mapping[str, Any], assertion: Mapping[str, Any], item: Any, where: str
-) -> Iterator[Found]:
+    file: Input, one: Mapping[str, Any], assertion: Mapping[str, Any], item: Any, where: str
+) -> Iterator[Finding]:
     """Yield what one assertion came to."""
     type_ = str(assertion.get("type")).removeprefix(_NOT)
     if type_ not in _JUDGED and not type_.startswith(_JUDGED_TOO):
-        yield Counted("results of assertions that no model decides", is_answer=True)
+        yield Tally("results of assertions that no model decides", is_answer=True)
         return
     about = one.get("metadata")
     failed = isinstance(about, dict) and bool(about.get("graderError"))
     passed = one.get("pass")
     if not failed and not isinstance(passed, bool):
-        raise export.unlike(f"{where} has an assertion that neither passed nor failed: its 'pass' is no true or false")
+        raise file.unlike(f"{where} has an assertion that neither passed nor failed: its 'pass' is no true or false")
     question = text_or_none(assertion.get("metric"))
     if question is None:
         question = text_or_none(assertion.get("value")) or type_

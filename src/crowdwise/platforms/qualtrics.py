@@ -2,7 +2,6 @@
 
 import csv
 import io
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final
@@ -11,9 +10,8 @@ from ..crowd.read_options import ReadOptions
 from ..errors import CallError
 from ..sources.formats import rows_of
 from ..sources.input import Input
-from .answers import Answer, Counted, Found
-from .fields import first_text, number_or_none, text_or_none
-from .platform import Platform
+from .fields import compiled, first_text, number_or_none, text_or_none
+from .platform import Answer, Finding, Platform, Tally
 
 _IMPORT_ID: Final = '{"ImportId":'
 # Below the names of the columns: the text of the questions, and ids for Qualtrics itself.
@@ -22,20 +20,20 @@ _FINISHED: Final = ("1", "true")
 _PREVIEWS: Final = ("1", "survey preview")
 
 
-def _recognises(export: Input) -> bool:
-    if not export.header or _IMPORT_ID not in export.text.replace('""', '"').replace(" ", ""):
+def _recognises(file: Input) -> bool:
+    if not file.header or _IMPORT_ID not in file.text.replace('""', '"').replace(" ", ""):
         return False
     try:
-        third = next(islice(csv.reader(io.StringIO(export.text, newline="")), _NO_ANSWERS, None), [])
+        third = next(islice(csv.reader(io.StringIO(file.text, newline="")), _NO_ANSWERS, None), [])
     except csv.Error:
         return False
     return bool(third) and third[0].replace(" ", "").startswith(_IMPORT_ID)
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
-    for export in exports:
-        items = _items(export, options)
-        for row in islice(rows_of(export), _NO_ANSWERS, None):
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
+    for file in files:
+        items = _items(file, options)
+        for row in islice(rows_of(file), _NO_ANSWERS, None):
             about: dict[str, Any] = {
                 "worker": first_text(row, "PROLIFIC_PID", "ResponseId"),
                 "status": _status(row),
@@ -45,28 +43,25 @@ def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
             for column, item in items.items():
                 value = row[column]
                 if value is None or not value.strip():
-                    yield Counted("questions that were not shown or not answered", is_answer=True)
+                    yield Tally("questions that were not shown or not answered", is_answer=True)
                 else:
                     yield Answer(item, question="", choices=(value,), **about)
 
 
-def _items(export: Input, options: ReadOptions) -> dict[str, str]:
+def _items(file: Input, options: ReadOptions) -> dict[str, str]:
     """Return the item that each column is about. Raises `CallError` if the user does not say it, or no column is."""
-    listed = ", ".join(map(repr, export.header))
+    listed = ", ".join(map(repr, file.header))
     if options.items is None:
         raise CallError(
-            f"{export.name} is a survey, whose columns are the items: say which, by a regular expression with one "
+            f"{file.name} is a survey, whose columns are the items: say which, by a regular expression with one "
             f"group, as in --items 'Q(\\d+)' (items= in Python). Its columns are {listed}."
         )
-    try:
-        pattern = re.compile(options.items)
-    except (re.error, RecursionError, OverflowError) as problem:
-        raise CallError(f"--items {options.items!r} is no regular expression: {problem}.") from problem
+    pattern = compiled("items", options.items)
     if pattern.groups != 1:
         raise CallError(f"--items {options.items!r} has {pattern.groups} groups, and needs one, which is the item.")
-    found = {name: match[1] for name in export.header if (match := pattern.fullmatch(name)) and match[1]}
+    found = {name: match[1] for name in file.header if (match := pattern.fullmatch(name)) and match[1]}
     if not found:
-        raise CallError(f"No column of {export.name} is as --items {options.items!r} says; they are {listed}.")
+        raise CallError(f"No column of {file.name} is as --items {options.items!r} says; they are {listed}.")
     return found
 
 

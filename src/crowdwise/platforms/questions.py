@@ -13,8 +13,8 @@ from ..crowd.reading_report import several
 from ..errors import CallError, DataError, did_you_mean
 from ..sources.input import Input
 from ..sources.rows import Rows, rows_of_frame
-from .answers import CHOICE
 from .gathering import Gathered, Question
+from .platform import CHOICE
 
 # A question with more classes than this is free text; and so is one with more than `_MANY_CLASSES`, if there are
 # more than one for every `_ROWS_PER_CLASS` answers.

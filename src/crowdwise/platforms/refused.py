@@ -7,29 +7,28 @@ from typing import Final
 from ..crowd.read_options import ReadOptions
 from ..errors import DataError
 from ..sources.input import Input
-from .answers import Found
-from .platform import Platform
+from .platform import Finding, Platform
 
 _BY_FILE: Final = "a table of each worker goes through --worker-from file"
 
 
-def _refuse(reason: str, exports: Sequence[Input], _: ReadOptions) -> Iterator[Found]:
-    raise DataError(f"{exports[0].name} {reason}.")
+def _refuse(reason: str, files: Sequence[Input], _: ReadOptions) -> Iterator[Finding]:
+    raise DataError(f"{files[0].name} {reason}.")
 
 
-def _is_cvat(export: Input) -> bool:
-    text = export.text[:4096]
+def _is_cvat(file: Input) -> bool:
+    text = file.text[:4096]
     return (text.startswith(("<?xml", "<annotations")) and "<annotations>" in text) or any(
-        name.endswith("annotations.xml") for name in export.members
+        name.endswith("annotations.xml") for name in file.members
     )
 
 
-def _is_inception(export: Input) -> bool:
-    return any(name.startswith("exportedproject") and name.endswith(".json") for name in export.members)
+def _is_inception(file: Input) -> bool:
+    return any(name.startswith("exportedproject") and name.endswith(".json") for name in file.members)
 
 
-def _is_scale(export: Input) -> bool:
-    return {"task_id", "callback_url", "params"} <= set(export.first)
+def _is_scale(file: Input) -> bool:
+    return {"task_id", "callback_url", "params"} <= set(file.first)
 
 
 REFUSED: Final = (

@@ -6,66 +6,65 @@ from typing import Any, Final
 from ..crowd.read_options import ReadOptions
 from ..sources.formats import rows_of
 from ..sources.input import Input
-from .answers import Answer, Found, Remark, path_of
-from .fields import as_items, field_of, from_json, text_or_none
-from .platform import Platform
+from .fields import as_items, field_of, from_json, path_of, text_or_none
+from .platform import Answer, Finding, Platform, Remark
 
 _INPUT, _OUTPUT, _GOLDEN, _HINT = "INPUT:", "OUTPUT:", "GOLDEN:", "HINT:"
 _WORKER, _STATUS, _TASK = "ASSIGNMENT:worker_id", "ASSIGNMENT:status", "ASSIGNMENT:task_id"
 _TIMES: Final = ("ASSIGNMENT:submitted", "ASSIGNMENT:accepted", "ASSIGNMENT:started")
 
 
-def _recognises(export: Input) -> bool:
-    return _WORKER in export.header and any(name.startswith(_OUTPUT) for name in export.header)
+def _recognises(file: Input) -> bool:
+    return _WORKER in file.header and any(name.startswith(_OUTPUT) for name in file.header)
 
 
-def _read(exports: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
+def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     golden: set[tuple[Any, ...]] = set()
-    for export in exports:
-        inputs = [name for name in export.header if name.startswith(_INPUT)]
-        if options.item is None and len(inputs) > 1 and _TASK not in export.header:
+    for file in files:
+        inputs = [name for name in file.header if name.startswith(_INPUT)]
+        if options.item is None and len(inputs) > 1 and _TASK not in file.header:
             yield Remark(f"The item is all of {', '.join(inputs)}, joined; --item names one column.")
-        for number, row in enumerate(rows_of(export), 1):
+        for number, row in enumerate(rows_of(file), 1):
             where = f"row {number:,}"
-            item = _item(export, row, inputs, options, where)
+            item = _item(file, row, inputs, options, where)
             for name, value in row.items():
                 question = name.partition(":")[2]
                 if name.startswith(_OUTPUT):
-                    yield _answer(export, row, item, question, f"{name!r} of {where}")
+                    yield _answer(file, row, item, question, f"{name!r} of {where}")
                 elif name.startswith(_GOLDEN) and value:
-                    choices = _choices(export, value, f"{name!r} of {where}")
+                    choices = _choices(file, value, f"{name!r} of {where}")
                     truth = (item, question, choices)
                     if truth not in golden:  # it stands in the row of every worker
                         golden.add(truth)
                         yield Answer(item, "golden", question, choices, gold=True)
 
 
-def _item(export: Input, row: Mapping[str, Any], inputs: Sequence[str], options: ReadOptions, where: str) -> Any:
+def _item(file: Input, row: Mapping[str, Any], inputs: Sequence[str], options: ReadOptions, where: str) -> Any:
     """Return the item of a row: the field that the user names, the only input, the task, or all inputs."""
     if options.item is not None or len(inputs) == 1:
-        return field_of(export, row, options.item or inputs[0], where)
+        return field_of(file, row, options.item or inputs[0], where)
     if _TASK in row or not inputs:
-        return field_of(export, row, _TASK, where)
+        return field_of(file, row, _TASK, where)
     return path_of(row[name] or "" for name in inputs)
 
 
-def _answer(export: Input, row: Mapping[str, Any], item: Any, question: str, where: str) -> Answer:
+def _answer(file: Input, row: Mapping[str, Any], item: Any, question: str, where: str) -> Answer:
     """Return what a worker said in one column of output."""
     status = (text_or_none(row.get(_STATUS)) or "approved").lower()
     if any(value for name, value in row.items() if name.startswith(_HINT)):
         status = "training"
     time = next((row[name] for name in _TIMES if row.get(name)), None)
-    choices = _choices(export, row[_OUTPUT + question], where)
+    choices = _choices(file, row[_OUTPUT + question], where)
     status = "" if status in ("approved", "submitted") else status
     return Answer(item, text_or_none(row.get(_WORKER)), question, choices, status, time=time)
 
 
-def _choices(export: Input, value: str | None, where: str) -> tuple[Any, ...]:
+def _choices(file: Input, value: str | None, where: str) -> tuple[Any, ...]:
     """Return the classes in a cell: none, one, or a list of them in JSON."""
     if not value:
         return ()
-    listed = from_json(export, value, where) if value.startswith("[") else value
-    return as_items(export, listed if isinstance(listed, list) else [listed], where)
+    listed = from_json(file, value, where) if value.startswith("[") else value
+    return as_items(file, listed if isinstance(listed, list) else [listed], where)
 
 
 TOLOKA: Final = Platform("toloka", "a Toloka pool", _recognises, _read, uses=("item",))

@@ -7,9 +7,8 @@ from typing import Any, Final, TypeAlias
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, did_you_mean
 from ..platforms import PLATFORMS, REFUSED
-from ..platforms.answers import Answer, Found
 from ..platforms.gathering import Gathered, gather
-from ..platforms.platform import Platform
+from ..platforms.platform import Answer, Finding, Platform
 from ..sources.cloud import CLOUD_TABLE
 from ..sources.formats import EXCEL, FORMATS, FRAME, POSTGRES, Format, is_binary
 from ..sources.input import Input, NotAsExpectedError, worker_name
@@ -113,14 +112,14 @@ def read_export(platform: Platform, files: Sequence[Input], options: ReadOptions
     if options.models and platform.judges:
         raise CallError(f"models= (--models) does nothing for {platform.name}, where every vote is a model's.")
     try:
-        return gather(platform, _found(platform, files, options), files[0].name)
+        return gather(platform, _findings(platform, files, options), files[0].name)
     except NotAsExpectedError as problem:
         raise DataError(
             f"This looks like {platform.name}, but {str(problem).rstrip('.')}. Export it once more."
         ) from problem
 
 
-def _found(platform: Platform, files: Sequence[Input], options: ReadOptions) -> Iterator[Found]:
+def _findings(platform: Platform, files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     """Yield what is in an export; if the user says so, workers are named by their files or folders."""
     if options.worker_from is None or "worker_from" in platform.uses:
         yield from platform.read(files, options)
