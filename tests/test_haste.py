@@ -13,8 +13,9 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis.haste import hasty
 from crowdwise.analysis.unusual_workers import unusual_workers
-from crowdwise.crowd.pace import pace_of, seconds_column
+from crowdwise.crowd.pace import pace_of
 from crowdwise.numerics import Array
+from crowdwise.sources.columns import seconds_column
 
 
 def timed_rows(seed: int, fast: str | None = "w01") -> pl.DataFrame:

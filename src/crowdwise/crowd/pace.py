@@ -1,26 +1,13 @@
 """`pace_of`: how many seconds each worker takes for a label, where the input says it."""
 
-from collections.abc import Sequence
 from typing import Final
 
 import polars as pl
 
-# Names of columns with seconds, in small letters and without anything but letters.
-_NAMES: Final = ("seconds", "worktimeinseconds", "durationinseconds", "leadtime", "worktime", "timespent", "duration")
 # Less than this counts as this, because clocks are no better.
 _LEAST: Final = 0.01
 # The variance of a median of many values, relative to that of their mean, if they are normal.
 _OF_MEDIAN: Final = 1.5708
-
-
-def seconds_column(columns: Sequence[str]) -> str | None:
-    """Return the column that says how long a worker took; None if there is none.
-
-    >>> seconds_column(["item", "worker", "label", "WorkTimeInSeconds"])
-    'WorkTimeInSeconds'
-    """
-    plain = {"".join(filter(str.isalpha, name.lower())): name for name in reversed(columns)}
-    return next((plain[name] for name in _NAMES if name in plain), None)
 
 
 def pace_of(rows: pl.LazyFrame) -> pl.DataFrame | None:

@@ -1,6 +1,6 @@
 """`Crowd`: what labels in memory, on disk and in a Spark cluster have in common."""
 
-from typing import Any, Final, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import polars as pl
 
@@ -14,16 +14,6 @@ from .reading_report import ReadingReport
 
 # Where labels can be stored. For each place there is an engine of the same name that runs methods there.
 Place = Literal["memory", "disk", "spark"]
-
-
-# What `engine` may be where labels are read: a place, or "auto" for memory if the labels fit there, else disk.
-_ENGINES: Final = ("memory", "disk", "auto", "spark")
-
-
-def check_engine(engine: str) -> None:
-    """Raise `CallError` if there is no such engine."""
-    if not isinstance(engine, str) or engine not in _ENGINES:
-        raise CallError(f"engine={engine!r} is not one of {', '.join(map(repr, _ENGINES))}.")
 
 
 class Crowd(Protocol):

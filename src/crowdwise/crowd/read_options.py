@@ -10,9 +10,10 @@ import polars as pl
 
 from ..errors import CallError, did_you_mean, is_utf_8, require_kind, shown
 from .encoding import Duplicates, check_policy
-from .protocol import check_engine
 
 Multi = Literal["refuse", "set", "each"]
+# Where labels may be put: "auto" means memory if they fit there, else disk.
+_ENGINES: Final = ("memory", "disk", "auto", "spark")
 # Options that only tables have, and those that only exports of platforms have; `worker_from` is for both.
 FOR_TABLES: Final = ("query", "table", "sheet", "wide", "transposed", "label_names")
 FOR_EXPORTS: Final = ("question", "models", "multi", "status", "verdict", "verdict_field", "id", "items", "pairs")
@@ -139,7 +140,8 @@ class ReadOptions:
         for word in words:
             require_kind("status", word, str, "a word, or some words")
         self._set("status", tuple(word.lower() for word in words))
-        check_engine(self.engine)
+        if not isinstance(self.engine, str) or self.engine not in _ENGINES:
+            raise CallError(f"engine={self.engine!r} is not one of {', '.join(map(repr, _ENGINES))}.")
 
     def _check_classes(self) -> None:
         if self.numeric and self.classes is not None:

@@ -17,7 +17,7 @@ from ..crowd.protocol import describe
 from ..crowd.read_options import ReadOptions
 from ..numerics import Array
 from ..sources import columns
-from ..sources.other_tables import refuse_spans
+from ..sources.columns import refuse_spans
 from . import spark_reading
 from .crowd_meta import CrowdMeta, LabelsInParts
 from .spark_partitioning import first_rows_of, partition

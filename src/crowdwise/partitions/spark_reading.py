@@ -14,8 +14,8 @@ from ..crowd.encoding import INTEGER
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
 from ..sources import columns
+from ..sources.columns import refuse_spans
 from ..sources.formats import spark_format_of
-from ..sources.other_tables import refuse_spans
 from ..sources.paths import inputs_of
 from ..sources.rows import open_rows
 from ..system import first_line

@@ -175,10 +175,10 @@ def read_with(
         if place is not None:
             place.close()
         raise
-    _LOG.info("Read %s", labels)
-    for sentence in (*labels.report.understood, *labels.report.repairs):
-        _LOG.info(sentence)
-    if warn and place is None:
+    if _LOG.isEnabledFor(logging.INFO):
+        for sentence in (f"Read {labels}", *labels.report.understood, *labels.report.repairs):
+            _LOG.info(sentence)
+    if warn and place is None and labels.slips:
         raise_once(labels.slips)
     return labels
 

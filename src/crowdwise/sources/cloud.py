@@ -64,7 +64,7 @@ CLOUD_TABLE: Final = Format(
     name="a table in a cloud storage",
     extensions=(),
     read=_open_address,
-    by_content=lambda one: scheme_of(one.address) in CLOUD,
+    schemes=CLOUD,
     uses=("storage",),
 )
 

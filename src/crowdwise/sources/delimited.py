@@ -10,20 +10,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn
 
+import numpy as np
+
 from ..numerics import Array
-from ..numerics.twins import over
-from . import delimited_walk as delimited
+from ..numerics.twins import loop, over
 from .unpacking import LONGEST_LINE, UTF_8_MARK, Content, UnsoundError, stored_size, whole_lines
+
+# Where in a field the walk is.
+START, PLAIN, QUOTED, CLOSED, AFTER_RETURN, AFTER_EMPTY_RETURN = 0, 1, 2, 3, 4, 5
+# What is wrong with a text, if anything.
+FINE, UNCLOSED, AFTER_QUOTE, QUOTE_INSIDE, LONE_RETURN, WRONG_LENGTH = 0, 1, 2, 3, 4, 5
+# The entries of `walk`, which a text that comes in pieces is walked with: where in a field it is; the line; the fields
+# and bytes of this row before this piece; the line where the last quote opened; how many fields are quoted; the line
+# of the first quote inside a field without quotes; the rows so far; how many line feeds are in quoted fields.
+STATE, LINE, FIELDS, BYTES, OPENED, IN_QUOTES, INSIDE, ROWS, MULTILINE = 0, 1, 2, 3, 4, 5, 6, 7, 8
+
+_NEWLINE, _RETURN, _QUOTE = 10, 13, 34
 
 _DELIMITERS: Final = ",\t;|"
 _PROBLEMS: Final[Mapping[int, str]] = {
-    delimited.UNCLOSED: "the quote that opens in line {opened:,} is not closed",
-    delimited.AFTER_QUOTE: "line {line:,} has text after a closing quote; a quote in a quoted field is written twice",
-    delimited.QUOTE_INSIDE: "line {inside:,} has a quote in a field that does not start with one, and other fields "
+    UNCLOSED: "the quote that opens in line {opened:,} is not closed",
+    AFTER_QUOTE: "line {line:,} has text after a closing quote; a quote in a quoted field is written twice",
+    QUOTE_INSIDE: "line {inside:,} has a quote in a field that does not start with one, and other fields "
     "are quoted; quote that field too, and write the quote in it twice",
-    delimited.LONE_RETURN: "line {line:,} has a carriage return (CR) without a line feed (LF) after it; end lines with "
+    LONE_RETURN: "line {line:,} has a carriage return (CR) without a line feed (LF) after it; end lines with "
     "LF or CR LF, and quote fields with a CR in them",
-    delimited.WRONG_LENGTH: "line {line:,} has {found:,} fields, and the first line has {fields:,}; quote fields with "
+    WRONG_LENGTH: "line {line:,} has {found:,} fields, and the first line has {fields:,}; quote fields with "
     "the delimiter {delimiter!r} in them",
 }
 
@@ -93,11 +105,11 @@ class _Rows:
     """
 
     def __init__(self, text: bytes, empty_lines: int) -> None:
-        self._walk = delimited.new_walk(empty_lines)
+        self._walk = new_walk(empty_lines)
         tries = {delimiter: self._walk_over_first_row(text, delimiter) for delimiter in _DELIMITERS}
-        self._delimiter = max(tries, key=lambda delimiter: tries[delimiter][0][delimited.FIELDS])
+        self._delimiter = max(tries, key=lambda delimiter: tries[delimiter][0][FIELDS])
         walk, end, wrong = tries[self._delimiter]
-        self._fields = int(walk[delimited.FIELDS])
+        self._fields = int(walk[FIELDS])
         if wrong:
             self._refuse(wrong, walk)
         first_row = io.StringIO(text[:end].decode().strip("\r\n"), newline="")
@@ -109,33 +121,104 @@ class _Rows:
     def _walk_over_first_row(self, text: bytes, delimiter: str) -> tuple[Array, int, int]:
         """Return the walk after the first row, how many bytes it has gone, and what is wrong with the row."""
         walk = self._walk.copy()
-        walk_rows = over(text.find(b"\n"), delimited.walk_rows)
-        wrong, end = walk_rows(text, ord(delimiter), 0, LONGEST_LINE, walk)
-        return walk, end, wrong or (0 if walk[delimited.ROWS] else delimited.UNCLOSED)
+        walk_over = over(text.find(b"\n"), walk_rows)
+        wrong, end = walk_over(text, ord(delimiter), 0, LONGEST_LINE, walk)
+        return walk, end, wrong or (0 if walk[ROWS] else UNCLOSED)
 
     def walk_over(self, text: bytes, size: int) -> None:
         """Walk over the next piece byte by byte. `size` is the number of bytes of all pieces, as far as it is known."""
-        walk = over(size, delimited.walk_rows)
+        walk = over(size, walk_rows)
         wrong, _ = walk(text, ord(self._delimiter), self._fields, LONGEST_LINE, self._walk)
         if wrong:
             self._refuse(wrong, self._walk)
 
     def end(self, size: int) -> Delimited:
         """Return what was found out, after the last piece. `size` is the number of bytes of all pieces."""
-        if self._walk[delimited.STATE] == delimited.QUOTED:
-            self._refuse(delimited.UNCLOSED, self._walk)
-        quoted, multiline = (bool(self._walk[which]) for which in (delimited.IN_QUOTES, delimited.MULTILINE))
-        rows = int(self._walk[delimited.ROWS]) - 1
+        if self._walk[STATE] == QUOTED:
+            self._refuse(UNCLOSED, self._walk)
+        quoted, multiline = (bool(self._walk[which]) for which in (IN_QUOTES, MULTILINE))
+        rows = int(self._walk[ROWS]) - 1
         return Delimited(self.names, self._delimiter, quoted, multiline, rows, size)
 
     def _refuse(self, wrong: int, walk: Array) -> NoReturn:
         """Raise `UnsoundError` about what is wrong where the walk ended."""
         said = _PROBLEMS[wrong].format(
-            line=walk[delimited.LINE],
-            opened=walk[delimited.OPENED],
-            inside=walk[delimited.INSIDE],
-            found=walk[delimited.FIELDS],
+            line=walk[LINE],
+            opened=walk[OPENED],
+            inside=walk[INSIDE],
+            found=walk[FIELDS],
             fields=self._fields,
             delimiter=self._delimiter,
         )
         raise UnsoundError(said)
+
+
+def new_walk(lines: int) -> Array:
+    """The walk at the start of a text, before which there are some empty lines."""
+    walk = np.zeros(9, np.int64)
+    walk[LINE] = lines + 1
+    return walk
+
+
+@loop
+def walk_rows(text: bytes, delimiter: int, fields: int, longest: int, walk: Array) -> tuple[int, int]:
+    """Walk over a piece of text, and stop at the first thing that is wrong; `walk` goes on where it was.
+
+    A row has `fields` fields; if that is 0, the walk stops behind the first row, whose fields are then in `walk`. Rows
+    longer than `longest` bytes are wrong if a quoted field goes over several lines. Empty lines are no rows.
+
+    Returns what is wrong, and how many bytes the walk is over.
+    """
+    state, line, found = walk[STATE], walk[LINE], walk[FIELDS]
+    row_start = -walk[BYTES]
+    wrong, at = FINE, 0
+    for at in range(len(text)):
+        byte = text[at]
+        if state == QUOTED:
+            if byte == _QUOTE:
+                state = CLOSED
+            elif byte == _NEWLINE:
+                line += 1
+                walk[MULTILINE] += 1
+                if at - row_start > longest:
+                    wrong = UNCLOSED
+                    break
+        elif byte == _NEWLINE:
+            if found or (state != START and state != AFTER_EMPTY_RETURN):
+                found += 1
+                if fields and found != fields:
+                    wrong = WRONG_LENGTH
+                    break
+                walk[ROWS] += 1
+                if not fields:
+                    break
+            state, found, row_start = START, 0, at + 1
+            line += 1
+        elif state >= AFTER_RETURN:
+            wrong = LONE_RETURN
+            break
+        elif byte == delimiter:
+            found += 1
+            state = START
+        elif byte == _RETURN:
+            state = AFTER_EMPTY_RETURN if state == START and not found else AFTER_RETURN
+        elif byte == _QUOTE:
+            if state == START:
+                state = QUOTED
+                walk[OPENED] = line
+                walk[IN_QUOTES] += 1
+            elif state == CLOSED:
+                state = QUOTED
+            elif not walk[INSIDE]:
+                walk[INSIDE] = line
+            if walk[INSIDE] and walk[IN_QUOTES]:
+                wrong = QUOTE_INSIDE
+                break
+        elif state == CLOSED:
+            wrong = AFTER_QUOTE
+            break
+        else:
+            state = PLAIN
+    walk[STATE], walk[LINE], walk[FIELDS] = state, line, found
+    walk[BYTES] = len(text) - row_start
+    return wrong, at + 1

@@ -5,6 +5,7 @@ To add a format, add a row to `FORMATS` and write the function that it names.
 
 import glob
 import io
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -40,6 +41,7 @@ _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"
 _STREAM: Final = b"\xff\xff\xff\xff"
 # The bytes of a short row, to estimate rather too many rows where nothing says how many there are.
 _SHORT_ROW: Final = 16
+_NUMBERS_IN_LINE: Final = re.compile(r"[ \t]*[-+]?\d[\d.eE+-]*([ \t]+[-+]?\d[\d.eE+-]*)+[ \t]*")
 # How many rows of a table are objects of Python at once.
 _ROWS: Final = 10_000
 # The options that only some formats use, and what each is for.
@@ -76,6 +78,7 @@ class Format:
             collected. Raises `UnsoundError` if it cannot be read.
         by_content: Whether an input is of this format, by what it begins with, if its extension does not say it.
         also: Extensions of other formats that files of this format often have.
+        schemes: For addresses: their schemes.
         uses: The options that `read` takes, by name.
         compressible: Whether this is text, whose files may be compressed with gzip or zstd.
         is_text: Whether values have no types, so that numbers are read as text and rows without any value are empty
@@ -92,6 +95,7 @@ class Format:
     read: Callable[..., pl.LazyFrame | Table]
     by_content: Callable[[Input], bool] = lambda _: False
     also: tuple[str, ...] = ()
+    schemes: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     compressible: bool = False
     is_text: bool = False
@@ -102,8 +106,10 @@ class Format:
 
     def recognises(self, one: Input) -> bool:
         """Return whether an input is of this format: by its extension if that is known, else by its beginning."""
-        extension = extension_of(one.path)[0] if one.is_file and isinstance(one.content, str) else ""
-        if extension in self.extensions and extension:
+        if not one.is_file:
+            return scheme_of(one.address) in self.schemes if one.address else self is FRAME
+        extension = extension_of(one.path)[0] if isinstance(one.content, str) else ""
+        if extension in self.extensions:
             return True
         hidden = extension in self.also or not any(extension in other.extensions for other in FORMATS)
         return hidden and self.by_content(one)
@@ -196,13 +202,26 @@ def _of_content(read: Callable[..., Table]) -> Callable[..., Table]:
 
 
 def _starts_with(*starts: bytes) -> Callable[[Input], bool]:
-    return lambda one: one.is_file and one.start.startswith(starts)
+    return lambda one: one.start.startswith(starts)
+
+
+def is_matrix(start: str) -> bool:
+    r"""Return whether the first line of a text is several numbers with spaces between them, and no names of columns.
+
+    >>> is_matrix("0 -1 2\n1 1 1\n"), is_matrix("item worker label\n"), is_matrix("1\n2\n")
+    (True, False, False)
+    """
+    return _NUMBERS_IN_LINE.fullmatch(start.partition("\n")[0].rstrip("\r")) is not None
+
+
+def _is_workbook(one: Input) -> bool:
+    """Return whether a file is a workbook of Excel: a zip with certain names in it."""
+    names = (b"[Content_Types].xml", b"xl/workbook.xml")
+    return one.start.startswith(b"PK\x03\x04") and any(name in one.start[:4096] for name in names)
 
 
 def _is_text(one: Input) -> bool:
     """Return whether an input is text in UTF-8. Raises `DataError` if it is a file of something else."""
-    if not one.is_file:
-        return False
     try:
         first_text(one.content)
     except UnsoundError as problem:
@@ -285,7 +304,7 @@ TEXT_MATRIX: Final = Format(
     name="text matrix",
     extensions=(),
     read=_of_content(matrix_files.open_text),
-    by_content=lambda one: matrix_files.is_matrix(one.text),
+    by_content=lambda one: is_matrix(one.text),
     also=CSV.extensions,
     uses=("missing", "transposed"),
     compressible=True,
@@ -294,7 +313,7 @@ EXCEL: Final = Format(
     name="Excel",
     extensions=(".xlsx", ".xlsm"),
     read=_of_content(spreadsheets.open_workbook),
-    by_content=lambda one: one.is_file and spreadsheets.is_workbook(one.start),
+    by_content=_is_workbook,
     uses=("sheet",),
     is_text=True,  # a cell with a number has no type that an id keeps: 7 is the float 7.0
 )
@@ -309,21 +328,20 @@ DUCKDB: Final = Format(
     name="DuckDB",
     extensions=(".duckdb",),
     read=_of_content(open_duckdb),
-    by_content=lambda one: one.is_file and one.start[8:12] == b"DUCK",
+    by_content=lambda one: one.start[8:12] == b"DUCK",
     uses=("query", "table"),
 )
 POSTGRES: Final = Format(
     name="Postgres",
     extensions=(),
     read=_read_postgres,
-    by_content=lambda one: scheme_of(one.address) in POSTGRES_SCHEMES,
+    schemes=POSTGRES_SCHEMES,
     uses=("query", "table"),
 )
 FRAME: Final = Format(
     name="a table",
     extensions=(),
     read=lambda one: frames.frame_table(one.frame),
-    by_content=lambda one: one.frame is not None,
 )
 
 # The first that recognises an input is taken, so the more special ones are before others.

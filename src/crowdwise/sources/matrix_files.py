@@ -1,9 +1,8 @@
 """Matrices of labels in files: a row for each item and a column for each worker, in NumPy's format or as text."""
 
 import io
-import re
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,17 +11,6 @@ from ..crowd.matrices import cells, label_type, no_label
 from ..numerics import Array
 from .table import Table, from_batches
 from .unpacking import Content, UnsoundError, whole_lines
-
-_NUMBERS: Final = re.compile(r"[ \t]*[-+]?\d[\d.eE+-]*([ \t]+[-+]?\d[\d.eE+-]*)+[ \t]*")
-
-
-def is_matrix(start: str) -> bool:
-    r"""Return whether the first line of a text is several numbers with spaces between them, and no names of columns.
-
-    >>> is_matrix("0 -1 2\n1 1 1\n"), is_matrix("item worker label\n"), is_matrix("1\n2\n")
-    (True, False, False)
-    """
-    return _NUMBERS.fullmatch(start.partition("\n")[0].rstrip("\r")) is not None
 
 
 def open_array(content: Content, missing: Sequence[Any], transposed: bool) -> Table:

@@ -10,12 +10,11 @@ import polars as pl
 from ..addresses import scheme_of
 from ..crowd.encoding import Duplicates
 from ..crowd.ids import common_type, kind
-from ..crowd.pace import seconds_column
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
 from ..system import first_line
 from .cloud import CLOUD_TABLE
-from .columns import NO_NAMES
+from .columns import NO_NAMES, seconds_column
 from .formats import FRAME, format_of
 from .input import Input, worker_name
 from .nested import Long

@@ -10,8 +10,8 @@ from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
 from . import columns, wide
 from .class_names import UNLABELLED, named, names_of
+from .columns import OtherTableError, refuse_spans
 from .nested import Long
-from .other_tables import OtherTableError, refuse_spans
 from .table import Table
 from .unpacking import UnsoundError
 
@@ -41,7 +41,7 @@ def long_form(
         return found
     if options.label_names is not None:
         return Long(named(found.lazy, options.label_names, options.missing), found.found, found.remarks)
-    names = names_of(table.features, found.found["label"])
+    names = names_of(table.features, found.found["label"]) if table.features else None
     if names is None or not found.lazy.collect_schema()["label"].is_integer():
         return found
     return Long(named(found.lazy, names, (UNLABELLED, *options.missing)), found.found, found.remarks)

@@ -34,11 +34,6 @@ _PLACED: Final = re.compile(
 )
 
 
-def is_workbook(head: bytes) -> bool:
-    """Return whether a file with these first bytes is a workbook: a zip file with certain names in it."""
-    return head.startswith(b"PK\x03\x04") and (b"[Content_Types].xml" in head or _WORKBOOK.encode() in head)
-
-
 def open_workbook(content: Content, sheet: str | None) -> Table:
     """Return one sheet of a workbook as a table of text, whose first row is the names of columns.
 
