@@ -1,6 +1,5 @@
 """Tests of reading the logs of language models that judge."""
 
-import io
 import json
 import struct
 import sys
@@ -22,7 +21,6 @@ from crowdwise.analysis import cautions, compare
 from crowdwise.analysis.blocks import blocks
 from crowdwise.crowd.read_options import ReadOptions
 from crowdwise.reading.read_answers import gathered_in, read_answers
-from crowdwise.sources.json_numbers import OnlyNumbers, only_numbers
 from tests import judge_logs
 from tests.cases import examples
 from tests.commands import run
@@ -430,23 +428,6 @@ def test_lm_eval_has_every_repeat_of_a_request(tmp_path: Path) -> None:
     labels = cw.read_labels(path)
     assert sorted(worker for _, worker, _ in votes_in(labels)) == ["gpt", "gpt#2", "gpt#3"]
     assert sorted(label for _, _, label in votes_in(labels)) == ["x", "x", "y"]
-
-
-@examples(100)
-@given(data=st.data())
-def test_nan_outside_of_strings_becomes_null_however_the_text_is_cut(data: st.DataObject) -> None:
-    words = st.sampled_from(["NaN", "Infinity", "-Infinity", "-1", "N", 'a"', "\\", '\\"', " NaN ", "", "-"])
-    leaf = st.sampled_from([float("nan"), float("inf"), float("-inf"), -1, 2.5, None, True])
-    values = st.recursive(words | leaf, lambda inner: st.lists(inner) | st.dictionaries(words, inner), max_leaves=8)
-    text = json.dumps(data.draw(values)).encode()
-    sizes = data.draw(st.lists(st.integers(1, 9), min_size=1))
-    stream = OnlyNumbers(io.BytesIO(text))
-    pieces: list[bytes] = []
-    while piece := stream.read(sizes[len(pieces) % len(sizes)]):
-        pieces.append(piece)
-    assert b"".join(pieces) == only_numbers(text)
-    expected = json.loads(text, parse_constant=lambda _: None)
-    assert json.loads(only_numbers(text)) == expected
 
 
 def test_the_command_line_reads_a_glob_of_logs_as_one_crowd(tmp_path: Path) -> None:

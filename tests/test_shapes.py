@@ -274,8 +274,8 @@ def test_nested_tables_that_do_not_fit_are_refused(tmp_path: Path) -> None:
         with pytest.raises(cw.DataError, match="row 2 has 2 in 'workers' and 1 in 'labels'"):
             cw.read_labels(source)
     for text, message in (
-        ('{"id": 1, "workers": ["u", "v"], "labels": [1, "1"]}', "whole numbers in label 1, text in label 2"),
-        ('{"id": 1, "workers": ["u"], "labels": [[1]]}', "is an object or a list"),
+        ('{"id": 1, "workers": ["u", "v"], "labels": [1, "1"]}', "a whole number in label 1, text in label 2"),
+        ('{"id": 1, "workers": ["u"], "labels": [[1]]}', "'label' has an object or a list in label 1"),
         ('{"id": 1, "votes": [{"worker": 1, "worker": 2, "label": 3}]}', "has the key 'worker' twice"),
         ('{"id": 1, "workers": ["u"], "labels": [1]}\n{"id": 2, "workers": 3, "labels": [1]}', "row 2 has no list"),
     ):

@@ -283,7 +283,7 @@ def test_json_ids_by_hand(lines: list[str], expected: Any) -> None:
         (b'[\n{"item":1,"worker":1,"label":1}\n,]', "element 2 is not one JSON object"),
         (b'{\n"item":1,"worker":1,"label":1}\n', "line 1 is not one JSON object"),
         (b'\xef\xbb\xbf{"item":1,"worker":1,"label":1}\n', "it starts with a byte order mark"),
-        (b'{"item":1,"worker":1,"label":1,"i\\u0074em":1}\n', "the key 'item' is spelt in several ways"),
+        (b'{"item":1,"worker":1,"label":1,"i\\u0074em":1}\n', "line 1 has the key 'item' twice"),
         (b"\n\n", "it has only empty lines"),
         (
             b"".join(b'{"%d":1}\n' % number for number in range(2000)),

@@ -9,11 +9,11 @@ from typing import IO, Any, NamedTuple
 
 from ..crowd.read_options import ReadOptions
 from ..platforms.fields import text_or_none
-from ..platforms.gathering import as_text
 from ..platforms.label_studio import CHOICES, LABEL_STUDIO, chosen, is_annotation, item_of
 from ..reading.read_answers import files_of_export
 from ..sources.input import Input
 from ..sources.paths import Source
+from ..sources.typed_columns import as_text
 from .writing import write
 
 

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from ..errors import DataError, is_utf_8, shortened
+from ..errors import DataError, shortened
+from ..sources.typed_columns import column_or_text
 from .platform import CHOICE, Answer, Finding, Platform, Tally
 
 # How many rows are kept as objects of Python before they become a table, which takes a fraction of the memory.
@@ -65,12 +66,7 @@ class Question:
         columns = dict(zip(names, map(list, zip(*self._rows, strict=True)), strict=True))
         self._rows.clear()
         self._tables.append(
-            pl.DataFrame(
-                [
-                    column_of(name, values) if name not in _FIXED else _series(name, values, _FIXED[name])
-                    for name, values in columns.items()
-                ]
-            )
+            pl.DataFrame([column_or_text(name, values, _FIXED.get(name)) for name, values in columns.items()])
         )
 
     def table(self) -> pl.DataFrame:
@@ -126,7 +122,7 @@ def gather(platform: Platform, found: Iterable[Finding], name: str) -> Gathered:
                 )
             question = questions.get(one.question)
             if question is None:
-                _series("question", [one.question], pl.String)
+                column_or_text("question", [one.question])
                 question = questions[one.question] = Question(one.question, one.type)
             elif question.type != one.type:
                 question.type = question.type if question.type != CHOICE else one.type
@@ -140,39 +136,3 @@ def gather(platform: Platform, found: Iterable[Finding], name: str) -> Gathered:
         raise DataError(f"{name} looks like {platform.name}, but has no answer in it{f' ({said})' if said else ''}.")
     sentences = (*remarks, *(f"{count:,} {what}." for what, count in also.items()))
     return Gathered(platform, questions, dict(left_out), sentences)
-
-
-def column_of(name: str, values: list[Any]) -> pl.Series:
-    """Return values as a column of their own type: text, whole numbers, numbers, or true and false. A mix becomes text.
-
-    >>> column_of("item", [1, 2]).dtype, column_of("item", [1, "b"]).to_list()
-    (Int64, ['1', 'b'])
-    """
-    kinds = set(map(type, values)) - {type(None)}
-    if kinds == {str}:
-        return _series(name, values, pl.String)
-    if kinds == {bool} or not kinds:
-        return pl.Series(name, values, pl.Boolean if kinds else pl.Null)
-    if kinds == {int} and all(value is None or -(2**63) <= value < 2**63 for value in values):
-        return pl.Series(name, values, pl.Int64)
-    if kinds == {float}:
-        return pl.Series(name, values, pl.Float64)
-    return _series(name, [None if value is None else as_text(value) for value in values], pl.String)
-
-
-def as_text(value: Any) -> str:
-    """Return a value as the text that JSON has for it.
-
-    >>> as_text(True), as_text(3), as_text("x")
-    ('true', '3', 'x')
-    """
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _series(name: str, values: list[Any], kind: Any) -> pl.Series:
-    """Return a column. Raises `DataError` if a text is half of a surrogate pair, which no file can store."""
-    try:
-        return pl.Series(name, values, kind)
-    except UnicodeEncodeError as problem:
-        bad = next(value for value in values if isinstance(value, str) and not is_utf_8(value))
-        raise DataError(f"The {name} {bad!r} has half of a surrogate pair, which is no text.") from problem

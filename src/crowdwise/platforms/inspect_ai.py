@@ -5,8 +5,8 @@ from typing import Any, Final, NamedTuple
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
+from ..sources.typed_columns import as_text
 from .fields import JudgedOutputs, as_list, as_object, field_of, is_scalar, path_of, text_or_none
-from .gathering import as_text
 from .platform import CHOICE, Answer, Finding, Platform, Remark, Tally
 
 # The files in a zip: what the log is about, the same at the beginning of the run, and a summary of each sample.

@@ -3,12 +3,9 @@
 To add a format, add a row to `FORMATS` and write the function that it names.
 """
 
-import glob
-import io
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import PurePath, PurePosixPath
 from typing import Any, Final
 
@@ -18,7 +15,7 @@ from ..addresses import POSTGRES as POSTGRES_SCHEMES
 from ..addresses import scheme_of
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
-from . import delimited, frames, json_arrays, json_lines, json_objects, matrix_files, postgres, spreadsheets
+from . import delimited, frames, json_objects, json_rows, matrix_files, postgres, spreadsheets
 from .class_names import features_in
 from .duckdb_files import open_duckdb
 from .input import Input
@@ -33,7 +30,6 @@ from .unpacking import (
     for_polars,
     is_utf_8_text,
     stored_size,
-    whole_lines,
 )
 
 _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"}
@@ -166,25 +162,6 @@ def _read_parquet(one: Input) -> Table:
     return Table.of(lazy, stored_size(one.content), lambda: int(rows.collect().item()), features=features)
 
 
-def _read_json_lines(one: Input) -> Table:
-    content = one.content
-    found = json_lines.inspect(whole_lines(content), stored_size(content))
-    # `scan_ndjson` takes every path for a pattern and has no `glob=False`; but m[1].jsonl is that file, never m1.jsonl.
-    source: Any = glob.escape(content) if isinstance(content, str) else io.BytesIO(content)
-
-    def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
-        lazy = pl.scan_ndjson(source, schema={column: found.type_of(column) for column in columns.values()})
-        return lazy.select(pl.col(column).alias(role) for role, column in columns.items())
-
-    return Table(
-        list(dict.fromkeys(found.names)),
-        pick,
-        lambda: found.rows,
-        found.size,
-        nested=partial(json_objects.nested_rows, content, whole_lines) if found.has_nested else None,
-    )
-
-
 def _read_arrow(one: Input) -> pl.LazyFrame:
     """Read an Arrow file when it is needed. An Arrow stream has no index, so it is read whole at once."""
     if one.start.startswith(_STREAM):
@@ -264,7 +241,7 @@ PARQUET: Final = Format(
 JSON_LINES: Final = Format(
     name="JSON lines",
     extensions=(".jsonl", ".ndjson"),
-    read=_read_json_lines,
+    read=_of_content(json_rows.open_lines),
     by_content=lambda one: one.text.startswith("{"),
     compressible=True,
     spark=SparkFormat("json", {}),
@@ -272,7 +249,7 @@ JSON_LINES: Final = Format(
 JSON_ARRAY: Final = Format(
     name="JSON array",
     extensions=(),
-    read=_of_content(json_arrays.open_array),
+    read=_of_content(json_rows.open_array),
     by_content=lambda one: one.text.startswith("["),
     also=JSON_LINES.extensions,
     compressible=True,

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import PurePath
 from typing import Any, Final
 
-import ijson
 import polars as pl
 
 from ..errors import DataError, is_utf_8
@@ -141,7 +140,7 @@ class Input:
         """Yield the objects of a JSON file one by one: those of an array, of lines, or the only one.
 
         Args:
-            path: Where the objects are if they are deeper within one object, as ijson writes it: "results.item".
+            path: Where the objects are if they are deeper within one object: "results.item".
 
         Raises:
             DataError: The file is no sound JSON, or has something else than objects there.
@@ -190,7 +189,7 @@ def _reading(name: str) -> Iterator[None]:
         raise DataError(f"{name} cannot be read: it is damaged.") from problem
     except (UnsoundError, pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
         raise DataError(f"{name} cannot be read: {first_line(problem)}.") from problem
-    except (ijson.JSONError, ValueError) as problem:
+    except ValueError as problem:
         raise DataError(f"{name} is no sound JSON: {first_line(problem)}.") from problem
 
 

@@ -3,55 +3,26 @@
 Values are checked here and not by polars, which would make one type of several: 1 and "1" would become one label.
 """
 
-import io
-import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any, Final
 
-import ijson
 import polars as pl
 
 from ..errors import DataError
+from ..system import first_line
 from . import nested
 from .columns import ALIASES, ROW_NUMBERS, item_column, spelled_as
-from .long_numbers import ShortNumbers, before_long_number
+from .json_stream import STRICT, JsonObject, JsonText, beginning
 from .nested import Long
 from .table import Table
-from .unpacking import Content, Piece, UnsoundError, unpacked
+from .typed_columns import typed_column
+from .unpacking import Content, UnsoundError, unpacked
 
 # So many objects are looked at to find out which keys have lists.
 _LOOKED_AT: Final = 100
 # The keys of LeWiDi's objects: who labelled the item, and what they said.
 _WORKERS, _LABELS = "annotators", "annotations"
-_WORDS: Final = {str: "text", bool: "true or false", int: "whole numbers", float: "numbers with a point"}
-
-
-class _Noting(dict[str, Any]):
-    """An object of JSON that notes a key that is in it twice."""
-
-    twice: str | None = None
-
-    def __setitem__(self, key: str, value: Any) -> None:
-        if key in self:
-            self.twice = key
-        super().__setitem__(key, value)
-
-
-def _once(found: Any) -> Any:
-    """Return an object of JSON. Raises `UnsoundError` if it, or one in it, has a key twice."""
-    for one in (found, *found.values()) if isinstance(found, _Noting) else ():
-        if isinstance(one, _Noting) and one.twice is not None:
-            raise UnsoundError(f"an object has the key {one.twice!r} twice")
-    return found
-
-
-def _of_pairs(pairs: list[tuple[str, Any]]) -> _Noting:
-    """Return an object of JSON. Raises `UnsoundError` if it has a key twice."""
-    found = _Noting()
-    for key, value in pairs:
-        found[key] = value
-    return cast(_Noting, _once(found))
 
 
 def is_object_of_objects(start: str) -> bool:
@@ -60,38 +31,19 @@ def is_object_of_objects(start: str) -> bool:
     >>> is_object_of_objects('{"0": {"3": 1}, "1": {'), is_object_of_objects('{"item": 1, "worker": 2}')
     (True, False)
     """
-    if not start.startswith("{"):
+    found = beginning(start) if start.startswith("{") else None
+    if not isinstance(found, dict) or not all(isinstance(inner, dict) for inner in found.values()):
         return False
-    keys: list[str] = []
-    depth, scalars, complete = 0, True, 0
-    try:
-        for event, value in ijson.basic_parse(io.BytesIO(before_long_number(start.encode()))):
-            if event in ("start_map", "start_array"):
-                depth += 1
-                if depth == 2 and event == "start_array":
-                    return False
-                scalars = scalars and depth <= 2
-            elif event in ("end_map", "end_array"):
-                depth -= 1
-                if depth == 1:
-                    if not _is_of_labels(keys, scalars):
-                        return False
-                    complete, keys, scalars = complete + 1, [], True
-            elif event == "map_key" and depth == 2:
-                keys.append(value)
-            elif event != "map_key" and depth == 1:
-                return False
-    except (ijson.JSONError, ValueError):  # as it ends where the start does
-        pass
-    return complete > 0 or (bool(keys) and _is_of_labels(keys, scalars))
+    filled = [inner for inner in found.values() if inner]
+    return bool(found) and all(map(_has_labels, filled or found.values()))
 
 
-def _is_of_labels(keys: Sequence[str], scalars: bool) -> bool:
-    """Return whether an object with these keys is one of LeWiDi's, or has labels by worker and is no row of a table."""
-    if _WORKERS in keys and _LABELS in keys:
+def _has_labels(inner: Mapping[str, Any]) -> bool:
+    """Return whether an object is one of LeWiDi's, or has labels by worker and is no row of a table."""
+    if _WORKERS in inner and _LABELS in inner:
         return True
-    roles = [any(spelled_as(key, alias) for key in keys for alias in ALIASES[role]) for role in ("worker", "label")]
-    return scalars and not all(roles)
+    roles = [any(spelled_as(key, alias) for key in inner for alias in ALIASES[role]) for role in ("worker", "label")]
+    return not all(roles) and not any(isinstance(value, dict | list) for value in inner.values())
 
 
 def open_object(content: Content, transposed: bool) -> Table:
@@ -105,15 +57,40 @@ def open_object(content: Content, transposed: bool) -> Table:
         UnsoundError: It is not such an object.
     """
     rows = _Rows()
-    with _parsing(), unpacked(content) as file:
-        for key, value in ijson.kvitems(ShortNumbers(file), "", use_float=True, map_type=_Noting):
-            if not isinstance(_once(value), dict):
-                raise UnsoundError(f"{key!r} has no object, and others have")
-            if transposed and _LABELS in value:
-                raise UnsoundError("its keys are items, and are not transposed")
-            for inner, label in _labels_of(key, value):
-                rows.add(inner if transposed else key, key if transposed else inner, label)
+    with unpacked(content) as stream:
+        text = JsonText(stream, STRICT)
+        keys: set[str] = set()
+        try:
+            for key in text.members():
+                inner = text.value()
+                if not isinstance(inner, JsonObject):
+                    raise UnsoundError(f"{key!r} has no object, and others have")
+                _refuse_repeated(chain(keys & {key}, _repeated(inner)))
+                keys.add(key)
+                if transposed and _LABELS in inner:
+                    raise UnsoundError("its keys are items, and are not transposed")
+                for worker, label in _labels_of(key, inner):
+                    rows.add(*((worker, key) if transposed else (key, worker)), label)
+            if sign := text.peek():
+                raise ValueError(f"after its object is {sign!r}")
+        except (ValueError, RecursionError) as problem:
+            raise UnsoundError(f"it is not JSON ({first_line(problem)[:80]})") from problem
     return rows.table()
+
+
+def _repeated(value: Any) -> Iterator[str]:
+    """Yield the keys that are twice in an object, or in one inside of it."""
+    if isinstance(value, JsonObject):
+        yield from value.repeated
+        value = list(value.values())
+    if isinstance(value, list):
+        for inner in value:
+            yield from _repeated(inner)
+
+
+def _refuse_repeated(keys: Iterator[str]) -> None:
+    for key in keys:
+        raise UnsoundError(f"an object has the key {key!r} twice")
 
 
 def _labels_of(item: str, said: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -132,17 +109,6 @@ def _labels_of(item: str, said: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
         yield worker.strip() if isinstance(worker, str) else worker, label.strip() if isinstance(label, str) else label
 
 
-@contextmanager
-def _parsing() -> Iterator[None]:
-    """Turn what is wrong with JSON into `UnsoundError`."""
-    try:
-        yield
-    except ijson.JSONError as problem:
-        raise UnsoundError(f"it is not JSON ({' '.join(str(problem).split())[:80]})") from problem
-    except (ValueError, RecursionError) as problem:
-        raise UnsoundError("it has text that is not UTF-8, or numbers that are too long") from problem
-
-
 class _Rows:
     """Collects labels, and makes a table of them whose columns have one type each."""
 
@@ -156,7 +122,7 @@ class _Rows:
 
     def frame(self) -> pl.DataFrame:
         """Return the labels. Raises `UnsoundError` if a column has values of several types."""
-        return pl.DataFrame([_column(role, values) for role, values in self._values.items()])
+        return pl.DataFrame([typed_column(role, values, "label") for role, values in self._values.items()])
 
     def table(self) -> Table:
         """Return the labels as a table."""
@@ -164,49 +130,24 @@ class _Rows:
         return Table.of(frame.lazy(), int(frame.estimated_size()), lambda: frame.height)
 
 
-def _column(role: str, values: list[Any]) -> pl.Series:
-    """Return values of JSON as a column. Raises `UnsoundError` if they are of several types, or are no scalars."""
-    kinds = {type(value) for value in values} - {type(None)}
-    if kinds == {int, float} and all(value is None or float(value) == value for value in values):
-        kinds = {float}
-    for kind in kinds - set(_WORDS):
-        first = next(number for number, value in enumerate(values) if type(value) is kind)
-        raise UnsoundError(f"the {role} of label {first + 1:,} is an object or a list")
-    if len(kinds) > 1:
-        first_of = {kind: next(n for n, value in enumerate(values) if type(value) is kind) for kind in kinds}
-        said = ", ".join(
-            f"{_WORDS[kind]} in label {n + 1:,}" for kind, n in sorted(first_of.items(), key=lambda x: x[1])
-        )
-        raise UnsoundError(f"the {role} has mixed types: {said}; give it one type")
-    try:
-        if kinds == {float}:
-            return pl.Series(role, values, pl.Float64, strict=False)
-        return pl.Series(role, values, strict=True)
-    except (pl.exceptions.PolarsError, TypeError, OverflowError, UnicodeError) as problem:
-        raise UnsoundError(f"the {role} has values that cannot be stored") from problem
-
-
 def nested_rows(
-    content: Content,
-    pieces: Callable[[Content], Iterator[Piece]],
-    given: Mapping[str, str | None],
-    where: str,
+    objects: Callable[[], Iterator[JsonObject]], given: Mapping[str, str | None], where: str
 ) -> Long | None:
-    """Return JSON lines with lists in their rows with one label a row; see `nested.unnest`.
+    """Return objects with lists in them with one label a row; see `nested.unnest`.
 
     Args:
-        content: The file.
-        pieces: Takes it, and yields its lines.
+        objects: Reads the objects.
         given: The name of the column for each role; None to recognise it.
         where: The name of the table in error messages.
     """
-    paths, scalars = _keys(content, pieces)
+    paths, scalars = _keys(objects())
     chosen = nested.choose(paths, given)
     if chosen is None or (given["item"] is not None and given["item"] not in scalars):
         return None
     item = item_column(scalars, given["item"], where)
     rows, empty = _Rows(), 0
-    for number, found in enumerate(_objects(content, pieces)):
+    for number, found in enumerate(objects()):
+        _refuse_repeated(_repeated(found))
         workers, labels = (_list_at(found, path, number) for path in chosen)
         if len(workers) != len(labels):
             raise DataError(
@@ -220,24 +161,11 @@ def nested_rows(
     return Long(rows.frame().lazy(), names, nested.about_empty(empty))
 
 
-def _objects(content: Content, pieces: Callable[[Content], Iterator[Piece]]) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of JSON lines."""
-    for piece in pieces(content):
-        for line in piece.text.splitlines():
-            if line.strip():
-                try:
-                    yield json.loads(line, object_pairs_hook=_of_pairs)
-                except (ValueError, RecursionError) as problem:
-                    raise UnsoundError("it is not JSON inside of its objects") from problem
-
-
-def _keys(content: Content, pieces: Callable[[Content], Iterator[Piece]]) -> tuple[list[str], list[str]]:
+def _keys(objects: Iterator[JsonObject]) -> tuple[list[str], list[str]]:
     """Return what has lists in the first objects, as "column" or "column.field", and which keys have scalars."""
     paths: dict[str, None] = {}
     scalars: dict[str, None] = {}
-    for number, found in enumerate(_objects(content, pieces)):
-        if number == _LOOKED_AT:
-            break
+    for found in islice(objects, _LOOKED_AT):
         for key, value in found.items():
             inner = value[0] if isinstance(value, list) and value else None
             if isinstance(inner, dict):

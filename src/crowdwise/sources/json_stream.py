@@ -1,29 +1,201 @@
-"""Read the objects of a JSON text one after the other, so that a file of any size takes little memory."""
+"""Read the values of a JSON text piece by piece, so that a file of any size takes little memory.
+
+msgspec parses. The standard library takes over where msgspec refuses: it reads what many programs write and JSON does
+not have (NaN, Infinity, half of a surrogate pair), and says what is wrong with the rest.
+"""
 
 import codecs
-import io
 import json
+import math
 from collections.abc import Iterator
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NoReturn
 
-import ijson
+import msgspec
+import numpy as np
 
 from ..errors import DataError
-from .json_numbers import OnlyNumbers, only_numbers
-from .long_numbers import ShortNumbers, before_long_number
-from .unpacking import UTF_8_MARK
+from ..numerics import Array
+from .unpacking import UTF_8_MARK, UnsoundError
 
 # The most bytes of one object of a JSON file. Longer ones would fill the memory.
 LONGEST_OBJECT: Final = 64 * 2**20
-# How many bytes are read at once.
-_PIECE: Final = 2**20
-_SPACE: Final = " \t\r\n"
+# How many bytes are read at once, and where the search for the end of one value begins.
+_PIECE: Final = 2**19
+_WINDOW: Final = 2**12
+_SPACE: Final = b" \t\r\n"
+_OPEN, _CLOSE = b"[{", b"]}"
+_ANY: Final = msgspec.json.Decoder()
+_RAW: Final = msgspec.json.Decoder(msgspec.Raw)
+_RAW_ARRAY: Final = msgspec.json.Decoder(list[msgspec.Raw])
+# Many programs write NaN and Infinity, which JSON does not have: they become null.
+_LENIENT: Final = json.JSONDecoder(parse_constant=lambda _: None)
+
+
+class JsonObject(dict[str, Any]):
+    """An object of JSON that knows which keys it has twice."""
+
+    repeated: tuple[str, ...] = ()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> JsonObject:
+    made = JsonObject(pairs)
+    if len(made) < len(pairs):
+        keys = [key for key, _ in pairs]
+        made.repeated = tuple(key for key in made if keys.count(key) > 1)
+    return made
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
+def _finite(number: str) -> float:
+    if math.isinf(value := float(number)):
+        raise ValueError(f"{number[:20]} is out of the range of numbers")
+    return value
+
+
+# Takes nothing that JSON does not have, and makes `JsonObject`.
+STRICT: Final = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refuse_constant, parse_float=_finite)
+
+
+class JsonText:
+    """The text of a stream that is not used yet, of which as much is in memory as one value needs.
+
+    Args:
+        stream: The text, in UTF-8; it may begin with a byte-order mark.
+        decoder: Parses single values.
+
+    Attributes:
+        has_mark: Whether it begins with a byte-order mark.
+    """
+
+    def __init__(self, stream: IO[bytes], decoder: json.JSONDecoder = _LENIENT) -> None:
+        self._stream, self._decoder = stream, decoder
+        self._text, self._at, self._ended = stream.read(len(UTF_8_MARK)), 0, False
+        self.has_mark = self._text == UTF_8_MARK
+        self._text = self._text.removeprefix(UTF_8_MARK)
+
+    def peek(self) -> str:
+        """Go to the next character that is no space, and return it; empty at the end."""
+        while True:
+            while self._at < len(self._text):
+                byte = self._text[self._at]
+                if byte not in _SPACE:
+                    return chr(byte)
+                self._at += 1
+            if not self._more():
+                return ""
+
+    def take(self, sign: str) -> bool:
+        """Go past this character if it is the next one; return whether it is."""
+        found = self.peek() == sign
+        self._at += found
+        return found
+
+    def value(self) -> Any:
+        """Return the value that begins here, and go past it. Raises `ValueError` if it is no JSON."""
+        self.peek()
+        window = _WINDOW
+        while True:
+            whole = self._ended and self._at + window >= len(self._text)
+            # Unlike `bytes.decode`, this leaves out a character that is cut off at the end of the window.
+            text = codecs.getincrementaldecoder("utf-8")().decode(self._text[self._at : self._at + window], whole)
+            try:
+                value, end = self._decoder.raw_decode(text)
+                if whole or end < len(text):  # else a number may go on
+                    self._at += len(text[:end].encode())
+                    return value
+            except ValueError:
+                if whole:
+                    raise
+            window *= 8
+            while self._at + window > len(self._text) and self._more():
+                pass
+
+    def values(self, in_array: bool) -> bytes:
+        """Return the text of as many whole objects as are in memory, and go past it; or else all that is left.
+
+        What is between them is there too, and in an array nothing after its end.
+        """
+        self.peek()
+        while not (end := _end_of_values(self._text[self._at :], in_array)):
+            if not self._more():
+                end = len(self._text) - self._at
+                break
+        self._at += end
+        return self._text[self._at - end : self._at]
+
+    def members(self) -> Iterator[str]:
+        """Yield the keys of the object that begins here; after each, its value must be read."""
+        if not self.take("{"):
+            raise ValueError("it is no object")
+        if self.take("}"):
+            return
+        while True:
+            key = self.value() if self.peek() == '"' else None
+            if key is None or not self.take(":"):
+                raise ValueError("a key or its colon is missing")
+            yield key
+            if self.take("}"):
+                return
+            if not self.take(","):
+                raise ValueError(f"after the value of {key!r} is no comma")
+
+    def _more(self) -> bool:
+        """Read on, twice as much as there is; return whether there was anything."""
+        self._text, self._at = self._text[self._at :], 0
+        if len(self._text) > LONGEST_OBJECT:
+            raise UnsoundError(
+                f"it is no sound JSON, or has an object of more than {LONGEST_OBJECT // 2**20} MB, which is no answer"
+            )
+        piece = self._stream.read(max(_PIECE, len(self._text)))
+        self._text += piece
+        self._ended = not piece
+        return bool(piece)
+
+
+def _end_of_values(text: bytes, in_array: bool) -> int:
+    """Return where the last whole object or list ends that is not within another one; 0 if there is none."""
+    guess = text.rfind(b"}," if in_array else b"}\n") + 1
+    try:  # it is right for flat objects, and for JSON lines
+        if guess:
+            decode(_RAW_ARRAY if in_array else _RAW, text[:guess], in_array)
+            return guess
+    except (msgspec.MsgspecError, RecursionError):
+        pass
+    at, signs, depth = _structure(text)
+    within = int(np.argmax(depth < 0)) if (depth < 0).any() else len(depth)  # an array may end before the text does
+    ends = np.flatnonzero((depth[:within] == 0) & (signs[:within] != ord(",")))
+    return int(at[ends[-1]]) + 1 if len(ends) else 0
+
+
+def decode(decoder: msgspec.json.Decoder[Any], text: bytes, in_array: bool) -> Any:
+    """Return the values of a text: elements of an array, by a decoder of lists, or values that follow each other."""
+    return decoder.decode(b"[%b]" % text) if in_array else decoder.decode_lines(text)
+
+
+def _structure(text: bytes) -> tuple[Array, Array, Array]:
+    """Return the positions of brackets and commas outside of strings, their bytes, and the depth after each."""
+    if b"\\" in text:
+        text = text.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
+    data = np.frombuffer(text, np.uint8)
+    at = np.flatnonzero(_IS_SIGN[data])
+    signs = data[at]
+    quotes = signs == ord('"')
+    outside = ~quotes & (np.cumsum(quotes) & 1 == 0)
+    at, signs = at[outside], signs[outside]
+    return at, signs, np.cumsum(_STEP[signs])
+
+
+_IS_SIGN: Final = np.isin(np.arange(256), list(b'"[]{},'))
+_STEP: Final = np.isin(np.arange(256), list(_OPEN)).astype(np.int64) - np.isin(np.arange(256), list(_CLOSE))
 
 
 def objects_of(stream: IO[bytes], name: str) -> Iterator[Any]:
     """Yield the values of an array, or those that follow each other, as in JSON lines.
 
-    Something that is no object is yielded as its first character, and nothing after it.
+    What is no object may be yielded as its first character, and nothing after it.
 
     Args:
         stream: The text, in UTF-8.
@@ -32,108 +204,100 @@ def objects_of(stream: IO[bytes], name: str) -> Iterator[Any]:
     Raises:
         DataError: The text is no sound JSON.
     """
-    text = _Text(stream, name)
-    in_array = text.sign() == "["
-    if in_array:
-        text.step()
+    text = JsonText(stream)
+    in_array = text.take("[")
+    yield from _values(text, name, in_array)
+    if in_array and (sign := text.peek()):
+        raise DataError(f"{name} is no sound JSON: after its array is {sign!r}.")
+
+
+def _values(text: JsonText, name: str, in_array: bool) -> Iterator[Any]:
+    """Yield the values of an array whose bracket was read, up to the bracket that closes it; or those up to the end."""
     number = 0
-    while sign := text.sign():
+    while sign := text.peek():
         if in_array and sign == "]" and not number:
             break
-        number += 1
         if sign != "{":
             yield sign
             return
-        yield text.value(number)
-        if in_array:
-            sign = text.sign()
-            if sign != ",":
-                break
-            text.step()
-    if in_array:
-        if sign != "]":
-            raise DataError(f"{name} is no sound JSON: after entry {number:,} is {_shown(sign)}, and no comma.")
-        text.step()
-        if sign := text.sign():
-            raise DataError(f"{name} is no sound JSON: after its array is {_shown(sign)}.")
+        for value in _parsed(text.values(in_array), name, number, in_array):
+            number += 1
+            yield value
+        if in_array and not text.take(","):
+            break
+    if in_array and not text.take("]"):
+        found = repr(text.peek()) if text.peek() else "nothing"
+        raise DataError(f"{name} is no sound JSON: after entry {number:,} is {found}, and no comma.")
 
 
-def _shown(sign: str) -> str:
-    return repr(sign) if sign else "nothing"
+def _parsed(text: bytes, name: str, number: int, in_array: bool) -> Iterator[Any]:
+    """Yield the values of a text; `number` came before. Raises `DataError` that says which is no JSON."""
+    try:
+        values = decode(_ANY, text, in_array)
+    except msgspec.MsgspecError:
+        pass
+    else:
+        yield from values
+        return
+    try:
+        for value in each_value(text.decode(), _LENIENT, "," if in_array else ""):
+            number += 1
+            yield value
+    except ValueError as problem:
+        if isinstance(problem, UnicodeDecodeError):
+            raise
+        reason = getattr(problem, "msg", str(problem))
+        raise DataError(f"{name} is no sound JSON: entry {number + 1:,}: {reason}.") from problem
 
 
-def _no_number(_: str) -> None:
-    """Return null for NaN and Infinity, which many programs write, and which JSON does not have."""
+def each_value(text: str, decoder: json.JSONDecoder, between: str) -> Iterator[Any]:
+    """Yield the values of a text by the standard library. Raises `ValueError` at one that is no JSON."""
+    at = _after_space(text, 0)
+    while at < len(text):
+        value, at = decoder.raw_decode(text, at)
+        yield value
+        at = _after_space(text, at)
+        if between and at < len(text):
+            if text[at] != between:
+                raise ValueError(f"before it is {text[at]!r}, and no comma")
+            at = _after_space(text, at + 1)
 
 
-class _Text:
-    """The text that is not used yet, of which as much is in memory as one value needs.
-
-    Args:
-        stream: Where it comes from.
-        name: The name of the file in messages.
-    """
-
-    def __init__(self, stream: IO[bytes], name: str) -> None:
-        self._stream = stream
-        self._name = name
-        self._text = ""
-        self._at = 0
-        self._bytes = codecs.getincrementaldecoder("utf-8-sig")()
-        self._values = json.JSONDecoder(parse_constant=_no_number)
-
-    def sign(self) -> str:
-        """Go to the next character that is no space, and return it; empty at the end."""
-        while True:
-            while self._at < len(self._text):
-                sign = self._text[self._at]
-                if sign not in _SPACE:
-                    return sign
-                self._at += 1
-            if not self._more():
-                return ""
-
-    def step(self) -> None:
-        """Go past one character."""
-        self._at += 1
-
-    def value(self, number: int) -> Any:
-        """Return the value that begins here, and go past it. `number` says which it is, in messages."""
-        while True:
-            try:
-                value, self._at = self._values.raw_decode(self._text, self._at)
-                return value
-            except ValueError as problem:  # it may only be cut off where the text in memory ends
-                if len(self._text) - self._at > LONGEST_OBJECT:
-                    raise DataError(
-                        f"{self._name} is no sound JSON, or its entry {number:,} has more than "
-                        f"{LONGEST_OBJECT // 2**20} MB, which is no answer."
-                    ) from problem
-                if not self._more():
-                    reason = getattr(problem, "msg", str(problem))
-                    raise DataError(f"{self._name} is no sound JSON: entry {number:,}: {reason}.") from problem
-
-    def _more(self) -> bool:
-        """Read on, twice as much as there is; return whether there was anything."""
-        self._text = self._text[self._at :]
-        self._at = 0
-        piece = self._stream.read(max(_PIECE, len(self._text)))
-        self._text += self._bytes.decode(piece, final=not piece)
-        return bool(piece)
+def _after_space(text: str, at: int) -> int:
+    while at < len(text) and text[at] in " \t\r\n":
+        at += 1
+    return at
 
 
 def values_at(stream: IO[bytes], name: str, path: str) -> Iterator[Any]:
-    """Yield the values at a place deeper within an object, as ijson writes it: "results.item"."""
-    limited = _Limited(stream, name)
-    for value in ijson.items(ShortNumbers(_without_mark(limited)), path, use_float=True):
-        limited.begin()
-        yield value
+    """Yield the values at a place deeper within an object: "results.item" are the elements of the list "results"."""
+    text = JsonText(stream)
+    yield from _at(text, name, path.split("."))
+    if sign := text.peek():
+        raise DataError(f"{name} is no sound JSON: after its object is {sign!r}.")
+
+
+def _at(text: JsonText, name: str, path: list[str]) -> Iterator[Any]:
+    if not path:
+        yield text.value()
+    elif path[0] == "item" and text.take("["):
+        yield from _values(text, name, in_array=True)
+    elif path[0] != "item" and text.peek() == "{":
+        for key in text.members():
+            if key == path[0]:
+                yield from _at(text, name, path[1:])
+            else:
+                text.value()
+    else:
+        text.value()
 
 
 def whole_of(stream: IO[bytes], name: str) -> Any:
     """Return the only value of a text. Raises `DataError` if it is too long."""
-    limited = _Limited(stream, name)
-    return json.loads(b"".join(iter(lambda: limited.read(_PIECE), b"")).removeprefix(UTF_8_MARK))
+    text = stream.read(LONGEST_OBJECT + 1)
+    if len(text) > LONGEST_OBJECT:
+        raise DataError(f"{name} has an object of more than {LONGEST_OBJECT // 2**20} MB, which is no answer.")
+    return json.loads(text.removeprefix(UTF_8_MARK))
 
 
 def beginning(text: str) -> Any:
@@ -142,59 +306,36 @@ def beginning(text: str) -> Any:
     >>> beginning('[{"a": {"b": 1}, "c": [')
     [{'a': {'b': 1}, 'c': []}]
     """
-    builder = ijson.ObjectBuilder()
-    depth = 0
+    text = text.lstrip()
     try:
-        for event, value in ijson.basic_parse(
-            io.BytesIO(before_long_number(only_numbers(text.encode()))), use_float=True, multiple_values=True
-        ):
-            builder.event(event, value)
-            depth += (event in ("start_map", "start_array")) - (event in ("end_map", "end_array"))
-            if depth == 0:
-                break
-    except ijson.JSONError:
-        pass
-    return getattr(builder, "value", None)
+        return _SHORT.raw_decode(text)[0]
+    except json.JSONDecodeError as problem:
+        sound = text[: problem.pos].encode()
+    except RecursionError:
+        return None
+    at, signs, _ = _structure(sound)
+    if not len(at):
+        return None
+    opened: list[int] = []
+    for sign in signs.tolist():
+        if sign in _OPEN:
+            opened.append(sign)
+        elif sign in _CLOSE and opened:
+            opened.pop()
+    closing = "".join(chr(_CLOSE[_OPEN.index(sign)]) for sign in reversed(opened))
+    last = int(at[-1]) + (signs[-1] != ord(","))
+    # A number at the end may be cut off, and the last key may have no value.
+    for head in (*([sound] if sound.rstrip().endswith(b'"') else []), sound[:last]):
+        try:
+            return _SHORT.raw_decode(head.decode() + closing)[0]
+        except ValueError:
+            pass
+    return None
 
 
-class _Limited:
-    """A file that refuses to be read on if one object of it is too long.
-
-    Args:
-        stream: The file.
-        name: Its name in messages.
-    """
-
-    def __init__(self, stream: IO[bytes], name: str) -> None:
-        self._stream = stream
-        self._name = name
-        self._since = 0
-
-    def read(self, size: int = -1) -> bytes:
-        piece = self._stream.read(size)
-        self._since += len(piece)
-        if self._since > LONGEST_OBJECT:
-            raise DataError(
-                f"{self._name} has an object of more than {LONGEST_OBJECT // 2**20} MB, which is no answer."
-            )
-        return piece
-
-    def begin(self) -> None:
-        """Begin with another object."""
-        self._since = 0
+def _whole_number(digits: str) -> int | None:
+    """Return a whole number; None if it has more digits than Python takes."""
+    return int(digits) if len(digits) < 4000 else None
 
 
-def _without_mark(stream: _Limited) -> Any:
-    """Return a stream of bytes that does not begin with the mark of UTF-8, which ijson does not take."""
-    first = stream.read(len(UTF_8_MARK))
-    rest = b"" if first == UTF_8_MARK else first
-
-    class Rest:
-        def read(self, size: int = -1) -> bytes:
-            nonlocal rest
-            if rest and size:
-                piece, rest = rest, b""
-                return piece
-            return stream.read(size)
-
-    return OnlyNumbers(Rest())
+_SHORT: Final = json.JSONDecoder(parse_constant=lambda _: None, parse_int=_whole_number)
