@@ -7,6 +7,7 @@ not have (NaN, Infinity, half of a surrogate pair), and says what is wrong with 
 import codecs
 import json
 import math
+import re
 from collections.abc import Iterator
 from typing import IO, Any, Final, NoReturn
 
@@ -22,6 +23,9 @@ LONGEST_OBJECT: Final = 64 * 2**20
 # How many bytes are read at once, and where the search for the end of one value begins.
 _PIECE: Final = 2**19
 _WINDOW: Final = 2**12
+# How often the end of an element of an array is guessed, and what is there.
+_GUESSES: Final = 6
+_BETWEEN: Final = re.compile(rb"\}\s*,\s*\{")
 _SPACE: Final = b" \t\r\n"
 _OPEN, _CLOSE = b"[{", b"]}"
 _ANY: Final = msgspec.json.Decoder()
@@ -73,6 +77,7 @@ class JsonText:
     def __init__(self, stream: IO[bytes], decoder: json.JSONDecoder = _LENIENT) -> None:
         self._stream, self._decoder = stream, decoder
         self._text, self._at, self._ended = stream.read(len(UTF_8_MARK)), 0, False
+        self._between = b"},"  # what elements of an array probably have between them
         self.has_mark = self._text == UTF_8_MARK
         self._text = self._text.removeprefix(UTF_8_MARK)
 
@@ -119,7 +124,7 @@ class JsonText:
         What is between them is there too, and in an array nothing after its end.
         """
         self.peek()
-        while not (end := _end_of_values(self._text[self._at :], in_array)):
+        while not (end := self._end_of_values(self._text[self._at :], in_array)):
             if not self._more():
                 end = len(self._text) - self._at
                 break
@@ -142,6 +147,28 @@ class JsonText:
             if not self.take(","):
                 raise ValueError(f"after the value of {key!r} is no comma")
 
+    def _end_of_values(self, text: bytes, in_array: bool) -> int:
+        """Return where the last whole object or list ends that is not within another one; 0 if there is none."""
+        between, end = self._between if in_array else b"}\n", len(text)
+        for _ in range(_GUESSES):
+            end = text.rfind(between, 0, end)
+            if end < 0:
+                break
+            try:  # a right guess is much faster than to look at the structure
+                decode(_RAW_ARRAY if in_array else _RAW, text[: end + 1], in_array)
+                return end + 1
+            except (msgspec.MsgspecError, RecursionError):
+                pass
+        at, signs, depth = _structure(text)
+        within = int(np.argmax(depth < 0)) if (depth < 0).any() else len(depth)  # an array may end before the text does
+        ends = np.flatnonzero((depth[:within] == 0) & (signs[:within] != ord(",")))
+        if not len(ends):
+            return 0
+        last = int(at[ends[-1]])
+        if followed := _BETWEEN.match(text, last):
+            self._between = followed[0]
+        return last + 1
+
     def _more(self) -> bool:
         """Read on, twice as much as there is; return whether there was anything."""
         self._text, self._at = self._text[self._at :], 0
@@ -153,21 +180,6 @@ class JsonText:
         self._text += piece
         self._ended = not piece
         return bool(piece)
-
-
-def _end_of_values(text: bytes, in_array: bool) -> int:
-    """Return where the last whole object or list ends that is not within another one; 0 if there is none."""
-    guess = text.rfind(b"}," if in_array else b"}\n") + 1
-    try:  # it is right for flat objects, and for JSON lines
-        if guess:
-            decode(_RAW_ARRAY if in_array else _RAW, text[:guess], in_array)
-            return guess
-    except (msgspec.MsgspecError, RecursionError):
-        pass
-    at, signs, depth = _structure(text)
-    within = int(np.argmax(depth < 0)) if (depth < 0).any() else len(depth)  # an array may end before the text does
-    ends = np.flatnonzero((depth[:within] == 0) & (signs[:within] != ord(",")))
-    return int(at[ends[-1]]) + 1 if len(ends) else 0
 
 
 def decode(decoder: msgspec.json.Decoder[Any], text: bytes, in_array: bool) -> Any:
@@ -233,21 +245,29 @@ def _values(text: JsonText, name: str, in_array: bool) -> Iterator[Any]:
 def _parsed(text: bytes, name: str, number: int, in_array: bool) -> Iterator[Any]:
     """Yield the values of a text; `number` came before. Raises `DataError` that says which is no JSON."""
     try:
-        values = decode(_ANY, text, in_array)
-    except msgspec.MsgspecError:
-        pass
-    else:
-        yield from values
-        return
-    try:
-        for value in each_value(text.decode(), _LENIENT, "," if in_array else ""):
+        for value in _decoded(text, in_array):
             number += 1
             yield value
+    except UnicodeDecodeError:
+        raise
     except ValueError as problem:
-        if isinstance(problem, UnicodeDecodeError):
-            raise
         reason = getattr(problem, "msg", str(problem))
         raise DataError(f"{name} is no sound JSON: entry {number + 1:,}: {reason}.") from problem
+
+
+def _decoded(text: bytes, in_array: bool) -> Iterator[Any]:
+    """Yield the values of a text one by one: Python's garbage collector is slow where many objects are made at once."""
+    try:
+        raws = decode(_RAW_ARRAY if in_array else _RAW, text, in_array)
+    except msgspec.MsgspecError:
+        yield from each_value(text.decode(), _LENIENT, "," if in_array else "")
+        return
+    for raw in raws:
+        try:
+            value = _ANY.decode(raw)
+        except msgspec.MsgspecError:
+            value = _LENIENT.decode(bytes(raw).decode())
+        yield value
 
 
 def each_value(text: str, decoder: json.JSONDecoder, between: str) -> Iterator[Any]:
