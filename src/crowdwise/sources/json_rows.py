@@ -18,9 +18,8 @@ import polars as pl
 
 from ..errors import is_utf_8
 from . import json_objects
-from .batchwise import from_batches
 from .json_stream import STRICT, JsonObject, JsonText, each_value
-from .table import Table
+from .table import Table, from_batches
 from .typed_columns import BOOLEAN, FRACTION, HUGE, LARGE, NESTED, TEXT, WHOLE, dtype_of, kinds_of, refusal
 from .unpacking import UTF_8_MARK, Content, UnsoundError, unpacked, whole_lines
 
