@@ -29,7 +29,7 @@ _KEYED: Final = re.compile(
 # The end of a sentence or of a quotation, which belongs to no address before it.
 _PUNCTUATION: Final = re.compile(r"""["'`)\]}>,.;:!]*$""")
 # Only these have a secret before the @ without a colon: az and abfss have the name of a container there.
-_TOKEN_SCHEMES: Final = ("http", "https", "ftp")
+_TOKEN_SCHEMES: Final = (*WEB, "ftp")
 # What stands for a secret.
 HIDDEN: Final = "***"
 # Shorter parts of a password may be in any word of a message.

@@ -14,30 +14,27 @@ from ..errors import DataError
 from ..partitions.spark_reading import reason
 from ..sources.formats import spark_format_of
 from .targets import SUCCESS_FILE, refuse_to_replace
-from .writing import written_at_end
 
 
-def write_folders(contents: Mapping[str, Any]) -> None:
-    """Write every table of Spark as a folder, in the format that the extension of its path says, and others as files.
+def write_folders(tables: Mapping[str, DataFrame]) -> None:
+    """Write every table as a folder, in the format that the extension of its path says; see `writing.write`.
 
-    No target is replaced before all are complete. Files on this machine, such as a state, are put in place last.
+    No folder is replaced before all are complete.
 
     Raises:
         CallError: Something is there already that is not a complete folder written by Spark.
         DataError: A table cannot be written.
     """
-    tables = {path: table for path, table in contents.items() if isinstance(table, DataFrame)}
-    with written_at_end({path: content for path, content in contents.items() if path not in tables}):
-        folders = [_Folder(table.sparkSession, path) for path, table in tables.items()]
-        try:
-            for folder, table in zip(folders, tables.values(), strict=True):
-                folder.check()
-                _write(table, folder.path, folder.temporary)
-            for folder in folders:
-                folder.replace()
-        finally:
-            for folder in folders:
-                folder.remove_temporary()
+    folders = [_Folder(table.sparkSession, path) for path, table in tables.items()]
+    try:
+        for folder, table in zip(folders, tables.values(), strict=True):
+            folder.check()
+            _write(table, folder.path, folder.temporary)
+        for folder in folders:
+            folder.replace()
+    finally:
+        for folder in folders:
+            folder.remove_temporary()
 
 
 class _Folder:

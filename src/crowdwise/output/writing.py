@@ -1,8 +1,7 @@
 """Write tables and pages to files, so that a failure never leaves an incomplete file behind."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
@@ -14,7 +13,7 @@ from ..errors import DataError, require_kind
 from ..sources.paths import name_of
 from ..system import first_line
 from .replacing import temporary_files
-from .targets import check_outputs
+from .targets import check_distinct, check_outputs
 from .writers import WRITERS, format_to_write, send, send_file
 
 Target = TypeVar("Target", str, Path)
@@ -28,9 +27,9 @@ Content = pl.DataFrame | pl.LazyFrame | Mapping[str, pl.DataFrame] | Callable[[P
 def write(tables: Mapping[Target, Content], storage: Mapping[str, Any] | None = None, *, bom: bool = False) -> None:
     r"""Write tables, each in the format that the extension of its path says. A lazy table is written as a stream.
 
-    Either all targets are replaced, or none: all files are complete before one is put in place, and addresses in a
-    cloud storage, which are written to directly, come before files. Of several addresses, those before the one that
-    fails have been written, and the message names them.
+    Either all targets are replaced, or none: all files are complete before one is put in place. Tables of Spark, which
+    its cluster writes as folders of files, and addresses in a cloud storage, which are written to directly, come first.
+    Of several addresses, those before the one that fails have been written, and the message names them.
 
     Args:
         tables: The tables by path. For a workbook of Excel, several by the names of their sheets.
@@ -47,8 +46,31 @@ def write(tables: Mapping[Target, Content], storage: Mapping[str, Any] | None = 
     >>> path.read_text()
     'item,label\n1,cat\n'
     """
-    with written_at_end(tables, storage, bom=bom):
-        pass
+    require_kind("tables", tables, Mapping, "a mapping from paths to tables")
+    folders: dict[str, Any] = {}
+    files: dict[str | Path, Content] = {}
+    for path, content in tables.items():
+        if type(content).__module__.startswith("pyspark."):
+            folders[os.fspath(path)] = content
+        else:
+            files[path] = content
+    for content in files.values():
+        if not callable(content):
+            require_kind("A table to write", content, pl.DataFrame | pl.LazyFrame | Mapping, "a polars table")
+    check_outputs(
+        [path for path, content in files.items() if not callable(content)],
+        [path for path, content in files.items() if callable(content)],
+    )
+    check_distinct(list(tables))
+    local = [target for target in files if not scheme_of(target)]
+    with temporary_files(local) as temporaries:
+        for target, temporary in zip(local, temporaries, strict=True):
+            _write_one(files[target], Path(target), temporary, bom)
+        if folders:
+            from .spark_folders import write_folders  # imported here because it needs the extra `spark`
+
+            write_folders(folders)
+        _write_to_clouds({str(one): content for one, content in files.items() if scheme_of(one)}, storage or {})
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
@@ -57,33 +79,17 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     write({Path(path): lambda file: file.write_text(text, encoding="utf-8", errors="backslashreplace")})
 
 
-@contextmanager
-def written_at_end(
-    contents: Mapping[Target, Content], storage: Mapping[str, Any] | None = None, *, bom: bool = False
-) -> Iterator[None]:
-    """Make files, as `write` does, and put them in place when the `with` block ends; if it fails, nothing changes."""
-    require_kind("tables", contents, Mapping, "a mapping from paths to tables")
-    for content in contents.values():
-        if not callable(content):
-            require_kind("A table to write", content, pl.DataFrame | pl.LazyFrame | Mapping, "a polars table")
-    tables = [path for path, content in contents.items() if not callable(content)]
-    check_outputs(tables, [path for path in contents if path not in tables])
-    files = {path: content for path, content in contents.items() if not scheme_of(path)}
-    with temporary_files(list(files)) as temporaries:
-        for (path, content), temporary in zip(files.items(), temporaries, strict=True):
-            _write_one(content, Path(path), temporary, bom)
-        yield
-        done: list[str] = []
-        for path, content in contents.items():
-            if not scheme_of(path):
-                continue
-            try:
-                _write_to_cloud(content, str(path), storage or {})
-            except DataError as problem:
-                if not done:
-                    raise
-                raise DataError(f"{problem} Written before that: {', '.join(done)}.") from problem
-            done.append(name_of(path))
+def _write_to_clouds(contents: Mapping[str, Content], storage: Mapping[str, Any]) -> None:
+    """Write to addresses, one after the other; if one fails, the message names those before it."""
+    done: list[str] = []
+    for address, content in contents.items():
+        try:
+            _write_to_cloud(content, address, storage)
+        except DataError as problem:
+            if not done:
+                raise
+            raise DataError(f"{problem} Written before that: {', '.join(done)}.") from problem
+        done.append(name_of(address))
 
 
 def _write_to_cloud(content: Content, address: str, storage: Mapping[str, Any]) -> None:

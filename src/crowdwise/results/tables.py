@@ -122,7 +122,7 @@ class ResultTables(ABC):
                 which has the items whose best two classes are closest.
             columns: "crowdwise" for our names of columns, "cleanlab" for those of cleanlab, as far as it has them.
             storage: Options of a cloud storage, by name, where an address is one.
-            bom: Whether CSV begins with the mark of UTF-8, by which Excel shows all letters right.
+            bom: Whether CSV begins with the byte-order mark, by which Excel shows all letters right.
             also: Further files to write together with these, by path: either all are written or none.
         """
         renamed = _names(columns)
@@ -134,7 +134,7 @@ class ResultTables(ABC):
             tables[fspath(truth)] = self._sheets(items, reasons, review, renamed) if several else renamed(items)
         if workers is not None:
             tables[fspath(workers)] = renamed(_with_reasons(self._workers_to_write(), reasons))
-        self._write({**tables, **(also or {})}, storage, bom)
+        write({**tables, **(also or {})}, storage, bom=bom)
 
     def to_pandas(self, scores: bool = False, probabilities: bool = False) -> "pd.DataFrame":
         """Return the table of the items, as in `to_frame`, as one of pandas."""
@@ -156,15 +156,11 @@ class ResultTables(ABC):
         return {name: renamed(table) for name, table in tables.items()}
 
     def _items_to_write(self, scores: bool, probabilities: bool) -> Any:
-        """Return the table of the items in the form that `_write` takes; that of Spark is its own."""
+        """Return the table of the items in the form that is written; that of Spark is its own."""
         return self.lazy(scores, probabilities)
 
     def _workers_to_write(self) -> Any:
         return self.workers_frame()
-
-    def _write(self, tables: Mapping[str, Any], storage: Mapping[str, Any] | None, bom: bool) -> None:
-        """Write tables, by path; no file is replaced before all tables are complete."""
-        write(tables, storage, bom=bom)
 
 
 def _with_reasons(workers: Any, reasons: pl.DataFrame | None) -> Any:

@@ -8,7 +8,7 @@ come back. Needs the extra `spark` on the driver, crowdwise on every executor, a
 
 import math
 import pickle
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cached_property, partial
 from typing import Any, Final, Unpack
 
@@ -24,7 +24,6 @@ from ...crowd.labels import Labels
 from ...crowd.read_options import ReadKeywords, ReadOptions
 from ...errors import CallError, DataError
 from ...numerics import Array
-from ...output.spark_folders import write_folders
 from ...partitions.on_spark import LabelsOnSpark, send
 from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
@@ -207,10 +206,6 @@ class ResultOnSpark(ResultInParts):
 
     def _workers_to_write(self) -> DataFrame:
         return self.workers_table()
-
-    def _write(self, tables: Mapping[str, Any], _: Mapping[str, Any] | None, _bom: bool) -> None:
-        """Let the cluster write the tables, each as a folder of files."""
-        write_folders(tables)
 
     def _rows_of(self, items: pl.Series) -> pl.DataFrame:
         wanted = items.cast(pl.String).unique().to_frame("wanted").to_arrow()
