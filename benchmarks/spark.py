@@ -66,8 +66,7 @@ def _crowd(count: int) -> Path:
 
 
 def _read(session: SparkSession, path: Path, parts: int | None = None) -> LabelsOnSpark:
-    roles = dict.fromkeys(("item", "worker", "label"))
-    return LabelsOnSpark(session.read.parquet(str(path)), roles, ReadOptions(), parts)
+    return LabelsOnSpark(session.read.parquet(str(path)), ReadOptions(), parts)
 
 
 def _iteration(method: cw.BWA, labels: Any) -> tuple[float, float]:

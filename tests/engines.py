@@ -59,8 +59,7 @@ def on_spark(session: Any) -> Engine:
 
     def read(rows: pl.DataFrame, partitions: int = 3, **rules: Any) -> Crowd:
         votes = session.createDataFrame(rows.to_arrow()).coalesce(1)
-        roles = ["item", "worker", "label", *(["time"] if rules.get("duplicates") == "latest" else [])]
-        return LabelsOnSpark(votes, dict.fromkeys(roles), ReadOptions(**rules), partitions)
+        return LabelsOnSpark(votes, ReadOptions(**rules), partitions)
 
     return Engine("spark", read, ("--engine", "spark", "--master", "local[2]"), few_iterations=True)
 

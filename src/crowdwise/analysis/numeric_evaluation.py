@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from ..crowd.ids import comparable
-from ..crowd.numbers import NumberReader
+from ..crowd.number_reader import NumberReader
 from ..errors import DataError
 from ..reading.read_truth import read_truth
 from ..results.in_parts import ResultInParts
@@ -72,7 +72,7 @@ def match_values(result: NumericResult | ResultInParts, truth: Any) -> pl.DataFr
     known = read_truth(truth)
     reader = NumberReader("truth")
     values = reader.read(known.select("item", worker=pl.lit("truth"), label="truth"))
-    reader.check()
+    reader.finish()
     table = result.to_frame()
     items, wanted = comparable(table["item"], known["item"])
     matched = table.with_columns(items.alias("key")).join(

@@ -7,14 +7,50 @@ import polars as pl
 
 from ..errors import CallError, DataError, did_you_mean, shown
 from ..numerics import Array
-from .encoding import rank, typed
+from .encoding import Dictionary, rank, typed
 from .ids import as_series, codes_of
 from .not_classes import refuse_unless_classes
+from .number_reader import NumberReader
 from .read_options import ReadOptions
 
 
+class ClassReader:
+    """Gives codes to labels that name classes. The table is given whole or in batches.
+
+    Args:
+        options: How labels are read.
+        column: The name of the column of labels, for messages.
+    """
+
+    def __init__(self, options: ReadOptions, column: str) -> None:
+        self._options, self._column = options, column
+        self._dictionary = Dictionary()
+        self._labels = 0
+        self._counts = np.zeros(0, np.int64)
+
+    def read(self, labelled: pl.DataFrame) -> Array:
+        """Return the codes of the labels of rows that all have a label."""
+        codes = self._dictionary.encode(labelled["label"])
+        self._labels += len(codes)
+        if self._options.fold_case:
+            counts = np.bincount(codes, minlength=len(self._dictionary.names))
+            counts[: len(self._counts)] += self._counts
+            self._counts = counts
+        return codes
+
+    def finish(self, integers_in_text: bool) -> tuple[pl.Series, Array]:
+        """Return the classes in the order of their values, and the number of the class of each code."""
+        names = self._dictionary.names
+        return classes_of(names, self._options, self._column, self._labels, self._counts, integers_in_text)
+
+
+def label_reader(options: ReadOptions, column: str) -> ClassReader | NumberReader:
+    """Return what reads the labels of this column: as numbers, or as classes."""
+    return NumberReader(column) if options.numeric else ClassReader(options, column)
+
+
 def classes_of(
-    names: pl.Series, options: ReadOptions, column: str, labels: int, counts: Array | None, integers_in_text: bool
+    names: pl.Series, options: ReadOptions, column: str, labels: int, counts: Array, integers_in_text: bool
 ) -> tuple[pl.Series, Array]:
     """Return the classes in the order of their values, and the number of the class of each name.
 
@@ -31,7 +67,7 @@ def classes_of(
             classes.
     """
     spelled = names
-    if options.fold_case and names.dtype == pl.String and counts is not None:
+    if options.fold_case and names.dtype == pl.String:
         spelled = _commonest(names, counts)
     if options.classes is not None:
         return _declared(spelled, options, column, integers_in_text)

@@ -1,16 +1,12 @@
 """Find rows that lack an item, a worker or a label: drop those without a label, refuse the others."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
 
 import polars as pl
 
 from ..errors import DataError, quoted
 from .ids import TEXT, has_value, is_present, require_values
 from .read_options import ReadOptions
-
-# How a number is written in text, such as 12, -0.5 or 1e3; both polars and Spark read what matches.
-NUMBER: Final = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
 def tidied(table: pl.LazyFrame, options: ReadOptions) -> pl.LazyFrame:
@@ -34,8 +30,7 @@ class Cleaning:
 
     Args:
         found: The name of the column for each role: item, worker and label.
-        missing: Values that mean "no label", besides null, NaN and empty text.
-        numeric: Whether labels are numbers, which are checked when they are read as such.
+        options: How labels are read.
 
     Attributes:
         columns: The name of the column for each role.
@@ -43,10 +38,9 @@ class Cleaning:
         unlabelled: The number of rows so far that have no label.
     """
 
-    def __init__(self, found: Mapping[str, str], missing: Sequence[Any], numeric: bool = False) -> None:
+    def __init__(self, found: Mapping[str, str], options: ReadOptions) -> None:
         self.columns = found
-        self._checked = ("item", "worker") if numeric else ("item", "worker", "label")
-        self._missing = missing
+        self.options = options
         self._absent = {"item": 0, "worker": 0}
         self._first: dict[str, str] = {}
         self._without_value = 0
@@ -59,10 +53,10 @@ class Cleaning:
         The batch has the columns item, worker and label. Raises `DataError` if one has values that cannot be
         stored in every format.
         """
-        for role in self._checked:
-            require_values(table[role], self.columns.get(role, role))
+        for role in ("item", "worker") if self.options.numeric else ("item", "worker", "label"):
+            require_values(table[role], self.columns[role])
         self._without_value += int((~has_value(table["label"])).sum())
-        present = is_present(table["label"], self._missing)
+        present = is_present(table["label"], self.options.missing)
         for role in self._absent:
             self._count_absent(table, role)
         self.rows += table.height
@@ -71,11 +65,11 @@ class Cleaning:
         self.unlabelled += int((~present).sum())
         return present
 
-    def check(self, strict: bool) -> None:
+    def check(self) -> None:
         """Raise `DataError` if the rows cannot be used. Call this after the last batch.
 
-        Refused are a table without rows, rows without an item or a worker, and a table without any label. If `strict`
-        is true, rows whose label is null, NaN or empty are refused too.
+        Refused are a table without rows, rows without an item or a worker, and a table without any label. If reading is
+        strict, rows whose label is null, NaN or empty are refused too.
         """
         if self.rows == 0:
             raise DataError("There are no rows: an empty table has no truth to infer.")
@@ -87,7 +81,7 @@ class Cleaning:
                 )
         if self.unlabelled == self.rows:
             raise DataError(f"All {self.rows:,} rows are without a label: column {self.columns['label']!r} is empty.")
-        if self._without_value and strict:
+        if self._without_value and self.options.strict:
             raise DataError(
                 f"{self._without_value:,} of {self.rows:,} rows have no label, and strict=True (--strict) forbids "
                 "dropping them. Drop them first, or leave strict out."

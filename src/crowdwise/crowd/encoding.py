@@ -1,6 +1,5 @@
 """Replace items, workers and labels by integer codes."""
 
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -57,15 +56,6 @@ def check_policy(duplicates: str) -> None:
     """Raise `CallError` if `duplicates` is not one of `POLICIES`."""
     if not isinstance(duplicates, str) or duplicates not in POLICIES:
         raise CallError(f"duplicates={duplicates!r} is not one of {', '.join(map(repr, POLICIES))}.")
-
-
-def encode_columns(columns: list[pl.Series], integers_in_text: bool) -> list[Encoded]:
-    """Encode every column, two at a time in threads.
-
-    Threads help because hashing and encoding both release Python's interpreter lock. See `encode_column`.
-    """
-    with ThreadPoolExecutor(2) as pool:
-        return list(pool.map(lambda column: encode_column(column, integers_in_text), columns))
 
 
 def encode_column(column: pl.Series, integers_in_text: bool) -> Encoded:

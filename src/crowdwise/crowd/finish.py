@@ -4,27 +4,24 @@ from ..errors import DataError, quoted
 from .cleaning import Cleaning
 from .encoding import POLICIES, Duplicates
 from .names import Names
-from .read_options import ReadOptions
 from .reading_report import ReadingReport, several
 from .sorting import Conflict, SortCounts
 
 
-def finish(
-    cleaning: Cleaning, counts: SortCounts, conflict: Conflict | None, names: Names, options: ReadOptions
-) -> ReadingReport:
+def finish(cleaning: Cleaning, counts: SortCounts, conflict: Conflict | None, names: Names) -> ReadingReport:
     """Return what was read and repaired.
 
     Args:
-        cleaning: The rows that were counted.
+        cleaning: The rows that were counted, and how they are read.
         counts: What was dropped or resolved in all rows.
         conflict: The first of the conflicts that are not resolved; None if there are none.
         names: The names of workers and classes.
-        options: How labels are read.
 
     Raises:
-        DataError: A worker gave an item several labels, and `options` do not say which one counts; rows repeat others
+        DataError: A worker gave an item several labels, and the options do not say which one counts; rows repeat others
             although reading is strict; or no label is left.
     """
+    options = cleaning.options
     if conflict is not None:
         _refuse_conflicts(counts.unresolved, conflict, names, options.policy)
     if counts.repeated and options.strict:

@@ -3,7 +3,7 @@
 import polars as pl
 
 from ..caution import Caution
-from .cleaning import NUMBER
+from .number_reader import NUMBER
 from .reading_report import ReadingReport
 
 

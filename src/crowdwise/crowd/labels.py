@@ -1,6 +1,7 @@
 """`Labels`: the labels of a crowd in memory, as three arrays sorted by item and worker."""
 
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
@@ -15,10 +16,10 @@ from ..errors import CallError, DataError
 from ..numerics import Array
 from ..numerics.twins import is_small
 from ..parallel import Sum, Threads, require_threads
-from . import encoding, matrices
-from .classes import classes_of
+from . import matrices
+from .classes import label_reader
 from .cleaning import Cleaning, tidied
-from .encoding import Encoded
+from .encoding import encode_column, require_codes
 from .finish import finish
 from .ids import as_series, require_frame
 from .item_sketch import sketch
@@ -119,6 +120,8 @@ class Labels:
             raise DataError(f"item, worker and label differ in length: {lengths}.")
         found = {role: role for role in given}
         asked = ReadOptions.of(**{**options, "numeric": cls.numeric})
+        if asked.policy == "latest" and time is None:
+            raise CallError('duplicates="latest" needs the time of every label.')
         return cls.from_columns(tidied(pl.LazyFrame(series), asked).collect(), found, asked)
 
     @classmethod
@@ -185,46 +188,34 @@ class Labels:
                 that store everything as text, such as CSV.
         """
         require_threads()
-        encoding.check_policy(options.policy)
-        encoding.require_codes(table.height, "rows")
-        cleaning = Cleaning(found, options.missing, options.numeric)
+        require_codes(table.height, "rows")
+        cleaning = Cleaning(found, options)
         has_label = cleaning.labelled(table)
-        cleaning.check(options.strict)
+        cleaning.check()
         labelled = table if has_label is None else table.filter(has_label)
-        item, worker, label = cls._encode(labelled, found, options, integers_in_text)
+        reader = label_reader(options, found["label"])
+        with ThreadPoolExecutor(2) as pool:  # hashing and encoding release Python's interpreter lock
+            ids = [pool.submit(encode_column, labelled[role], integers_in_text) for role in ("item", "worker")]
+            labels = reader.read(labelled)
+            item, worker = (one.result() for one in ids)
+        classes, ranks = reader.finish(integers_in_text)
         samples = None
         if options.policy == "samples":
             samples = Samples.of(worker.names, most_answers(item.codes, worker.codes, len(worker.names)))
-        times = None
-        if options.policy == "latest":
-            if "time" not in labelled.columns:
-                raise CallError('duplicates="latest" needs the time of every label.')
-            times = moments(labelled["time"])
         ordered = sort_rows(
             item,
             worker.codes,
-            label.codes,
+            labels if ranks is None else ranks[labels],
             len(worker.names),
             options.policy,
             all_items=None if has_label is None else table["item"].n_unique(),
-            times=times,
+            times=moments(labelled["time"]) if options.policy == "latest" else None,
             samples=samples,
         )
-        names = Names.read(worker.names, label.names, samples, options.fold_case, items=ordered.items)
-        report = finish(cleaning, ordered.counts, ordered.conflict, names, options)
+        names = Names.read(worker.names, classes, samples, options.fold_case, items=ordered.items)
+        report = finish(cleaning, ordered.counts, ordered.conflict, names)
         starts, workers, labels, continued = ordered.arrays
         return cls(starts, workers, labels, names, report, continued)
-
-    @classmethod
-    def _encode(
-        cls, labelled: pl.DataFrame, found: dict[str, str], options: ReadOptions, integers_in_text: bool
-    ) -> tuple[Encoded, Encoded, Encoded]:
-        """Return the codes of items, workers and labels, where every row has a label; see `from_columns`."""
-        columns = [labelled[role] for role in ("item", "worker", "label")]
-        item, worker, label = encoding.encode_columns(columns, integers_in_text)
-        counts = np.bincount(label.codes, minlength=len(label.names)) if options.fold_case else None
-        classes, ranks = classes_of(label.names, options, found["label"], len(label.codes), counts, integers_in_text)
-        return item, worker, Encoded(ranks[label.codes], classes)
 
     @property
     def n_items(self) -> int:

@@ -1,26 +1,9 @@
-"""`Numbers`: numeric labels in memory, and how numbers are read."""
+"""`Numbers`: numeric labels in memory."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar
 
-import numpy as np
-import polars as pl
-
-from ..errors import DataError, quoted, shortened
-from ..numerics import Array
-from . import encoding
-from .cleaning import NUMBER
-from .encoding import Encoded
-from .ids import TEXT
 from .labels import Labels
-from .read_options import ReadOptions
-from .reading_report import several
-
-# Squares of larger numbers, and their inverses, would be out of the range of numbers.
-LARGEST: Final = 1e60
-# The names of classes, of which there are none.
-NO_CLASSES: Final = pl.Series("label", [], pl.Float64)
-_TEXT: Final = (*TEXT, pl.Null)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,82 +21,3 @@ class Numbers(Labels):
     """
 
     numeric: ClassVar[bool] = True
-
-    @classmethod
-    def _encode(
-        cls, labelled: pl.DataFrame, found: dict[str, str], options: ReadOptions, integers_in_text: bool
-    ) -> tuple[Encoded, Encoded, Encoded]:
-        """Return the codes of items and workers, and the numbers."""
-        reader = NumberReader(found["label"])
-        values = reader.read(labelled)
-        reader.check()
-        item, worker = encoding.encode_columns([labelled["item"], labelled["worker"]], integers_in_text)
-        return item, worker, Encoded(values, NO_CLASSES)
-
-
-class NumberReader:
-    """Reads labels as numbers. The table is given whole or in batches.
-
-    Args:
-        column: The name of the column of labels, for messages.
-    """
-
-    def __init__(self, column: str) -> None:
-        self._column = column
-        self._labels = 0
-        self._unusable = 0
-        self._first = ""
-
-    def read(self, labelled: pl.DataFrame) -> Array:
-        """Return the numbers of rows that all have a label; what is no usable number is remembered, see `check`.
-
-        Raises:
-            DataError: The column is of a data type that is neither numbers nor text.
-        """
-        column = labelled["label"]
-        if not (column.dtype.is_numeric() or column.dtype in _TEXT):
-            raise DataError(
-                f"Column {self._column!r} holds {column.dtype.base_type()}, and numeric labels are numbers, or text "
-                "that says numbers: turn each value into a number first."
-            )
-        if column.dtype in _TEXT:
-            text = column.cast(pl.String)
-            column = pl.select(pl.when(text.str.contains(NUMBER)).then(text.str.strip_chars())).to_series()
-        values = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-        usable = np.abs(values) <= LARGEST
-        self._labels += len(values)
-        if not usable.all():
-            first = int(np.argmin(usable))
-            self._note(labelled, first, len(usable) - int(usable.sum()))
-        return values + 0.0  # a copy that may be written to, in which -0.0 is 0.0
-
-    def _note(self, labelled: pl.DataFrame, first: int, count: int) -> None:
-        self._unusable += count
-        if not self._first:
-            row = labelled.row(first, named=True)
-            self._first = first_case(row["label"], row["item"], row["worker"])
-
-    def check(self) -> None:
-        """Raise `DataError` if some label was no usable number. Call this after the last batch."""
-        refuse_unusable(self._unusable, self._labels, self._first)
-
-
-def first_case(label: object, item: object, worker: object) -> str:
-    """Return the first label that is no usable number, in words."""
-    return f"{shortened(repr(label), 60)} (item {quoted(item)}, worker {quoted(worker)})"
-
-
-def refuse_unusable(count: int, labels: int, first: str) -> None:
-    """Raise `DataError` if some labels are no usable numbers.
-
-    Args:
-        count: How many are not.
-        labels: How many labels there are.
-        first: The first of them, in words.
-    """
-    if count:
-        raise DataError(
-            f"{several(count, 'label is not a finite number', 'labels are not finite numbers')} (up to {LARGEST:g}), "
-            f"of {labels:,}; first: {first}. Write numbers like 12, -0.5 or 1e3, all in one unit that is left out, or "
-            "name values that mean no label with missing= (--missing)."
-        )

@@ -14,8 +14,9 @@ from ..crowd.label_cautions import cautions_of
 from ..crowd.labels import Labels
 from ..crowd.names import Names
 from ..crowd.numbering import Numbering
+from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
-from ..crowd.sorting import LabelArrays
+from ..crowd.sorting import LabelArrays, SortCounts
 from ..numerics import Array
 
 # A part has no report of its own: the report is about the whole crowd.
@@ -48,6 +49,15 @@ class CrowdMeta:
     class_codes: Array | None = None
     gold: pl.DataFrame | None = None
     known: Known = NOTHING_KNOWN
+
+    @classmethod
+    def of(
+        cls, names: Names, numbering: Numbering, ranks: Array | None, counts: SortCounts, options: ReadOptions
+    ) -> "CrowdMeta":
+        """Return what is known when all rows are sorted; `ranks` is None if labels are numbers."""
+        dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
+        set_valued = options.policy == "set" and counts.conflicts > 0
+        return cls(names, numbering, dtype, counts.items, counts.labels, set_valued)
 
     @cached_property
     def numbered_names(self) -> Names:

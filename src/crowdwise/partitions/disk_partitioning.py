@@ -14,14 +14,15 @@ import numpy as np
 import polars as pl
 
 from ..crowd import encoding
-from ..crowd.classes import classes_of
+from ..crowd.classes import ClassReader, label_reader
 from ..crowd.cleaning import Cleaning
 from ..crowd.encoding import Dictionary
 from ..crowd.finish import finish
 from ..crowd.hashing import split_by_hash
+from ..crowd.ids import is_present
 from ..crowd.names import Names
+from ..crowd.number_reader import NumberReader
 from ..crowd.numbering import Numbering, numbers
-from ..crowd.numbers import NO_CLASSES, NumberReader
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples, most_answers
@@ -81,20 +82,18 @@ def partition(
     Raises:
         DataError: The rows cannot be used, or the disk is full.
     """
-    encoding.check_policy(options.policy)
     # Formats without types, such as CSV, store integers as text.
     integers_in_text = any(one.is_text for one in inputs)
     wanted = 3 * rows * _SORTING_BYTES * thread_count() / memory
     bits = math.ceil(math.log2(min(max(wanted, 4), _MOST_PARTS)))
-    cleaning, workers = Cleaning(found, options.missing, options.numeric), Dictionary()
-    labels = _Numbers(found["label"]) if options.numeric else _Classes(options, found["label"])
+    cleaning, workers, labels = Cleaning(found, options), Dictionary(), label_reader(options, found["label"])
     pending = PendingRows(workspace, 1 << bits, memory // (8 * _PENDING_BYTES))
     for batch in _batches(inputs, min(_BATCH_ROWS, max(memory // (8 * _PENDING_BYTES), 1000))):
         has_label = cleaning.labelled(batch)
         if cleaning.ids_complete:  # if not, the table will be refused, and the other rows only need to be counted
             pending.add(*_split_batch(batch, has_label, workers, labels, bits))
         phases("reading", min(cleaning.rows / max(rows, 1), 1.0))
-    cleaning.check(options.strict)
+    cleaning.check()
     pending.flush()
     worker_names = encoding.typed(workers.names, integers_in_text)
     classes, ranks = labels.finish(integers_in_text)
@@ -117,45 +116,12 @@ def partition(
     filled = [part for part in parts if part.files.items]
     integers = integers_in_text and all(part.integers for part in filled)
     conflict = _first_conflict(inputs, options, parts, integers) if counts.unresolved else None
-    report = finish(cleaning, counts, conflict, names, options)
-    dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
-    set_valued = options.policy == "set" and counts.conflicts > 0
-    meta = CrowdMeta(names, numbering, dtype, counts.items, counts.labels, set_valued)
-    return meta, report, [replace(part.files, integers=integers) for part in filled]
-
-
-class _Classes:
-    """Gives codes to the labels of batches, which name classes."""
-
-    def __init__(self, options: ReadOptions, column: str) -> None:
-        self._options, self._column = options, column
-        self._dictionary = Dictionary()
-        self._labels = 0
-        self._counts = np.zeros(0, np.int64)
-
-    def read(self, labelled: pl.DataFrame) -> Array:
-        """Return the codes of the labels of one batch."""
-        codes = self._dictionary.encode(labelled["label"])
-        self._labels += len(codes)
-        if self._options.fold_case:
-            counts = np.bincount(codes, minlength=len(self._dictionary.names))
-            counts[: len(self._counts)] += self._counts
-            self._counts = counts
-        return codes
-
-    def finish(self, integers_in_text: bool) -> tuple[pl.Series, Array | None]:
-        """Return the names of the classes in their order, and the number of the class of every code."""
-        names = self._dictionary.names
-        return classes_of(names, self._options, self._column, self._labels, self._counts, integers_in_text)
-
-
-class _Numbers(NumberReader):
-    """Reads the labels of batches as numbers."""
-
-    def finish(self, _integers_in_text: bool) -> tuple[pl.Series, Array | None]:
-        """Refuse labels that are no numbers, and return that there are no classes, and no codes."""
-        self.check()
-        return NO_CLASSES, None
+    report = finish(cleaning, counts, conflict, names)
+    return (
+        CrowdMeta.of(names, numbering, ranks, counts, options),
+        report,
+        [replace(part.files, integers=integers) for part in filled],
+    )
 
 
 def _batches(inputs: Sequence[Rows], rows: int) -> Iterator[pl.DataFrame]:
@@ -165,7 +131,7 @@ def _batches(inputs: Sequence[Rows], rows: int) -> Iterator[pl.DataFrame]:
 
 
 def _split_batch(
-    batch: pl.DataFrame, has_label: pl.Series | None, workers: Dictionary, labels: "_Classes | _Numbers", bits: int
+    batch: pl.DataFrame, has_label: pl.Series | None, workers: Dictionary, labels: ClassReader | NumberReader, bits: int
 ) -> tuple[pl.DataFrame, Array]:
     """Encode the workers and labels of a batch, and sort its rows by the part that they belong to.
 
@@ -222,7 +188,7 @@ def _sort_on_disk(
     if table is None:
         return _SortedPart(files)
     arrays, items, counts, conflict = sort(table)
-    files = replace(files, items=counts.items, labels=counts.labels)
+    files = replace(files, items=counts.items)
     if counts.items:
         with pending.workspace.writing():
             files.write(arrays, items)
@@ -238,8 +204,7 @@ def _first_conflict(
     """
     conflicts = {part.conflict.item: part.conflict for part in parts if part.conflict is not None}
     for batch in _batches(inputs, _BATCH_ROWS):
-        has_label = Cleaning({}, options.missing).labelled(batch)
-        items = (batch if has_label is None else batch.filter(has_label))["item"]
+        items = batch["item"].filter(is_present(batch["label"], options.missing))
         matches = items.filter(items.is_in(list(conflicts)))
         if len(matches):
             first = conflicts[matches[0]]

@@ -84,7 +84,6 @@ class LabelsOnDisk(LabelsInParts):
         inputs: Sequence[Rows],
         found: dict[str, str],
         options: ReadOptions,
-        memory: str | int | None,
         workspace: Workspace,
         phases: Phases,
     ) -> "LabelsOnDisk":
@@ -93,8 +92,7 @@ class LabelsOnDisk(LabelsInParts):
         Args:
             inputs: The files.
             found: The name of the column for each role, for messages.
-            options: How labels are read.
-            memory: How much memory may be used while working; None for half of what is free.
+            options: How labels are read; half of the free memory may be used if they do not say how much.
             workspace: The folder for the parts. It is removed if reading fails.
             phases: Called with the name of a phase of the work and the share of it that is done.
 
@@ -103,7 +101,7 @@ class LabelsOnDisk(LabelsInParts):
             DataError: The disk is too small, or the files cannot be used.
         """
         try:
-            limit = available_memory() // 2 if memory is None else parse_size(memory)
+            limit = available_memory() // 2 if options.memory is None else parse_size(options.memory)
             rows = sum(one.size()[0] for one in inputs)
             least = rows * _LEAST_MEMORY_PER_ROW
             if limit < least:

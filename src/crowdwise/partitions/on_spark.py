@@ -1,6 +1,6 @@
 """`LabelsOnSpark`: labels in a Spark cluster, in parts that stay on the executors. Needs the extra `spark`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Self
@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from pyspark import cloudpickle
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
 from pyspark.sql.types import StringType
 
 from ..crowd.item_sketch import union
@@ -18,10 +19,10 @@ from ..crowd.read_options import ReadOptions
 from ..numerics import Array
 from ..sources import columns
 from ..sources.columns import refuse_spans
-from . import spark_reading
 from .crowd_meta import CrowdMeta, LabelsInParts
-from .spark_partitioning import first_rows_of, partition
+from .spark_partitioning import partition
 from .spark_parts import item_names, sketch_items
+from .spark_reading import connect, first_rows_of, open_files, parse_integers
 
 
 class LabelsOnSpark(LabelsInParts):
@@ -29,10 +30,10 @@ class LabelsOnSpark(LabelsInParts):
 
     Args:
         votes: A Spark table with one label per row.
-        given: The column for each role (item, worker and label); None to recognise it.
         options: How labels are read.
         partitions: The number of parts to split the items into; None to choose it by the number of rows.
         where: The name of the table in error messages.
+        integers_in_text: Whether a column of text that holds only integers becomes integers; see `Labels.from_columns`.
 
     Attributes:
         parts: The parts, as Spark stores them.
@@ -47,15 +48,17 @@ class LabelsOnSpark(LabelsInParts):
     def __init__(
         self,
         votes: DataFrame,
-        given: Mapping[str, str | None],
         options: ReadOptions,
         partitions: int | None = None,
         where: str = "The table",
+        integers_in_text: bool = False,
     ) -> None:
-        found = columns.recognise(votes.columns, given, where)
-        if given["label"] is None:
+        found = columns.recognise(votes.columns, options.roles, where)
+        if options.label is None:
             refuse_spans(votes.columns, partial(first_rows_of, votes), where)
-        meta, report, self.parts, self.n_parts, self.types = partition(votes, found, options, partitions)
+        picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
+        picked = parse_integers(picked) if integers_in_text else picked
+        meta, report, self.parts, self.n_parts, self.types = partition(picked, found, options, partitions)
         super().__init__(meta, report)
         self.session = votes.sparkSession
         for role, names in (("worker", self.names.workers), ("label", self.names.classes)):
@@ -65,21 +68,18 @@ class LabelsOnSpark(LabelsInParts):
         self._send_meta()
 
     @classmethod
-    def read(
-        cls, paths: Sequence[str], given: Mapping[str, str | None], options: ReadOptions, master: str | None
-    ) -> "LabelsOnSpark":
+    def read(cls, paths: Sequence[str], options: ReadOptions) -> "LabelsOnSpark":
         """Read files with the active Spark session, or start one, which then ends when the labels are closed.
 
         Args:
-            paths: Files, folders, patterns or addresses that the cluster can reach.
-            given: The column for each role (item, worker and label); None to recognise it.
+            paths: Files, folders, patterns or addresses (s3a://, hdfs://) that the cluster can reach.
             options: How labels are read.
-            master: The master of the cluster; None for this machine.
         """
         there_already = SparkSession.getActiveSession() is not None
-        session = spark_reading.connect(master)
+        session = connect(options.master)
         try:
-            labels = cls(spark_reading.read(session, paths, given), given, options, where=paths[0])
+            table, is_text = open_files(session, paths, options)
+            labels = cls(table, options, where=paths[0], integers_in_text=is_text)
         except BaseException:
             if not there_already:
                 session.stop()

@@ -19,14 +19,12 @@ class PartFiles:
         folder: The folder with the files.
         number: The number of the part, which its file names start with.
         items: The number of items.
-        labels: The number of labels.
         integers: Whether the names of items are integers that are stored as text.
     """
 
     folder: Path
     number: int
     items: int = 0
-    labels: int = 0
     integers: bool = False
 
     def path(self, what: str) -> Path:

@@ -16,12 +16,12 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from ..crowd import encoding
 from ..crowd.classes import classes_of
-from ..crowd.cleaning import NUMBER, Cleaning
+from ..crowd.cleaning import Cleaning
 from ..crowd.finish import finish
 from ..crowd.ids import ZEROS, as_number, codes_of, in_text, require_ids
 from ..crowd.names import Names
+from ..crowd.number_reader import LARGEST, NO_CLASSES, NUMBER, first_case, refuse_unusable
 from ..crowd.numbering import Numbering, numbers
-from ..crowd.numbers import LARGEST, NO_CLASSES, first_case, refuse_unusable
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples
@@ -31,14 +31,13 @@ from ..numerics import Array
 from ..system import first_line
 from .crowd_meta import CrowdMeta
 from .spark_parts import StoredParts
+from .spark_reading import to_polars
 
 # Rows per part if the caller does not say how many parts to make. Sorting this many takes about a second, and they
 # take little of an executor's memory.
 _ROWS_PER_PART: Final = 2_000_000
 # The most rows per part: Arrow keeps at most 2 GB in a value, and a part has a value with 8 bytes for each item.
 _MOST_ROWS_PER_PART: Final = 2**28 - 1
-# So many rows are looked at to find out what a table holds.
-_FEW_ROWS: Final = 1_000
 
 
 class Partitioned(NamedTuple):
@@ -65,8 +64,8 @@ def partition(votes: DataFrame, found: dict[str, str], options: ReadOptions, par
     Only the names of workers and classes come to the driver, never the labels.
 
     Args:
-        votes: The table, with one label per row.
-        found: The name of the column for each role.
+        votes: The columns item, worker and label, and time for "latest".
+        found: The name of the column for each role, for messages.
         options: How labels are read.
         partitions: The number of parts; None to choose it by the number of rows.
 
@@ -74,18 +73,16 @@ def partition(votes: DataFrame, found: dict[str, str], options: ReadOptions, par
         DataError: The rows cannot be used.
         CallError: `options.policy` is not a known policy.
     """
-    encoding.check_policy(options.policy)
     session = votes.sparkSession
-    picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
-    require_ids(_schema(picked), found, "The table")
-    picked = _tidied(picked, options)
+    require_ids(_schema(votes), found, "The table")
+    picked = _tidied(votes, options)
     rows = picked.withColumn("row", f.monotonically_increasing_id()).persist(StorageLevel.MEMORY_AND_DISK)
     has_label = _has_value(picked, "label")
     for value in options.missing:
         has_label = has_label & ~_equals(picked, value)
-    cleaning = Cleaning(found, options.missing, options.numeric)
+    cleaning = Cleaning(found, options)
     _count_rows(cleaning, picked, rows, has_label)
-    cleaning.check(options.strict)
+    cleaning.check()
     labelled = rows.filter(has_label)
     workers, _ = _distinct(labelled, "worker")
     coded = rows.withColumn("has_label", has_label).join(_codes(session, workers, picked, "worker"), "worker", "left")
@@ -124,10 +121,8 @@ def partition(votes: DataFrame, found: dict[str, str], options: ReadOptions, par
     if problems:
         raise DataError(problems[0])
     total = sum((SortCounts(*(part[name] for name in SortCounts.names())) for part in summary), SortCounts())
-    report = finish(cleaning, total, _first_conflict(summary), names, options)
-    dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
-    set_valued = options.policy == "set" and total.conflicts > 0
-    meta = CrowdMeta(names, numbering, dtype, total.items, total.labels, set_valued)
+    report = finish(cleaning, total, _first_conflict(summary), names)
+    meta = CrowdMeta.of(names, numbering, ranks, total, options)
     types = {field.name: field.dataType for field in picked.schema.fields}
     return Partitioned(meta, report, parts, sum(part["items"] > 0 for part in summary), types)
 
@@ -136,13 +131,6 @@ def _first_conflict(parts: list[dict[str, Any]]) -> Conflict | None:
     """Return the conflict whose item comes first in the rows; None if there is none."""
     conflicts = [pickle.loads(part["conflict"]) for part in parts if part["conflict"] is not None]
     return min(conflicts, key=lambda found: int(found[0]))[1] if conflicts else None
-
-
-def first_rows_of(table: DataFrame, names: list[str]) -> pl.DataFrame:
-    """Return some columns of a few rows, on the driver."""
-    found = pl.from_arrow(table.select(*(f.col(f"`{name}`") for name in names)).limit(_FEW_ROWS).toArrow())
-    assert isinstance(found, pl.DataFrame)
-    return found
 
 
 def _schema(table: DataFrame) -> pl.Schema:
@@ -216,8 +204,7 @@ def _tidied(table: DataFrame, options: ReadOptions) -> DataFrame:
 def _most_answers(labelled: DataFrame, workers: pl.Series) -> Array:
     """Return (workers), the largest number of answers of each worker to one item."""
     answers = labelled.groupBy("item", "worker").count().groupBy("worker").agg(f.max("count").alias("most"))
-    found = pl.from_arrow(answers.toArrow())
-    assert isinstance(found, pl.DataFrame)
+    found = to_polars(answers)
     most = np.zeros(len(workers), np.int64)
     most[codes_of(found["worker"], workers)] = found["most"].to_numpy()
     return most
@@ -226,8 +213,7 @@ def _most_answers(labelled: DataFrame, workers: pl.Series) -> Array:
 def _distinct(labelled: DataFrame, role: str) -> tuple[pl.Series, Array]:
     """Return the distinct values of a column in the order of their first appearance, and how many rows have each."""
     numbered = labelled.groupBy(role).agg(f.min("row").alias("first"), f.count("*").alias("rows")).orderBy("first")
-    names = pl.from_arrow(numbered.select(role, "rows").toArrow())
-    assert isinstance(names, pl.DataFrame)
+    names = to_polars(numbered.select(role, "rows"))
     encoding.require_codes(names.height, f"different values of the {role}")
     return names[role], names["rows"].to_numpy()
 

@@ -3,9 +3,9 @@
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from functools import partial
-from typing import Any
+from typing import Any, Final
 
+import polars as pl
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 from pyspark.sql import types as t
@@ -13,19 +13,31 @@ from pyspark.sql import types as t
 from ..crowd.encoding import INTEGER
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
-from ..sources import columns
-from ..sources.columns import refuse_spans
 from ..sources.formats import spark_format_of
 from ..sources.paths import inputs_of
 from ..sources.rows import open_rows
 from ..system import first_line
-from .spark_partitioning import first_rows_of
+
+# So many rows are looked at to find out what a table holds.
+_FEW_ROWS: Final = 1_000
 
 
 def reason(problem: BaseException) -> str:
     """Return the first line of an error of Spark; of an error in Java, that of Java, because Python's says nothing."""
     in_java = getattr(problem, "java_exception", None)
     return first_line(problem if in_java is None else RuntimeError(in_java.toString()))
+
+
+def to_polars(table: DataFrame) -> pl.DataFrame:
+    """Copy a Spark table into the memory of this process."""
+    frame = pl.from_arrow(table.toArrow())
+    assert isinstance(frame, pl.DataFrame)
+    return frame
+
+
+def first_rows_of(table: DataFrame, names: list[str]) -> pl.DataFrame:
+    """Return some columns of a few rows."""
+    return to_polars(table.select(*(f.col(f"`{name}`") for name in names)).limit(_FEW_ROWS))
 
 
 def connect(master: str | None) -> SparkSession:
@@ -47,34 +59,23 @@ def connect(master: str | None) -> SparkSession:
     return session
 
 
-def read(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | None]) -> DataFrame:
-    """Read files of one format as one table with the columns for the roles in `given`.
-
-    If the format has no types, such as CSV, columns of integers become integers.
-
-    Args:
-        session: The Spark session that reads the files.
-        paths: Files, folders, patterns or addresses (s3a://, hdfs://) that the cluster can reach.
-        given: The name of the column for each role; None to recognise it.
+def open_files(session: SparkSession, paths: Sequence[str], options: ReadOptions) -> tuple[DataFrame, bool]:
+    """Return files of one format as one table, and whether this format stores everything as text, as CSV does.
 
     Raises:
         CallError: The files have different formats or delimiters.
-        DataError: The files cannot be read, or lack a column.
+        DataError: The files cannot be read.
     """
     formats = {spark_format_of(path) for path in paths}
     if len(formats) > 1:
         raise CallError("On Spark, all files must be of one format.")
     file_format, spark = formats.pop()
-    options = {**spark.options, **(_look_at(session, paths, given) if file_format.compressible else {})}
+    found = _look_at(session, paths, options.roles) if file_format.compressible else {}
     try:
-        table = session.read.format(spark.name).options(**options).load(list(paths))
+        table = session.read.format(spark.name).options(**{**spark.options, **found}).load(list(paths))
     except Exception as problem:  # the file system of the cluster may report anything
         raise DataError(f"{', '.join(paths)} does not read as {file_format.name}: {reason(problem)}.") from problem
-    found = columns.recognise(table.columns, given, paths[0])
-    if given["label"] is None:
-        refuse_spans(table.columns, partial(first_rows_of, table), paths[0])
-    picked = table.select(*(f.col(f"`{name}`") for name in found.values()))
-    return _parse_integers(picked) if file_format.is_text else picked
+    return table, file_format.is_text
 
 
 def _look_at(session: SparkSession, paths: Sequence[str], given: Mapping[str, str | None]) -> Mapping[str, Any]:
@@ -97,7 +98,7 @@ def _look_at(session: SparkSession, paths: Sequence[str], given: Mapping[str, st
     return max(options, key=lambda one: bool(one.get("multiLine")), default={})
 
 
-def _parse_integers(table: DataFrame) -> DataFrame:
+def parse_integers(table: DataFrame) -> DataFrame:
     """Turn columns of text that hold only integers into integers, as the other engines do for CSV files."""
     present = {field.name: f.col(field.name).isNotNull() & (f.col(field.name) != "") for field in table.schema.fields}
     is_integer = {name: f.col(name).rlike(INTEGER) & f.col(name).try_cast("long").isNotNull() for name in present}

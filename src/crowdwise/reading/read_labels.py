@@ -273,7 +273,7 @@ def _read_rows(rows: Sequence[Rows], options: ReadOptions, place: Workspace | No
     labels: Any
     pace = None
     if place is not None:
-        labels = LabelsOnDisk.read(rows, found, options, options.memory, place, phases)
+        labels = LabelsOnDisk.read(rows, found, options, place, phases)
     else:
         kind = Numbers if options.numeric else Labels
         tables = [one.collect() for one in rows]
@@ -331,4 +331,4 @@ def _read_in_cluster(source: Any, options: ReadOptions, method: Any) -> Any:
     paths = [os.fspath(path) for path in given if isinstance(path, str | os.PathLike) and path != "-"]
     if len(paths) < len(given):
         raise CallError("A cluster reads files by their paths or addresses, and no standard input or open files.")
-    return LabelsOnSpark.read(paths, options.roles, options, options.master)
+    return LabelsOnSpark.read(paths, options)

@@ -25,6 +25,7 @@ from ...crowd.read_options import ReadKeywords, ReadOptions
 from ...errors import CallError, DataError
 from ...numerics import Array
 from ...partitions.on_spark import LabelsOnSpark, send
+from ...partitions.spark_reading import to_polars
 from ...results.ending import Ending
 from ...results.in_parts import ResultInParts
 from ..sweeping import AnySweeping
@@ -77,7 +78,7 @@ def fit(
     asked = ReadOptions.of(**{**options, "numeric": method.numeric})
     for name in asked.given(set(options) - _OPTIONS):
         raise CallError(f"{name}= does nothing for a table of Spark.")
-    labels = LabelsOnSpark(votes, asked.roles, asked, partitions)
+    labels = LabelsOnSpark(votes, asked, partitions)
     result = method.fit(labels, gold=gold, history=history, progress=progress)
     return result.truth(scores, probabilities), result.workers_table()
 
@@ -212,13 +213,6 @@ class ResultOnSpark(ResultInParts):
         table = self.truth(scores=True)
         wanted_table = f.broadcast(self._labels.session.createDataFrame(wanted))
         return to_polars(table.join(wanted_table, table["item"].cast("string") == f.col("wanted"), "left_semi"))
-
-
-def to_polars(table: DataFrame) -> pl.DataFrame:
-    """Copy a Spark table into the memory of this process."""
-    frame = pl.from_arrow(table.toArrow())
-    assert isinstance(frame, pl.DataFrame)
-    return frame
 
 
 def lazy_table(table: DataFrame) -> pl.LazyFrame:
