@@ -13,7 +13,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis.haste import hasty
 from crowdwise.analysis.unusual_workers import unusual_workers
-from crowdwise.crowd.pace import pace_of
+from crowdwise.crowd.reading_report import pace_of
 from crowdwise.numerics import Array
 from crowdwise.sources.columns import seconds_column
 

@@ -15,9 +15,9 @@ from ..crowd.encoding import require_codes
 from ..crowd.ids import is_frame
 from ..crowd.labels import Labels
 from ..crowd.numbers import Numbers
-from ..crowd.pace import pace_of
 from ..crowd.protocol import is_crowd
 from ..crowd.read_options import FOR_EXPORTS, FOR_TABLES, ReadKeywords, ReadOptions
+from ..crowd.reading_report import pace_of
 from ..errors import CallError, DataError, require_extra
 from ..parallel import require_threads
 from ..partitions.disk_partitioning import Phases
