@@ -7,7 +7,7 @@ import pytest
 import crowdwise as cw
 from crowdwise.analysis import cautions
 from crowdwise.analysis.deciders import deciders
-from crowdwise.crowd.outvoted import count_outvoted
+from crowdwise.crowd.votes import count_outvoted
 from crowdwise.numerics import Array
 
 from .engines import Engine

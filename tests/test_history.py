@@ -518,7 +518,7 @@ def test_the_second_halves_of_real_crowds(data: Path) -> None:
     same, right, off = [], [], []
     for name in ("paper/SP", "paper/rte", "extra/mbic", "extra/ruters", "extra/metaphor", "judges/css_emotion"):
         labels, truth = cw.read_labels(data / name / "label.csv"), read_truth(data / name / "truth.csv")
-        order = np.argsort(labels.numbering.item_places)
+        order = np.argsort(labels.numbering.item_numbers)
         first, second = labels.select(order[: len(order) // 2]), labels.select(order[len(order) // 2 :])
         joint, alone = cw.aggregate(labels), cw.aggregate(second)
         continued = cw.aggregate(second, history=cw.aggregate(first).history)

@@ -122,7 +122,7 @@ def test_the_expected_gain_is_that_of_all_outcomes(crowd: cw.Labels) -> None:
             sequences = map(list, product(range(3), repeat=number))
             right = sum((chance * matrix[:, said].prod(axis=1)).max() for said in sequences)
             per_label.append((right - chance.max()) / number)
-        assert gains[crowd.numbering.item_places[item]] == pytest.approx(max(per_label), abs=1e-12)
+        assert gains[crowd.numbering.item_numbers[item]] == pytest.approx(max(per_label), abs=1e-12)
 
 
 def test_a_few_labels_together_are_seen_where_one_is_not_enough() -> None:
@@ -130,7 +130,7 @@ def test_a_few_labels_together_are_seen_where_one_is_not_enough() -> None:
     rows = cw.simulate(100, 10, labels_per_item=5, accuracy=0.8, seed=1).rows
     item = pl.DataFrame({"item": ["x"] * 2, "worker": ["w01", "w02"], "label": ["c1"] * 2})
     labels = cw.Labels.from_frame(pl.concat([rows, item]))
-    gain = foresee(cw.aggregate(labels), labels).gains()[labels.numbering.item_places[-1]]
+    gain = foresee(cw.aggregate(labels), labels).gains()[labels.numbering.item_numbers[-1]]
     assert gain > 0.001
 
 
@@ -139,7 +139,7 @@ def test_what_the_adjudicator_foresees_starts_from_its_own_answers(crowd: cw.Lab
     outlook = foresight.outlook
     assert np.allclose(outlook.said.sum(axis=2), 1)
     now = foresight.read(outlook.states(0, crowd.n_items) @ outlook.answers, outlook.votes)
-    assert np.allclose(now[crowd.numbering.item_places], found.probabilities, atol=1e-12)
+    assert np.allclose(now[crowd.numbering.item_numbers], found.probabilities, atol=1e-12)
     future = simulate_future(foresight, np.ones(crowd.n_items, bool), 0)
     assert future.confidence[0].mean() == pytest.approx(found.confidence.mean(), abs=1e-9)
 

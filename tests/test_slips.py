@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.crowd.slips import class_slips
+from crowdwise.crowd.label_cautions import alike_classes
 
 from .commands import run
 from .engines import Engine
@@ -63,7 +63,7 @@ def test_options_merge_them(engine: Engine, tmp_path: Path, workdir: Path) -> No
 
 
 def test_spaces_and_case_that_differ_together_take_both_options() -> None:
-    (slip,) = class_slips(pl.Series(["No ", "no", "yes"]), pl.Series([1, 6, 9]))
+    (slip,) = alike_classes(pl.Series(["No ", "no", "yes"]), pl.Series([1, 6, 9]))
     assert slip.sentence == "'no' (6) and 'No ' (1) differ only in spaces and the case of letters."
     assert slip.advice == "strip=True (--strip) and fold_case=True (--fold-case) make one class of them."
 

@@ -53,7 +53,7 @@ _HOMES = {
     "review": "analysis.review",
     "rivals": "analysis.rivals",
     "simulate": "crowd.simulation",
-    "simulate_numbers": "crowd.numeric_simulation",
+    "simulate_numbers": "crowd.simulation",
     "unusual_workers": "analysis.unusual_workers",
     "warm_up": "reporting.warming",
     "write": "output.writing",

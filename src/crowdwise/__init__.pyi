@@ -23,8 +23,8 @@ from .analysis.unusual_workers import unusual_workers as unusual_workers
 from .caution import Caution as Caution
 from .crowd.labels import Labels as Labels
 from .crowd.numbers import Numbers as Numbers
-from .crowd.numeric_simulation import simulate_numbers as simulate_numbers
 from .crowd.simulation import simulate as simulate
+from .crowd.simulation import simulate_numbers as simulate_numbers
 from .errors import CallError as CallError
 from .errors import DataError as DataError
 from .methods import METHODS as METHODS

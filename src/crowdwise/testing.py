@@ -24,9 +24,8 @@ import polars as pl
 from .analysis import accuracy
 from .crowd.labels import Labels
 from .crowd.numbers import Numbers
-from .crowd.numeric_simulation import simulate_numbers
 from .crowd.protocol import Crowd
-from .crowd.simulation import simulate
+from .crowd.simulation import simulate, simulate_numbers
 from .errors import CallError, DataError
 from .fitting.method import Method, Reference
 from .fitting.parameters import parameters_of

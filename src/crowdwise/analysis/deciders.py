@@ -9,9 +9,8 @@ import polars as pl
 
 from ..caution import Caution, listed
 from ..crowd.labels import Labels
-from ..crowd.outvoted import MOST_TO_COMPARE, count_outvoted, is_deciding
 from ..crowd.reading_report import several
-from ..crowd.votes import shares
+from ..crowd.votes import MOST_TO_COMPARE, count_outvoted, is_deciding, shares
 from ..methods.mv import MajorityVote
 from ..numerics import Array
 from ..results.scores import TIE, best_two

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 
 from ..crowd.labels import Labels
-from ..crowd.outvoted import said_by_others
+from ..crowd.votes import said_by_others
 from ..numerics import Array
 from ..results.intervals import wilson
 from ..results.result import Result

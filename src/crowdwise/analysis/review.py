@@ -62,7 +62,7 @@ def review(result: Result, labels: Labels, *, top: int | None = None, below: flo
         top = math.ceil(SHARE * is_open.sum())
     # Items with the same confidence are in the order of their numbers, so that the order of rows changes nothing.
     codes = np.flatnonzero(doubtful)
-    codes = codes[np.lexsort((labels.numbering.item_places[codes], np.round(result.confidence[codes], 12)))][:top]
+    codes = codes[np.lexsort((labels.numbering.item_numbers[codes], np.round(result.confidence[codes], 12)))][:top]
     majority = votes.labels.to_frame("majority").select(
         pl.when(pl.Series(~votes.ties)).then(pl.col("majority")).otherwise(None).alias("majority")
     )["majority"]

@@ -34,8 +34,7 @@ def simulate(
     quiet: options.Quiet = False,
 ) -> None:
     """Simulate a crowd: labels, truth and workers."""
-    from ..crowd.numeric_simulation import SimulatedNumbers, simulate_numbers
-    from ..crowd.simulation import SimulatedCrowd
+    from ..crowd.simulation import SimulatedCrowd, SimulatedNumbers, simulate_numbers
     from ..crowd.simulation import simulate as simulate_crowd
     from ..errors import CallError
     from ..output.replacing import made_folder

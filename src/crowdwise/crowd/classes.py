@@ -1,17 +1,33 @@
-"""The classes that labels name: as they are written, folded to one spelling each, or declared by the user."""
+"""The classes that labels name: as they are written, folded to one spelling each, or declared by the user.
 
+Labels that are not one class a vote are refused: numbers, free text, and several classes in a cell. Declared classes
+are never refused.
+"""
+
+import json
+from collections import Counter
 from contextlib import suppress
+from typing import Final
 
 import numpy as np
 import polars as pl
 
 from ..errors import CallError, DataError, did_you_mean, shown
 from ..numerics import Array
-from .encoding import Dictionary, rank, typed
+from .encoding import Dictionary, typed
 from .ids import as_series, codes_of
-from .not_classes import refuse_unless_classes
 from .number_reader import NumberReader
 from .read_options import ReadOptions
+
+# More different numbers than this measure something, if some are not whole.
+_MOST_FLOATS: Final = 50
+# Labels are free text if so many are different, and more than this share of all labels.
+_LEAST_TEXTS: Final = 50
+_TEXT_SHARE: Final = 0.8
+# What stands between several classes in one cell, and the most classes that are looked at for it.
+_SEPARATORS: Final = (";", "|", ",")
+_MOST_CLASSES: Final = 20_000
+_SURE: Final = "If each different value is a class, declare all classes with classes= (--classes)."
 
 
 class ClassReader:
@@ -52,15 +68,9 @@ def label_reader(options: ReadOptions, column: str) -> ClassReader | NumberReade
 def classes_of(
     names: pl.Series, options: ReadOptions, column: str, labels: int, counts: Array, integers_in_text: bool
 ) -> tuple[pl.Series, Array]:
-    """Return the classes in the order of their values, and the number of the class of each name.
+    """Return the classes in the order of their values, and the code of the class of each name.
 
-    Args:
-        names: The different labels, in the order of first appearance.
-        options: Whether the case of letters is folded, and which classes the user declared.
-        column: The name of the column of labels, for messages.
-        labels: The number of labels.
-        counts: (names), how many labels have each name; it is needed only if the case of letters is folded.
-        integers_in_text: Whether classes that are integers written as text become integers.
+    `names` are the different labels, and `counts` how many labels have each; counts are needed only to fold case.
 
     Raises:
         DataError: A label is none of the declared classes; or none are declared, and the labels do not look like
@@ -73,11 +83,9 @@ def classes_of(
         return _declared(spelled, options, column, integers_in_text)
     spelled = typed(spelled, integers_in_text)
     distinct = spelled.unique(maintain_order=True) if options.fold_case else spelled
-    refuse_unless_classes(distinct, labels, column)
+    _refuse_unless_classes(distinct, labels, column)
     ordered = distinct.sort()
-    if not options.fold_case:
-        return ordered, rank(spelled)
-    return ordered, codes_of(spelled, ordered).astype(np.min_scalar_type(max(len(ordered) - 1, 0)))
+    return ordered, _smallest(codes_of(spelled, ordered), ordered)
 
 
 def _commonest(names: pl.Series, counts: Array) -> pl.Series:
@@ -94,7 +102,7 @@ def _commonest(names: pl.Series, counts: Array) -> pl.Series:
 
 
 def _declared(names: pl.Series, options: ReadOptions, column: str, integers_in_text: bool) -> tuple[pl.Series, Array]:
-    """Return the declared classes in the order of their values, and the number of the class of each name."""
+    """Do as `classes_of` does, where the user declared the classes."""
     classes = _in_type(as_series("classes", list(options.classes or ())), names, integers_in_text).sort()
     if options.fold_case and classes.dtype == pl.String:
         twice = classes.filter(classes.str.to_lowercase().is_duplicated())
@@ -112,11 +120,16 @@ def _declared(names: pl.Series, options: ReadOptions, column: str, integers_in_t
             f"Column {column!r} has the label {shown(first)}, which is none of the declared classes ({listed}).{hint} "
             "Name it in classes= (--classes) too, or in missing= (--missing) if it means no label."
         )
-    return classes, codes.astype(np.min_scalar_type(max(len(classes) - 1, 0)))
+    return classes, _smallest(codes, classes)
+
+
+def _smallest(codes: Array, classes: pl.Series) -> Array:
+    """Return codes of classes in the smallest unsigned integer type that fits."""
+    return codes.astype(np.min_scalar_type(max(len(classes) - 1, 0)))
 
 
 def _in_type(classes: pl.Series, names: pl.Series, integers_in_text: bool) -> pl.Series:
-    """Return declared classes in the data type of the labels: integers, if labels and classes are written so."""
+    """Return declared classes in the dtype of the labels: integers, if labels and classes are written so."""
     if names.dtype == pl.String or (integers_in_text and names.dtype == pl.Int64):
         return typed(classes.cast(pl.String), integers_in_text)
     with suppress(pl.exceptions.PolarsError):
@@ -126,3 +139,69 @@ def _in_type(classes: pl.Series, names: pl.Series, integers_in_text: bool) -> pl
     raise CallError(
         f"classes= (--classes) has values that cannot be labels, which are {names.dtype.base_type()} in this table."
     )
+
+
+def _refuse_unless_classes(names: pl.Series, labels: int, column: str) -> None:
+    """Raise `DataError` if the different labels look like something else than the names of classes."""
+    if len(names) > _MOST_FLOATS and _are_fractions(names):
+        raise DataError(
+            f"Column {column!r} has {len(names):,} different numbers, such as {shown(names[0])}, which look like "
+            f"measurements and not like classes: numeric=True (--numeric) takes them as numbers. {_SURE}"
+        )
+    if len(names) >= _LEAST_TEXTS and len(names) > _TEXT_SHARE * labels and _are_texts(names):
+        raise DataError(
+            f"Column {column!r} has {len(names):,} different values in {labels:,} labels, such as {shown(names[0])}, "
+            "which look like free text and not like classes: nothing can be counted where nobody says the same. Sort "
+            f"the texts into classes first. {_SURE}"
+        )
+    cell = _several_in_a_cell(names)
+    if cell is not None:
+        raise DataError(
+            f"Column {column!r} has {shown(cell)}, which looks like several classes in one cell. Make a table for each "
+            "class, with the labels yes and no, and aggregate each by itself; or write a row for each class and say "
+            f'duplicates="set" (--duplicates set) to count them as one vote for all of them. {_SURE}'
+        )
+
+
+def _are_texts(names: pl.Series) -> bool:
+    """Return whether names are text, and not all of them whole numbers, which may be ids of classes."""
+    return names.dtype == pl.String and names.cast(pl.Int64, strict=False).null_count() > 0
+
+
+def _are_fractions(names: pl.Series) -> bool:
+    """Return whether all names are numbers, and some of them are not whole."""
+    if not (names.dtype.is_float() or names.dtype.is_decimal() or names.dtype == pl.String):
+        return False
+    numbers = names.cast(pl.Float64, strict=False)
+    return not numbers.null_count() and bool((numbers != numbers.floor()).any())
+
+
+def _several_in_a_cell(names: pl.Series) -> str | None:
+    """Return the first name that is several classes: a list of JSON, or parts that are classes elsewhere too.
+
+    >>> _several_in_a_cell(pl.Series(["cat", "cat;dog", "dog"])), _several_in_a_cell(pl.Series(["yes, surely", "no"]))
+    ('cat;dog', None)
+    """
+    if names.dtype != pl.String or not 0 < len(names) <= _MOST_CLASSES:
+        return None
+    ordered: list[str] = names.drop_nulls().sort().to_list()
+    for name in ordered:
+        if name.startswith("[") and name.endswith("]") and _is_list(name):
+            return name
+    for separator in _SEPARATORS:
+        parts = {name: {part.strip() for part in name.split(separator)} for name in ordered}
+        seen = Counter(part for found in parts.values() for part in found)
+        for name, found in parts.items():
+            if len(found) > 1 and all(part and seen[part] > 1 for part in found):
+                return name
+    return None
+
+
+def _is_list(name: str) -> bool:
+    """Return whether a text is a list, as JSON or Python write it."""
+    for text in (name, name.replace("'", '"')):
+        try:
+            return isinstance(json.loads(text), list)
+        except (ValueError, RecursionError):
+            continue
+    return False

@@ -175,13 +175,3 @@ def keys(column: pl.Series) -> tuple[Array, Array]:
     column = column.reinterpret(signed=True) if column.dtype == pl.UInt64 else column.cast(pl.Int64)
     numbers = column.to_numpy().view(np.uint64)
     return numbers, np.zeros_like(numbers)
-
-
-def rank(names: pl.Series) -> Array:
-    """Return the position of each name among the sorted names, as the smallest unsigned integer type that fits.
-
-    So the numbers of the classes, and with them how ties are broken, do not depend on the order of the rows.
-    """
-    ranks = np.empty(len(names), np.min_scalar_type(max(len(names) - 1, 0)))
-    ranks[names.arg_sort().to_numpy()] = np.arange(len(names))
-    return ranks

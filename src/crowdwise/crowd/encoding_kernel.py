@@ -130,14 +130,14 @@ def renumber(
     old_workers: Array,
     old_labels: Array,
     item_order: Array,
-    worker_places: Array,
+    worker_numbers: Array,
     starts: Array,
     workers: Array,
     labels: Array,
 ) -> None:
     """Copy the rows of the items from `first` to `last` to where they belong by other numbers of items and workers.
 
-    `item_order` (items) has the old number of every new one, `worker_places` (workers) the new number of every old one.
+    `item_order` (items) has the old number of every new one, `worker_numbers` (workers) the new of every old one.
     `starts` (items + 1) says where the rows of an item go in `workers` and `labels`. Within an item, they are sorted by
     worker and label: by Shell's method, which for a few rows is insertion, and needs no other memory for many.
     """
@@ -149,7 +149,7 @@ def renumber(
         low, high = starts[i], starts[i + 1]
         shift = old_starts[item_order[i]] - low
         for row in range(low, high):
-            workers[row], labels[row] = worker_places[old_workers[row + shift]], old_labels[row + shift]
+            workers[row], labels[row] = worker_numbers[old_workers[row + shift]], old_labels[row + shift]
         gap = 1
         while 9 * gap < high - low:
             gap = 3 * gap + 1

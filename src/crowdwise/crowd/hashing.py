@@ -4,13 +4,36 @@ from importlib import import_module
 from typing import Final
 
 import numpy as np
+import polars as pl
 
 from ..numerics import Array
 from ..numerics.twins import is_few
+from .encoding import keys
 
 _U = np.uint64
 # Bytes of a text from which on a kernel is faster than one step in NumPy for each.
 _LONG: Final = 1 << 14
+# So many names are hashed at once, because their text is copied for it.
+_BATCH: Final = 1_000_000
+
+
+def hashes_of(names: pl.Series) -> Array:
+    """Return a 64-bit hash of every name."""
+    return np.concatenate([_hashes(names.slice(first, _BATCH)) for first in range(0, max(len(names), 1), _BATCH)])
+
+
+def _hashes(names: pl.Series) -> Array:
+    names = in_own_values(names)
+    if names.dtype == pl.String:
+        text = np.frombuffer(names.str.join("").item().encode(), np.uint8)
+        return hash_text(text, names.str.len_bytes().cast(pl.Int64).to_numpy())
+    return hash_numbers(keys(names)[0])
+
+
+def in_own_values(names: pl.Series) -> pl.Series:
+    """Return names as text if what is stored for a name depends on the other names, or has more than 64 bits."""
+    stored_otherwise = names.dtype.is_decimal() or names.dtype in (pl.Categorical, pl.Enum, pl.Int128, pl.UInt128)
+    return names.cast(pl.String) if stored_otherwise else names
 
 
 def hash_numbers(numbers: Array) -> Array:

@@ -24,14 +24,13 @@ from .finish import finish
 from .ids import as_series, require_frame
 from .item_sketch import sketch
 from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes
-from .label_cautions import cautions_of
+from .label_cautions import alike_classes, alike_workers, cautions_of
 from .names import Names
-from .numbering import Numbering, inverse, numbers
+from .numbering import Numbering, hash_ranks, inverse
 from .protocol import Place, describe
 from .read_options import ReadKeywords, ReadOptions, RowKeywords
 from .reading_report import ReadingReport
 from .samples import Samples, most_answers
-from .slips import class_slips, worker_slips
 from .sorting import sort_rows
 from .times import moments
 
@@ -259,7 +258,7 @@ class Labels:
     @cached_property
     def numbering(self) -> Numbering:
         """The numbers that items and workers have while a method works."""
-        return Numbering(numbers(self.names.items), numbers(self.names.workers))
+        return Numbering(hash_ranks(self.names.items), hash_ranks(self.names.workers))
 
     @cached_property
     def numbered(self) -> Self:
@@ -270,7 +269,7 @@ class Labels:
             self.item_starts, self.workers, self.labels, self.continued
         )
         names = self.names.numbered(self.numbering)
-        gold = None if self.gold is None else self.gold[inverse(self.numbering.item_places)]
+        gold = None if self.gold is None else self.gold[inverse(self.numbering.item_numbers)]
         return type(self)(starts, workers, labels, names, self.report, continued, True, gold, self.known)
 
     def slice(self, first: int, last: int) -> Self:
@@ -380,11 +379,11 @@ class Labels:
     def slips(self) -> list[Caution]:
         """What looks like one class or one worker, written in several ways, or like no label at all."""
         given = np.bincount(self.workers, minlength=self.n_workers)
-        of_workers = worker_slips(self.names.workers, pl.Series(given))
+        of_workers = alike_workers(self.names.workers, pl.Series(given))
         if self.numeric:
             return of_workers
         said = np.bincount(self.labels, minlength=self.n_classes)
-        return class_slips(self.names.classes, pl.Series(said)) + of_workers
+        return alike_classes(self.names.classes, pl.Series(said)) + of_workers
 
     @cached_property
     def cautions(self) -> tuple[Caution, ...]:

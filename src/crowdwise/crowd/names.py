@@ -50,8 +50,8 @@ class Names:
 
     def numbered(self, numbering: Numbering) -> "Names":
         """Return the names of items and workers in the order of their numbers."""
-        items = self.items.gather(inverse(numbering.item_places))
-        places = numbering.worker_places
+        items = self.items.gather(inverse(numbering.item_numbers))
+        places = numbering.worker_numbers
         order = inverse(places)
         sample_of = None if self.sample_of is None else places[self.sample_of[order]]
         return replace(self, items=items, workers=self.workers.gather(order), sample_of=sample_of)

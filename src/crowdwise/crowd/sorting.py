@@ -9,7 +9,7 @@ import polars as pl
 from ..numerics import Array
 from .encoding import POLICIES, Duplicates, Encoded, encode_column, require_codes
 from .grouping import continuing, group_by_item, resolve_repeats
-from .numbering import Numbering, inverse, numbers
+from .numbering import Numbering, hash_ranks, inverse
 from .samples import Samples
 from .times import moments, tied_labels
 
@@ -178,6 +178,6 @@ def sort_part(
         times=moments(table["time"]) if duplicates == "latest" else None,
         samples=samples,
     )
-    item_numbers = numbers(found.items)
+    item_numbers = hash_ranks(found.items)
     arrays = LabelArrays(*Numbering(item_numbers, worker_numbers).apply(*found.arrays))
     return found._replace(arrays=arrays, items=found.items.gather(inverse(item_numbers)))

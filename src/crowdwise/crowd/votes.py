@@ -1,17 +1,22 @@
-"""Counts of votes: of every item and worker, of those that name an answer, and how far items disagree."""
+"""Counts of votes: of items and workers, for an answer, and against what most others say of the same item."""
 
-from typing import TYPE_CHECKING
+from typing import Final
 
 import numpy as np
 
 from ..numerics import Array
 from ..numerics.twins import twin
+from .labels import Labels
 
-if TYPE_CHECKING:  # labels.py imports this module
-    from .labels import Labels
+# A worker decides the answers if it labels at least half of the items, and the answers follow it in at least this
+# share of the cases in which most others say something else; and if there are this many such cases.
+_NEARLY_ALWAYS: Final = 0.9
+_FEWEST_OUTVOTED: Final = 10
+# With more workers than this, nobody labels nearly every item.
+MOST_TO_COMPARE: Final = 100
 
 
-def votes_per_item(labels: "Labels") -> Array:
+def votes_per_item(labels: Labels) -> Array:
     """Return (items), how many votes every item has."""
     votes = np.diff(labels.item_starts)
     if labels.continued is not None:
@@ -19,31 +24,31 @@ def votes_per_item(labels: "Labels") -> Array:
     return votes.astype(np.int32)
 
 
-def votes_per_worker(labels: "Labels") -> Array:
+def votes_per_worker(labels: Labels) -> Array:
     """Return (workers), how many votes every worker gave."""
     return count_votes(labels, labels.continued, labels.n_workers)
 
 
-def agreements(labels: "Labels", answers: Array) -> Array:
+def agreements(labels: Labels, answers: Array) -> Array:
     """Return (workers), how many labels of every worker name the answer to their item; `answers` (items) is a class."""
     return count_agreements(labels, answers, labels.n_workers)
 
 
 @twin("crowdwise.crowd.votes_kernel")
-def count_votes(labels: "Labels", continued: Array | None, n_workers: int) -> Array:
+def count_votes(labels: Labels, continued: Array | None, n_workers: int) -> Array:
     """See `votes_per_worker`."""
     return np.bincount(labels.workers if continued is None else labels.workers[~continued], minlength=n_workers)
 
 
 @twin("crowdwise.crowd.votes_kernel")
-def count_agreements(labels: "Labels", answers: Array, n_workers: int) -> Array:
+def count_agreements(labels: Labels, answers: Array, n_workers: int) -> Array:
     """See `agreements`."""
     named = labels.labels == np.repeat(answers, np.diff(labels.item_starts))
     return np.bincount(labels.workers[named], minlength=n_workers)
 
 
 @twin("crowdwise.crowd.votes_kernel")
-def disagreement(labels: "Labels", votes: Array, out: Array) -> None:
+def disagreement(labels: Labels, votes: Array, out: Array) -> None:
     """Add to `out` (classes) the sum over the items of n s (1 - s), for n labels and the vote share s of the class.
 
     `votes` (items) is how many votes every item has; there are more labels where a vote names several classes.
@@ -52,27 +57,70 @@ def disagreement(labels: "Labels", votes: Array, out: Array) -> None:
     out += (np.diff(labels.item_starts)[:, None] * share * (1 - share)).sum(axis=0)
 
 
-def shares(labels: "Labels") -> Array:
+def shares(labels: Labels) -> Array:
     """Return (items, classes), the share of the votes of every item that name each class."""
     # Whole numbers are divided, so that equal shares are equal to the last bit.
     return np.asarray(votes_by_class(labels) / votes_per_item(labels)[:, None])
 
 
-def given_by_class(labels: "Labels") -> Array:
+def given_by_class(labels: Labels) -> Array:
     """Return (workers, classes), how many labels of every worker name each class."""
-    cells = labels.workers * np.int64(labels.n_classes) + labels.labels
-    shape = labels.n_workers, labels.n_classes
+    return _tally(labels.workers, labels.labels, (labels.n_workers, labels.n_classes))
+
+
+def votes_by_class(labels: Labels, kept: Array | None = None) -> Array:
+    """Return (items, classes), how many labels of every item name each class; of the labels `kept`, if it is given."""
+    pairs = labels.item_of, labels.labels
+    return _tally(*(pairs if kept is None else (each[kept] for each in pairs)), (labels.n_items, labels.n_classes))
+
+
+def _tally(rows: Array, classes: Array, shape: tuple[int, int]) -> Array:
+    cells = rows * np.int64(shape[1]) + classes
     return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
 
 
-def votes_by_class(labels: "Labels", kept: Array | None = None) -> Array:
-    """Return (items, classes), how many labels of every item name each class.
+@twin("crowdwise.crowd.votes_kernel")
+def said_by_others(labels: Labels, n_classes: int) -> Array:
+    """Return (labels), the class that most other labels of the same item name; -1 if there is none, or a tie."""
+    cells, cell_of, votes = np.unique(
+        labels.item_of * n_classes + labels.labels, return_inverse=True, return_counts=True
+    )
+    item, said = cells // n_classes, cells % n_classes
+    order = np.lexsort((-votes, item))  # the classes of an item by their votes, the most first
+    rank = np.empty(len(cells), np.int64)
+    rank[order] = np.arange(len(cells)) - np.searchsorted(item, item)
+    # The best three classes of every item; those that are not there have no votes.
+    best, most = np.full((labels.n_items, 3), -1), np.zeros((labels.n_items, 3), np.int64)
+    best[item[rank < 3], rank[rank < 3]], most[item[rank < 3], rank[rank < 3]] = said[rank < 3], votes[rank < 3]
+    # Of the other classes than that of a cell, the first is the best or the second, and the next one follows it.
+    first, following = (rank == 0) * 1, 1 + (rank < 2)
+    rivals, runners_up = most[item, first], most[item, following]
+    same = votes - 1  # of the same class, without the label itself
+    answer = np.where(same > rivals, said, np.where((same < rivals) & (rivals > runners_up), best[item, first], -1))
+    return answer[cell_of].astype(np.int32)
 
-    Args:
-        labels: The labels.
-        kept: (labels), whether each label counts; None if all do.
+
+def count_outvoted(labels: Labels, answers: Array) -> Array:
+    """Compare every label with what most other labels of its item say.
+
+    Returns:
+        (4, workers): how many labels can be compared, because most others name one class; how many name the same class;
+        how many name another one, so that they are outvoted; and how many of these are the answer all the same.
     """
-    cells = labels.item_of * np.int64(labels.n_classes) + labels.labels
-    cells = cells if kept is None else cells[kept]
-    shape = labels.n_items, labels.n_classes
-    return np.bincount(cells, minlength=shape[0] * shape[1]).reshape(shape)
+    if labels.n_workers > MOST_TO_COMPARE or labels.set_valued:
+        return np.zeros((4, labels.n_workers), np.int64)
+    others = said_by_others(labels, labels.n_classes)
+    agrees = others == labels.labels
+    outvoted = (others >= 0) & ~agrees
+    won = outvoted & (answers[labels.item_of] == labels.labels)
+    cases = (others >= 0, agrees, outvoted, won)
+    return np.stack([np.bincount(labels.workers[case], minlength=labels.n_workers) for case in cases])
+
+
+def is_deciding(outvoted: Array, won: Array, given: Array, n_items: int) -> Array:
+    """Return which workers the answers follow nearly always, also where most others say something else.
+
+    `outvoted` is how many of each worker's labels are outvoted, `won` how many of these are the answer all the same.
+    """
+    decides: Array = (outvoted >= _FEWEST_OUTVOTED) & (won >= _NEARLY_ALWAYS * outvoted) & (2 * given >= n_items)
+    return decides

@@ -22,7 +22,7 @@ from ..caution import Caution
 from ..crowd.ids import codes_of
 from ..crowd.knowledge import NOTHING_KNOWN, Known
 from ..crowd.labels import Labels
-from ..crowd.numbering import inverse, numbers
+from ..crowd.numbering import hash_ranks, inverse
 from ..crowd.protocol import Crowd
 from ..crowd.reading_report import several
 from ..crowd.votes import shares
@@ -117,7 +117,7 @@ class _Gold:
         folds = min(_FOLDS, random.height)
         if folds < 2:
             return None
-        fold = numbers(random["item"]) % folds  # so it depends on names alone, and folds are alike in size
+        fold = hash_ranks(random["item"]) % folds  # so it depends on names alone, and folds are alike in size
         found, truths, right = [], [], []
         codes = random["code"].to_numpy()
         majority = _count_rows(self._crowd, random, partial(_majority_wins, codes=codes))
@@ -201,8 +201,8 @@ def fit_with_gold(
 def _quality(calibrated_as: str, labels: Labels, gold: int, probabilities: Array) -> Quality:
     """Return the quality of the workers by probabilities (items, classes); sums do not depend on the order of rows."""
     numbering = labels.numbering
-    found = accuracies_by(labels.numbered, probabilities[inverse(numbering.item_places)])
-    return quality_by(calibrated_as, found, found, labels.known.label_counts, gold).reordered(numbering.worker_places)
+    found = accuracies_by(labels.numbered, probabilities[inverse(numbering.item_numbers)])
+    return quality_by(calibrated_as, found, found, labels.known.label_counts, gold).reordered(numbering.worker_numbers)
 
 
 def check_gold(labels: Crowd, gold: Any) -> None:

@@ -206,7 +206,7 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
         found = Statistics.nothing()
         for name, hint in get_type_hints(type(ending.counts), include_extras=True).items():
             marks = getattr(hint, "__metadata__", ())
-            if "worker_places" in marks:
+            if "worker_numbers" in marks:
                 found.per_worker[name] = getattr(ending.counts, name)
             if "shared" in marks:
                 found.shared[name] = getattr(ending.counts, name)

@@ -22,7 +22,7 @@ from ..crowd.hashing import split_by_hash
 from ..crowd.ids import is_present
 from ..crowd.names import Names
 from ..crowd.number_reader import NumberReader
-from ..crowd.numbering import Numbering, numbers
+from ..crowd.numbering import Numbering, hash_ranks
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples, most_answers
@@ -99,11 +99,11 @@ def partition(
     classes, ranks = labels.finish(integers_in_text)
     samples = _samples(pending, 1 << bits, worker_names) if options.policy == "samples" else None
     names = Names.read(worker_names, classes, samples, options.fold_case)
-    numbering = Numbering.of_workers(numbers(names.workers))
+    numbering = Numbering.of_workers(hash_ranks(names.workers))
     sort = partial(
         sort_part,
         ranks=ranks,
-        worker_numbers=numbering.worker_places,
+        worker_numbers=numbering.worker_numbers,
         duplicates=options.policy,
         samples=samples,
     )

@@ -21,7 +21,7 @@ from ..crowd.finish import finish
 from ..crowd.ids import ZEROS, as_number, codes_of, in_text, require_ids
 from ..crowd.names import Names
 from ..crowd.number_reader import LARGEST, NO_CLASSES, NUMBER, first_case, refuse_unusable
-from ..crowd.numbering import Numbering, numbers
+from ..crowd.numbering import Numbering, hash_ranks
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples
@@ -106,11 +106,11 @@ def partition(votes: DataFrame, found: dict[str, str], options: ReadOptions, par
         raise CallError(f"{count:,} partitions are too few for {cleaning.rows:,} rows: leave partitions out.")
     samples = Samples.of(workers, _most_answers(labelled, workers)) if options.policy == "samples" else None
     names = Names.read(workers, classes, samples, options.fold_case)
-    numbering = Numbering.of_workers(numbers(names.workers))
+    numbering = Numbering.of_workers(hash_ranks(names.workers))
     sort = partial(
         sort_part,
         ranks=ranks,
-        worker_numbers=numbering.worker_places,
+        worker_numbers=numbering.worker_numbers,
         duplicates=options.policy,
         samples=samples,
     )

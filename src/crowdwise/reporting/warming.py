@@ -7,8 +7,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from ..analysis import cautions, compare, compare_numbers
-from ..crowd.numeric_simulation import simulate_numbers
-from ..crowd.simulation import simulate
+from ..crowd.simulation import simulate, simulate_numbers
 from ..errors import CallError, DataError
 from ..methods import METHODS, NUMERIC_METHODS, choose
 from ..numerics.compilation import machine_code_folder

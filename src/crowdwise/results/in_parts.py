@@ -313,7 +313,7 @@ class ResultInParts(ResultTables):
         votes = self.answer_counts.votes
         unknown = np.full(len(votes), np.nan)
         agreed = np.divide(self.answer_counts.agreed_in_all, votes, out=unknown, where=votes > 0)
-        return np.asarray(agreed[self._numbering.worker_places])
+        return np.asarray(agreed[self._numbering.worker_numbers])
 
     @cached_property
     def quality(self) -> Quality:
@@ -326,7 +326,7 @@ class ResultInParts(ResultTables):
         independent = self._independent() if self.gold_check is None else by_confidence
         gold = 0 if self.gold_check is None else self.gold_check.items
         return quality_by(self.method.calibrated_as, independent, by_confidence, before, gold).reordered(
-            self._numbering.worker_places
+            self._numbering.worker_numbers
         )
 
     def _independent(self) -> Estimate:
@@ -360,7 +360,7 @@ class ResultInParts(ResultTables):
             scores,
             votes.to_numpy(),
             workers=self.workers,
-            worker_votes=self.answer_counts.votes[self._numbering.worker_places],
+            worker_votes=self.answer_counts.votes[self._numbering.worker_numbers],
             agreement=self.agreement,
             measure_quality=lambda _: self.quality,
             **about_items,

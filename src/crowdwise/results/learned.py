@@ -16,8 +16,8 @@ from ..numerics import Array
 
 # An array that has a row for every item, or one for every worker. A subclass of `Learned` declares its arrays as such,
 # because items and workers have other numbers while a method works than in its result; see crowd/numbering.py.
-PerItem: TypeAlias = Annotated[Array, "item_places"]
-PerWorker: TypeAlias = Annotated[Array, "worker_places"]
+PerItem: TypeAlias = Annotated[Array, "item_numbers"]
+PerWorker: TypeAlias = Annotated[Array, "worker_numbers"]
 # Among what a method counts: an array about all workers together that is worth keeping for later labels.
 Shared: TypeAlias = Annotated[Array, "shared"]
 

@@ -128,7 +128,7 @@ class NumericResult(ResultTables):
 
     def reordered(self, names: Names, numbering: Numbering) -> "NumericResult":
         """Return a copy with items and workers in the order of `names`, where this one has them by their numbers."""
-        items = numbering.item_places
+        items = numbering.item_numbers
         return replace(
             self,
             names=names,

@@ -38,8 +38,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ..crowd.labels import Labels
-from ..crowd.outvoted import count_outvoted, is_deciding
-from ..crowd.votes import agreements
+from ..crowd.votes import agreements, count_outvoted, is_deciding
 from ..numerics import Array
 from ..numerics.twins import twin
 from . import calibration

@@ -331,7 +331,7 @@ class Result(ResultTables):
 
     def reordered(self, names: Names, numbering: Numbering) -> "Result":
         """Return a copy with items and workers in the order of `names`, where this one has them by their numbers."""
-        items, workers = numbering.item_places, numbering.worker_places
+        items, workers = numbering.item_numbers, numbering.worker_numbers
         best, second, tied = self.ranking
         quality, variance = self.measure_quality, self.measure_variance
         return replace(
@@ -400,7 +400,7 @@ class Result(ResultTables):
 
 
 def _reordered_quality(measure: Callable[[Array], Quality], numbering: Numbering, probabilities: Array) -> Quality:
-    return measure(probabilities[inverse(numbering.item_places)]).reordered(numbering.worker_places)
+    return measure(probabilities[inverse(numbering.item_numbers)]).reordered(numbering.worker_numbers)
 
 
 def _reordered_variance(measure: Callable[[], Array], items: Array) -> Array:

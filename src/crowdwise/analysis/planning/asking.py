@@ -207,7 +207,7 @@ def _request(
 ) -> Request:
     """Arrange what strategies look at in the order of the numbers of the items."""
     loss = 1 - result.confidence if decisions is None else decisions.to_frame()["expected_cost"].to_numpy()
-    order = inverse(labels.numbering.item_places)
+    order = inverse(labels.numbering.item_numbers)
     may_be = np.ones(labels.n_items, bool) if result.gold is None else result.gold < 0
     if worker is not None:
         may_be[labels.item_of[labels.workers == worker]] = False
@@ -219,7 +219,7 @@ def _request(
 def _described(request: Request, offers: Offers, strategy: str, told: list[str] | None) -> tuple[int, pl.DataFrame]:
     """Return how many labels are asked for, and their table."""
     labels, result = request.labels, request.result
-    codes = inverse(labels.numbering.item_places)[offers.items]
+    codes = inverse(labels.numbering.item_numbers)[offers.items]
     table = pl.DataFrame({"code": codes, "value": pl.Series(offers.values, nan_to_null=True)})
     if strategy == "best_worker":
         table = table.with_columns(_best_workers(result, labels, codes), ask=1)
@@ -249,7 +249,7 @@ def _best_workers(result: Result, labels: Labels, codes: Array) -> pl.Series:
     It is null if all workers have labelled the item.
     """
     quality = np.nan_to_num(result.quality.value, nan=-np.inf)
-    order = np.lexsort((labels.numbering.worker_places, -np.round(quality, 12))).tolist()
+    order = np.lexsort((labels.numbering.worker_numbers, -np.round(quality, 12))).tolist()
     taken: dict[int, set[int]] = {}
     chosen = []
     for item in codes.tolist():

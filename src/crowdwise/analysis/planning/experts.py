@@ -28,7 +28,7 @@ def rank_for_expert(request: Request) -> tuple[Offers, list[str]]:
     settling = _settling(request)
     order = np.concatenate([settling, order[~np.isin(order, settling)]])
     order = order[request.open[order]][: request.budget]
-    why = reasons(result, labels, inverse(labels.numbering.item_places)[order].tolist())
+    why = reasons(result, labels, inverse(labels.numbering.item_numbers)[order].tolist())
     first = set(settling.tolist())
     told = [
         f"readings of the crowd differ here, and its truth says which is right; {reason}" if item in first else reason
@@ -44,4 +44,4 @@ def _settling(request: Request) -> Array:
         return np.zeros(0, np.int64)
     names = {name: code for code, name in enumerate(request.labels.names.items.to_list())}
     codes = [names[name] for name in found.settling.to_list()]
-    return request.labels.numbering.item_places[codes].astype(np.int64)
+    return request.labels.numbering.item_numbers[codes].astype(np.int64)

@@ -116,9 +116,9 @@ def foresee(result: Result, labels: Labels, asked: int | None = None) -> Foresig
         asked: The code of the worker who is asked; None for workers like those of the crowd.
     """
     numbering = labels.numbering
-    votes = result.worker_votes[inverse(numbering.worker_places)]
-    speakers = speakers_of(votes) if asked is None else numbering.worker_places[[asked]].astype(np.int64)
-    back = Numbering(inverse(numbering.item_places), inverse(numbering.worker_places))
+    votes = result.worker_votes[inverse(numbering.worker_numbers)]
+    speakers = speakers_of(votes) if asked is None else numbering.worker_numbers[[asked]].astype(np.int64)
+    back = Numbering(inverse(numbering.item_numbers), inverse(numbering.worker_numbers))
     learned: Learned = result.workers.reordered(back)
     found = result.method.outlook(labels.numbered, learned, speakers)
     method, scale, fitted = result.method.calibrated_as, result.scale, result.recalibration
@@ -130,11 +130,11 @@ def foresee(result: Result, labels: Labels, asked: int | None = None) -> Foresig
 
         ends = None if found.ends is None else calibrated(found.ends).max(axis=1)
         return Foresight(found, labels.n_items, lambda means, votes: calibrated(found.read(means, votes)), ends)
-    probabilities = result.probabilities[back.item_places]
+    probabilities = result.probabilities[back.item_numbers]
     if labels.n_classes <= _MOST_CLASSES and learned.confusion is not None:
         said = learned.confusion[speakers]
     else:
-        quality = result.quality.value[back.worker_places][speakers]
+        quality = result.quality.value[back.worker_numbers][speakers]
         if labels.n_classes > _MOST_CLASSES:
             probabilities = _named(probabilities)
         said = np.stack([_coin(one, labels.n_classes, probabilities.shape[1]) for one in quality.tolist()])

@@ -187,7 +187,7 @@ def plan(labels: Labels, *, target: float, price: float | None = None, result: R
         raise DataError("Every item is gold already, so all answers are right and there is nothing to plan.")
     n_items = int(is_open.sum())
     foresight = foresee(found, labels)
-    future = simulate_future(foresight, is_open[inverse(labels.numbering.item_places)], _SEED)
+    future = simulate_future(foresight, is_open[inverse(labels.numbering.item_numbers)], _SEED)
     now = found.expected_accuracy
     gains = (future.confidence - future.confidence[0]) * (1.0 if foresight.ends is None else LEARNING)
     curve = _curve(now.value, gains.mean(axis=1))

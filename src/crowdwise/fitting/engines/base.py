@@ -127,7 +127,7 @@ def _gold_weights(kind: Any, weight: float) -> dict[str, float]:
     not be by chance.
     """
     declared = get_type_hints(kind, include_extras=True).items()
-    return {name: weight if "worker_places" in getattr(hint, "__metadata__", ()) else 1.0 for name, hint in declared}
+    return {name: weight if "worker_numbers" in getattr(hint, "__metadata__", ()) else 1.0 for name, hint in declared}
 
 
 def finish_items(method: "AnySweeping", labels: Labels, scores: Array, workers: Any) -> "Finished":

@@ -92,7 +92,7 @@ class StructuredWorkers(Learned):
     def reordered(self: Self, numbering: Numbering) -> Self:
         """Return a copy with workers in the order of their first appearance; they are named by their codes there."""
         found = super().reordered(numbering)
-        places = np.append(inverse(numbering.worker_places), -1)
+        places = np.append(inverse(numbering.worker_numbers), -1)
         copying = None if found.copying is None else found.copying.reordered(numbering)
         return replace(found, follows=places[found.follows], copying=copying)
 
@@ -153,7 +153,7 @@ class Copying:
 
     def reordered(self, numbering: Numbering) -> "Copying":
         """Return a copy with workers in the order of their first appearance."""
-        places = numbering.worker_places
+        places = numbering.worker_numbers
         agreed, compared, nats = self.agreed[places], self.compared[places], self.nats[places]
         return Copying(agreed, compared, nats, self.changed, self.instead.reordered(numbering))
 
