@@ -14,7 +14,7 @@ from ..errors import DataError, is_utf_8
 from ..system import first_line
 from . import delimited, zips
 from .json_stream import beginning, objects_of, values_at, whole_of
-from .unpacking import UTF_8_MARK, Content, UnsoundError, for_polars, head_of, unpacked
+from .unpacking import UTF_8_MARK, Content, UnsoundError, compression_of, for_polars, head_of, unpacked
 
 # How much of a file is looked at to recognise it.
 _HEAD: Final = 2**16
@@ -53,6 +53,8 @@ class Input:
     def head(self) -> bytes:
         """The first bytes, unpacked if they are packed by gzip or zstd; empty if that does not work."""
         try:
+            if compression_of(self.start) is None:
+                return self.start
             with unpacked(self.content) as stream:
                 return stream.read(_HEAD)
         except UnsoundError:

@@ -2,17 +2,21 @@
 
 import codecs
 import gzip
-import importlib
 import io
+import sys
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, BinaryIO, Final, Literal, TypeAlias
+from typing import IO, Any, Final, Literal, TypeAlias, cast
 
 import numpy as np
-import polars as pl
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
 
 from ..system import available_memory, first_line, show_size
 
@@ -30,10 +34,6 @@ _FIRST_BYTES: Final[Mapping[bytes, Compression]] = {b"\x1f\x8b": "gzip", b"\x28\
 _ZLIB: Final = (b"x\x01", b"x\x9c", b"x\xda")
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 UTF_8_MARK: Final = codecs.BOM_UTF8
-# The most bytes that a zstd file may unpack to where only polars can unpack it, which does so in memory.
-_MOST_IN_MEMORY: Final = 2**28
-# The most bytes that a compressed block of zstd unpacks to.
-_ZSTD_BLOCK: Final = 2**17
 
 
 class UnsoundError(Exception):
@@ -53,10 +53,11 @@ class Piece:
     lines: int
 
 
-def compression_of(content: Content) -> Compression:
-    """Return how a file is compressed, by its first bytes, whatever its name says."""
-    head = head_of(content, 4)
-    return next((known for start, known in _FIRST_BYTES.items() if head.startswith(start)), "uncompressed")
+def compression_of(start: bytes) -> Compression | None:
+    """Return how a file with these first bytes is compressed; None if it is not. Raises `UnsoundError` if by zlib."""
+    if start[:2] in _ZLIB:
+        raise UnsoundError("it is compressed by zlib; compress it by gzip or zstd, or not at all")
+    return next((known for first, known in _FIRST_BYTES.items() if start.startswith(first)), None)
 
 
 def head_of(content: Content, size: int) -> bytes:
@@ -190,73 +191,23 @@ def _require_utf_8(text: bytes, lines_before: int) -> None:
 
 def _unpack(content: Content) -> Iterator[bytes]:
     """Yield the bytes of a file, unpacked, in pieces. Raises `UnsoundError` if they do not unpack."""
-    if head_of(content, 2) in _ZLIB:
-        raise UnsoundError("it is compressed by zlib; compress it by gzip or zstd, or not at all")
     with unpacked(content) as stream:
         yield from iter(lambda: stream.read(_PIECE), b"")
 
 
 @contextmanager
 def unpacked(content: Content) -> Iterator[IO[bytes]]:
-    """Open a file to read its bytes, unpacked if they are compressed.
+    """Open a file to read its bytes, unpacked if they are compressed: by its first bytes, whatever its name says.
 
     Errors of the libraries that unpack become `UnsoundError`, while the file is open.
     """
-    compression = compression_of(content)
     with io.BytesIO(content) if isinstance(content, bytes) else Path(content).open("rb") as stored:
-        if compression == "uncompressed":
+        compression = compression_of(stored.read(4))
+        stored.seek(0)
+        if compression is None:
             yield stored
             return
         try:
-            opened: Any = gzip.GzipFile(fileobj=stored) if compression == "gzip" else _open_zstd(stored)
-            yield opened
-        except (OSError, EOFError, zlib.error, pl.exceptions.PolarsError) as problem:
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=stored) if compression == "gzip" else zstd.ZstdFile(stored))
+        except (OSError, EOFError, zlib.error, zstd.ZstdError) as problem:
             raise UnsoundError(f"its {compression} data are damaged or cut off ({first_line(problem)})") from problem
-
-
-def _open_zstd(stored: BinaryIO) -> Any:
-    """Return a file to read the unpacked bytes from.
-
-    Python has zstd since 3.14, and pyarrow, which is in some extras, has it too. Else there is only polars, which
-    unpacks to memory; so the file must be small.
-    """
-    try:
-        return importlib.import_module("compression.zstd").ZstdFile(stored)
-    except ImportError:
-        pass
-    try:
-        arrow = importlib.import_module("pyarrow")
-        return arrow.CompressedInputStream(arrow.PythonFile(stored, mode="r"), "zstd")
-    except ImportError:
-        pass
-    if _most_unpacked(stored) > _MOST_IN_MEMORY:
-        raise UnsoundError(
-            f"it may unpack to more than {_MOST_IN_MEMORY // 2**20} MB, and nothing here unpacks zstd step by step; "
-            "unpack it first (zstd -d), or pip install pyarrow"
-        )
-    # As CSV whose rows end with NUL, a text is one row. A text with the delimiter in it has several columns.
-    table = pl.read_csv(
-        stored.read(), has_header=False, separator="\1", eol_char="\0", quote_char=None, infer_schema=False
-    )
-    return io.BytesIO("\0".join("\1".join(cell or "" for cell in row) for row in table.iter_rows()).encode())
-
-
-def _most_unpacked(stored: BinaryIO) -> int:
-    """Return the most bytes that a zstd file can unpack to, by the headers of its blocks; the file is then rewound."""
-    total = 0
-    while len(start := stored.read(4)) == 4:
-        if start[1:] == b"\x2a\x4d\x18":  # a frame to skip
-            stored.seek(int.from_bytes(stored.read(4), "little"), io.SEEK_CUR)
-            continue
-        descriptor = int.from_bytes(stored.read(1), "little")
-        single = descriptor >> 5 & 1
-        stored.seek((not single) + (0, 1, 2, 4)[descriptor & 3] + (single, 2, 4, 8)[descriptor >> 6], io.SEEK_CUR)
-        last = False
-        while not last and len(header := stored.read(3)) == 3:
-            number = int.from_bytes(header, "little")
-            last, kind, size = bool(number & 1), number >> 1 & 3, number >> 3
-            total += size if kind < 2 else _ZSTD_BLOCK
-            stored.seek(1 if kind == 1 else size, io.SEEK_CUR)
-        stored.seek(4 * (descriptor >> 2 & 1), io.SEEK_CUR)
-    stored.seek(0)
-    return total

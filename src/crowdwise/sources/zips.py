@@ -1,8 +1,7 @@
 """Read the files in a zip into memory, never to the disk by the names inside it."""
 
 import io
-import struct
-import zipfile
+import sys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -11,18 +10,21 @@ from typing import IO, Final
 
 from ..errors import DataError
 from ..system import available_memory, first_line, show_size
-from .unpacking import Content, UnsoundError, pieces_within, unpacked
+from .unpacking import Content, pieces_within
+
+if sys.version_info >= (3, 14):  # before, the standard library unpacks no zip that is packed by zstd
+    import zipfile
+
+    from compression import zstd
+else:
+    from backports import zstd
+    from backports.zstd import zipfile
 
 FIRST_BYTES: Final = (b"PK\x03\x04", b"PK\x05\x06")
 # The most files in a zip. Each takes some memory for its name alone.
 _MOST_FILES: Final = 1_000_000
-# The method of compression by zstd, which the zips of Python know only since 3.14.
-_ZSTD: Final = 93
 # What else the library raises for a zip that is damaged.
 _OTHERS: Final = (zlib.error, EOFError, OSError, RuntimeError, ValueError, KeyError)
-# The size of what stands before a file in a zip, and where in it are the sizes of the name and of the extra field.
-_BEFORE: Final = 30
-_SIZES: Final = struct.Struct("<26xHH")
 
 
 def names(content: Content, name: str) -> list[str]:
@@ -85,21 +87,10 @@ def _unpacked_file(archive: zipfile.ZipFile, name: str, file: str) -> bytes:
 
 @contextmanager
 def _file(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> Iterator[IO[bytes]]:
-    """Open a file in a zip. What is packed by zstd is unpacked as other zstd data are, in any version of Python."""
+    """Open a file in a zip."""
     if info.flag_bits & 1:
         raise DataError(f"{name} is protected by a password: unpack it first.")
-    if info.compress_type != _ZSTD:
-        with archive.open(info) as stream:
-            yield stream
-        return
-    stored = archive.fp
-    assert stored is not None  # it is open
-    stored.seek(info.header_offset)
-    before = stored.read(_BEFORE)
-    if len(before) < _BEFORE or not before.startswith(FIRST_BYTES):
-        raise zipfile.BadZipFile(f"{info.filename} is not where it should be")
-    stored.seek(sum(_SIZES.unpack_from(before)), io.SEEK_CUR)
-    with unpacked(stored.read(info.compress_size)) as stream:
+    with archive.open(info) as stream:
         yield stream
 
 
@@ -115,5 +106,5 @@ def _opened(content: Content, name: str) -> Iterator[zipfile.ZipFile]:
         raise DataError(
             f"{name} is packed in a way that Python cannot unpack ({first_line(problem)}): pack it anew."
         ) from problem
-    except (zipfile.BadZipFile, UnsoundError, *_OTHERS) as problem:
+    except (zipfile.BadZipFile, zstd.ZstdError, *_OTHERS) as problem:
         raise DataError(f"{name} is a zip that does not unpack: {first_line(problem)}.") from problem
