@@ -92,7 +92,7 @@ def test_predictions_that_cannot_be_written_leave_all_as_it_was(
 ) -> None:
     tasks(folder / "labels.csv")
     words = [*arguments(o="back.json"), "--format", "label-studio"]
-    monkeypatch.setattr("crowdwise.output.label_studio_predictions._write", lambda *_: 1 / 0)
+    monkeypatch.setattr("crowdwise.output.label_studio_predictions._tasks", lambda *_: 1 / 0)
     assert run(*words).returncode
     assert unchanged(folder)
     monkeypatch.undo()

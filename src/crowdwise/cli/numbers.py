@@ -63,7 +63,7 @@ def aggregate(
         paths: The file for the values, the file for the workers, and the file with true values; None for none.
         quiet: Whether to print nothing but errors.
         as_json: Whether to print one JSON object.
-        bom: Whether CSV begins with the mark of UTF-8.
+        bom: Whether CSV begins with the byte-order mark.
     """
     from ..analysis.numeric_evaluation import numeric_errors
     from ..methods import NUMERIC_METHODS

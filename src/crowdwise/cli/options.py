@@ -100,7 +100,7 @@ Workdir = Annotated[str | None, typer.Option(help="The folder for temporary file
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 Bom = Annotated[
-    bool, typer.Option("--bom", help="Begin CSV with the mark of UTF-8, by which Excel shows all letters right.")
+    bool, typer.Option("--bom", help="Begin CSV with the byte-order mark, by which Excel shows all letters right.")
 ]
 MethodKey = Annotated[str, typer.Option("--method", "-m", help="See `crowdwise methods`.")]
 Settings = Annotated[

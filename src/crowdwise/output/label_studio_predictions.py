@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..crowd.read_options import ReadOptions
 from ..platforms.fields import text_or_none
@@ -63,13 +63,24 @@ def predictions_file(
     """Return the function that writes the tasks with their predictions to a path; see `write_predictions`."""
     exports = files_of_export(source, replace(options, format=LABEL_STUDIO.key))
     results = _results(exports, question)
+    predictions: dict[str, dict[str, Any]] = {}
     # Items of different types are kept as text, and so are labels.
-    rows = result.to_frame().select("item", "label", "confidence").iter_rows()
-    predictions = {as_text(item): _prediction(results, label, confidence, version) for item, label, confidence in rows}
+    for item, label, confidence in result.to_frame().select("item", "label", "confidence").iter_rows():
+        named = results.get(as_text(label))  # None if it is no class of the export, such as to abstain
+        made = {"model_version": version, "score": confidence, "result": [] if named is None else [named]}
+        predictions[as_text(item)] = made
 
     def write_to(path: Path) -> Written:
+        written = without = 0
         with path.open("w", encoding="utf-8", newline="\n") as file:
-            return _write(file, _tasks(exports, options.item), predictions.get)
+            for item, task in _tasks(exports, options.item):
+                made = [one] if (one := predictions.get(as_text(item))) is not None else []
+                shown = {"id": task.get("id"), "data": task.get("data"), "predictions": made}
+                file.write((",\n" if written else "[\n") + json.dumps(shown, ensure_ascii=True, allow_nan=False))
+                written += 1
+                without += not made
+            file.write("\n]\n")
+        return Written(written, without)
 
     return write_to
 
@@ -102,14 +113,6 @@ def _single(values: Any) -> list[Any]:
     return [[one] for one in values] if isinstance(values, list) else [] if values is None else [values]
 
 
-def _prediction(
-    results: Mapping[str, dict[str, Any]], label: Any, confidence: float | None, version: str
-) -> dict[str, Any]:
-    """Return one prediction; without a result if it is none of the classes of the export, such as to abstain."""
-    result = results.get(as_text(label))
-    return {"model_version": version, "score": confidence, "result": [] if result is None else [result]}
-
-
 def _tasks(exports: Sequence[Input], field: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield each task once, with its item."""
     seen: set[Any] = set()
@@ -120,22 +123,3 @@ def _tasks(exports: Sequence[Input], field: str | None) -> Iterator[tuple[Any, d
             if task.get("id") not in seen:
                 seen.add(task.get("id"))
                 yield item, task
-
-
-def _write(
-    file: IO[str], tasks: Iterator[tuple[Any, dict[str, Any]]], predicted: Callable[[str], dict[str, Any] | None]
-) -> Written:
-    """Write tasks as an array, one in a line."""
-    written = without = 0
-    for item, task in tasks:
-        prediction = predicted(as_text(item))
-        without += prediction is None
-        one = {
-            "id": task.get("id"),
-            "data": task.get("data"),
-            "predictions": [] if prediction is None else [prediction],
-        }
-        file.write(("[\n" if not written else ",\n") + json.dumps(one, ensure_ascii=True, allow_nan=False))
-        written += 1
-    file.write("\n]\n")
-    return Written(written, without)

@@ -6,6 +6,7 @@ A file in which no field starts with a quote has no quoting: quotes in it are le
 
 import csv
 import io
+from codecs import BOM_UTF8
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, NoReturn
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..numerics import Array
 from ..numerics.twins import loop, over
-from .unpacking import LONGEST_LINE, UTF_8_MARK, Content, UnsoundError, stored_size, whole_lines
+from .unpacking import LONGEST_LINE, Content, UnsoundError, stored_size, whole_lines
 
 # Where in a field the walk is.
 START, PLAIN, QUOTED, CLOSED, AFTER_RETURN, AFTER_EMPTY_RETURN = 0, 1, 2, 3, 4, 5
@@ -70,7 +71,7 @@ def inspect(content: Content) -> Delimited:
     pieces = whole_lines(content)
     empty_lines = size = 0
     for first in pieces:
-        text = first.text if size else first.text.removeprefix(UTF_8_MARK)
+        text = first.text if size else first.text.removeprefix(BOM_UTF8)
         size += len(first.text)
         if text.strip(b"\r\n"):
             break

@@ -1,6 +1,7 @@
 """`Input`: one thing to read (a file, an address or a table in memory), and what it begins with."""
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -14,7 +15,11 @@ from ..errors import DataError, is_utf_8
 from ..system import first_line
 from . import delimited, zips
 from .json_stream import beginning, objects_of, values_at, whole_of
+<<<<<<< HEAD
 from .unpacking import UTF_8_MARK, Content, UnsoundError, compression_of, for_polars, head_of, unpacked
+=======
+from .unpacking import Content, UnsoundError, for_polars, head_of, unpacked
+>>>>>>> faab699 (Predictions for Label Studio are written in one loop; the byte-order mark is Python's constant and is called so)
 
 # How much of a file is looked at to recognise it.
 _HEAD: Final = 2**16
@@ -65,7 +70,7 @@ class Input:
         """The first characters of a text; empty if it is none."""
         if b"\0" in self.head:
             return ""
-        return self.head.removeprefix(UTF_8_MARK).decode("utf-8", "ignore").lstrip()
+        return self.head.removeprefix(BOM_UTF8).decode("utf-8", "ignore").lstrip()
 
     @cached_property
     def root(self) -> Any:

@@ -7,6 +7,7 @@ are wanted.
 """
 
 import re
+from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from operator import attrgetter, or_
@@ -21,7 +22,7 @@ from . import json_objects
 from .json_stream import STRICT, JsonObject, JsonText, each_value
 from .table import Table, from_batches
 from .typed_columns import BOOLEAN, FRACTION, HUGE, LARGE, NESTED, TEXT, WHOLE, dtype_of, kinds_of, refusal
-from .unpacking import UTF_8_MARK, Content, UnsoundError, unpacked, whole_lines
+from .unpacking import Content, UnsoundError, unpacked, whole_lines
 
 # The most different keys that the objects may have, outside of nested ones.
 _MOST_KEYS: Final = 1024
@@ -52,7 +53,7 @@ class Lines:
 
     def __iter__(self) -> Iterator[bytes]:
         for piece in whole_lines(self._content):
-            if self.before == 0 and piece.text.startswith(UTF_8_MARK):
+            if self.before == 0 and piece.text.startswith(BOM_UTF8):
                 raise UnsoundError(_MARK)
             yield piece.text
             self.before += piece.lines

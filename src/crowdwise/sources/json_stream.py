@@ -8,6 +8,7 @@ import codecs
 import json
 import math
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterator
 from typing import IO, Any, Final, NoReturn
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from ..errors import DataError
 from ..numerics import Array
-from .unpacking import UTF_8_MARK, UnsoundError
+from .unpacking import UnsoundError
 
 # The most bytes of one object of a JSON file. Longer ones would fill the memory.
 LONGEST_OBJECT: Final = 64 * 2**20
@@ -76,10 +77,10 @@ class JsonText:
 
     def __init__(self, stream: IO[bytes], decoder: json.JSONDecoder = _LENIENT) -> None:
         self._stream, self._decoder = stream, decoder
-        self._text, self._at, self._ended = stream.read(len(UTF_8_MARK)), 0, False
+        self._text, self._at, self._ended = stream.read(len(BOM_UTF8)), 0, False
         self._between = b"},"  # what elements of an array probably have between them
-        self.has_mark = self._text == UTF_8_MARK
-        self._text = self._text.removeprefix(UTF_8_MARK)
+        self.has_mark = self._text == BOM_UTF8
+        self._text = self._text.removeprefix(BOM_UTF8)
 
     def peek(self) -> str:
         """Go to the next character that is no space, and return it; empty at the end."""
@@ -317,7 +318,7 @@ def whole_of(stream: IO[bytes], name: str) -> Any:
     text = stream.read(LONGEST_OBJECT + 1)
     if len(text) > LONGEST_OBJECT:
         raise DataError(f"{name} has an object of more than {LONGEST_OBJECT // 2**20} MB, which is no answer.")
-    return json.loads(text.removeprefix(UTF_8_MARK))
+    return json.loads(text.removeprefix(BOM_UTF8))
 
 
 def beginning(text: str) -> Any:

@@ -33,7 +33,6 @@ _PIECE: Final = 2**18
 _FIRST_BYTES: Final[Mapping[bytes, Compression]] = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _ZLIB: Final = (b"x\x01", b"x\x9c", b"x\xda")
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
-UTF_8_MARK: Final = codecs.BOM_UTF8
 
 
 class UnsoundError(Exception):
