@@ -15,11 +15,7 @@ from ..errors import DataError, is_utf_8
 from ..system import first_line
 from . import delimited, zips
 from .json_stream import beginning, objects_of, values_at, whole_of
-<<<<<<< HEAD
-from .unpacking import UTF_8_MARK, Content, UnsoundError, compression_of, for_polars, head_of, unpacked
-=======
-from .unpacking import Content, UnsoundError, for_polars, head_of, unpacked
->>>>>>> faab699 (Predictions for Label Studio are written in one loop; the byte-order mark is Python's constant and is called so)
+from .unpacking import Content, UnsoundError, compression_of, for_polars, head_of, unpacked
 
 # How much of a file is looked at to recognise it.
 _HEAD: Final = 2**16
