@@ -10,8 +10,8 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.crowd import encoding, hashing, numbering
-from crowdwise.crowd.grouping import group_by_item, resolve_repeats
 from crowdwise.crowd.labels import Labels
+from crowdwise.crowd.sorting import group_by_item, resolve_repeats
 from crowdwise.crowd.votes import agreements, disagreement, said_by_others, votes_per_item, votes_per_worker
 from crowdwise.numerics import Array
 from crowdwise.numerics.twins import kernels_only

@@ -10,10 +10,11 @@ import polars as pl
 from ..errors import CallError, DataError
 from ..numerics import Array
 from ..numerics.twins import is_few
-from .grouping import Kept
 
 Duplicates = Literal["error", "first", "last", "latest", "all", "samples", "set", "drop"]
 
+# Which rows are kept where one worker gave one item different labels.
+Kept = Literal["all", "first", "last", "none"]
 # What `resolve_repeats` keeps under each policy. The caller handles "error" and "set" afterwards; for "latest",
 # rows are sorted by time, and for "samples", the answers of a worker to an item are those of several workers.
 POLICIES: Final[dict[str, Kept]] = {
@@ -175,3 +176,18 @@ def keys(column: pl.Series) -> tuple[Array, Array]:
     column = column.reinterpret(signed=True) if column.dtype == pl.UInt64 else column.cast(pl.Int64)
     numbers = column.to_numpy().view(np.uint64)
     return numbers, np.zeros_like(numbers)
+
+
+def starts_pair(items: Array, workers: Array) -> Array:
+    """Return which rows are the first of their item and worker, in rows that are sorted by both."""
+    is_first = np.ones(len(items), np.bool_)
+    is_first[1:] = (items[1:] != items[:-1]) | (workers[1:] != workers[:-1])
+    return is_first
+
+
+def continuing(item_starts: Array, workers: Array) -> Array:
+    """Return which rows are of the same worker on the same item as the row before them."""
+    continued = np.zeros(len(workers), bool)
+    continued[1:] = workers[1:] == workers[:-1]
+    continued[item_starts[item_starts < len(workers)]] = False
+    return continued

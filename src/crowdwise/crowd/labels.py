@@ -18,9 +18,8 @@ from ..numerics.twins import is_small
 from ..parallel import Sum, Threads, require_threads
 from . import matrices
 from .classes import label_reader
-from .cleaning import Cleaning, tidied
+from .cleaning import Cleaning, finish, tidied
 from .encoding import encode_column, require_codes
-from .finish import finish
 from .ids import as_series, require_frame
 from .item_sketch import sketch
 from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes

@@ -14,7 +14,7 @@ import polars as pl
 from ..numerics import Array
 from ..numerics.twins import is_few
 from ..parallel import Threads, slices
-from .grouping import continuing
+from .encoding import continuing
 from .hashing import hashes_of, in_own_values
 
 

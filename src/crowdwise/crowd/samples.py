@@ -14,7 +14,7 @@ import polars as pl
 
 from ..errors import DataError
 from ..numerics import Array
-from .grouping import starts_pair
+from .encoding import starts_pair
 from .hashing import hash_numbers
 from .numbering import hashes_of
 

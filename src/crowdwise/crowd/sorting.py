@@ -7,8 +7,8 @@ import numpy as np
 import polars as pl
 
 from ..numerics import Array
-from .encoding import POLICIES, Duplicates, Encoded, encode_column, require_codes
-from .grouping import continuing, group_by_item, resolve_repeats
+from ..numerics.twins import exact_twin
+from .encoding import POLICIES, Duplicates, Encoded, Kept, continuing, encode_column, require_codes
 from .numbering import Numbering, hash_ranks, inverse
 from .samples import Samples
 from .times import moments, tied_labels
@@ -181,3 +181,54 @@ def sort_part(
     item_numbers = hash_ranks(found.items)
     arrays = LabelArrays(*Numbering(item_numbers, worker_numbers).apply(*found.arrays))
     return found._replace(arrays=arrays, items=found.items.gather(inverse(item_numbers)))
+
+
+@exact_twin("crowdwise.crowd.encoding_kernel")
+def group_by_item(
+    items: Array, workers: Array, labels: Array, n_items: int, n_workers: int
+) -> tuple[Array, Array, Array]:
+    """Sort rows by item and, within an item, by worker; rows of one worker on one item keep their order.
+
+    Returns:
+        Where the rows of each item start (items + 1), and the workers and labels of the sorted rows.
+    """
+    order = np.lexsort((workers, items))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=n_items))])
+    return starts, workers[order], labels[order]
+
+
+def resolve_repeats(item_starts: Array, workers: Array, labels: Array, kept: Kept) -> tuple[Array, int, int, int, int]:
+    """Decide which rows to keep where one worker labelled one item more than once.
+
+    A row with the same label as an earlier one is never kept. A worker who gave an item different labels is called a
+    conflict; `kept` says which of these rows to keep.
+
+    Returns:
+        Which rows to keep (rows); how many rows repeat an earlier one; how many conflicts there are; and the item and
+        the first row of the first conflict, or -1 and -1 if there is none.
+    """
+    keep = np.ones(len(workers), np.bool_)
+    same = continuing(item_starts, workers)  # as the row before
+    if not same.any():
+        return keep, 0, 0, -1, -1
+    rows = np.flatnonzero(same | np.append(same[1:], False))
+    pair = np.cumsum(~same[rows]) - 1
+    firsts = np.flatnonzero(~same[rows])
+    # Sorted by pair and label, and else in their order, a row repeats the one before it if both are the same.
+    order = np.lexsort((labels[rows], pair))
+    is_new = np.ones(len(rows), np.bool_)
+    is_new[1:] = (np.diff(pair[order]) != 0) | (labels[rows][order][1:] != labels[rows][order][:-1])
+    keep[rows[order]] = is_new
+    in_conflict = np.bincount(pair[order][is_new]) > 1
+    repeated, conflicts = int((~is_new).sum()), int(in_conflict.sum())
+    if not conflicts:
+        return keep, repeated, 0, -1, -1
+    first_rows = rows[firsts[in_conflict]]
+    if kept != "all":
+        keep[rows[in_conflict[pair]]] = False
+    if kept == "first":
+        keep[first_rows] = True
+    elif kept == "last":
+        keep[rows[np.append(firsts[1:], len(rows))[in_conflict] - 1]] = True
+    first_item = int(np.searchsorted(item_starts, first_rows[0], side="right")) - 1
+    return keep, repeated, conflicts, first_item, int(first_rows[0])

@@ -9,7 +9,7 @@ import polars as pl
 
 from ..errors import DataError, shortened
 from ..numerics import Array
-from .grouping import starts_pair
+from .encoding import starts_pair
 
 # How ISO 8601 is written most often; polars reads these many times as fast as Python.
 _USUAL: Final = ("%Y-%m-%dT%H:%M:%S%.f%:z", "%Y-%m-%dT%H:%M:%S%.fZ", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f")

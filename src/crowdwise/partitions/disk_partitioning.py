@@ -15,9 +15,8 @@ import polars as pl
 
 from ..crowd import encoding
 from ..crowd.classes import ClassReader, label_reader
-from ..crowd.cleaning import Cleaning
+from ..crowd.cleaning import Cleaning, finish
 from ..crowd.encoding import Dictionary
-from ..crowd.finish import finish
 from ..crowd.hashing import split_by_hash
 from ..crowd.ids import is_present
 from ..crowd.names import Names

@@ -16,8 +16,7 @@ from pyspark.sql.pandas.types import to_arrow_schema
 
 from ..crowd import encoding
 from ..crowd.classes import classes_of
-from ..crowd.cleaning import Cleaning
-from ..crowd.finish import finish
+from ..crowd.cleaning import Cleaning, finish
 from ..crowd.ids import ZEROS, as_number, codes_of, in_text, require_ids
 from ..crowd.names import Names
 from ..crowd.number_reader import LARGEST, NO_CLASSES, NUMBER, first_case, refuse_unusable

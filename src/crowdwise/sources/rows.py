@@ -102,10 +102,10 @@ class Rows:
         Raises:
             UnsoundError: There is such a column, but it cannot be read.
         """
-        column, worker = seconds_column(self.table.names), self.found.get("worker")
-        if self.seconds is not None or column is None or worker not in self.table.names:
+        if self.seconds is not None:
             return self.seconds
-        if column in self.found.values():
+        column, worker = seconds_column(self.table.names), self.found.get("worker")
+        if column is None or worker not in self.table.names or column in self.found.values():
             return None
         return self.table.pick({"worker": worker, "seconds": column}).cast(pl.String)
 
@@ -218,5 +218,7 @@ def same_types(rows: Sequence[Rows]) -> list[Rows]:
 
 def rows_of_frame(frame: pl.LazyFrame, found: Mapping[str, str], name: str, **more: object) -> Rows:
     """Return rows whose columns are named by role already, such as the votes of an export."""
-    table = Table.of(frame, 0, lambda: int(frame.select(pl.len()).collect().item()))
+    table = Table(
+        list(found), lambda roles: frame.select(*roles), lambda: int(frame.select(pl.len()).collect().item()), 0
+    )
     return Rows(frame, found, name, FRAME.name, False, None, table, **more)  # type: ignore[arg-type]
