@@ -38,7 +38,7 @@ reveal_type(cw.compare(labels, ["mv", cw.BWA()], "truth.csv")[0])  # Any
 cw.report(result, labels, truth="truth.csv", path="report.html")
 cw.plot(result, "confusion", labels, worker="w1")
 numbers = cw.Numbers.from_arrays([1], ["a"], [2.0])
-reveal_type(numbers)  # crowdwise.crowd.numbers.Numbers
+reveal_type(numbers)  # crowdwise.crowd.labels.Numbers
 values = cw.NUMERIC_METHODS["mean"]().fit(numbers)
 reveal_type(values)  # crowdwise.results.numeric_result.NumericResult
 reveal_type(cw.NumericMean().fit(pl.DataFrame()))  # crowdwise.results.numeric_result.NumericResult

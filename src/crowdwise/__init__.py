@@ -24,7 +24,7 @@ _HOMES = {
     "Labels": "crowd.labels",
     "METHODS": "methods",
     "NUMERIC_METHODS": "methods",
-    "Numbers": "crowd.numbers",
+    "Numbers": "crowd.labels",
     "NumericResult": "results.numeric_result",
     "Result": "results.result",
     "accuracy": "analysis",

@@ -22,7 +22,7 @@ from .analysis.rivals import rivals as rivals
 from .analysis.unusual_workers import unusual_workers as unusual_workers
 from .caution import Caution as Caution
 from .crowd.labels import Labels as Labels
-from .crowd.numbers import Numbers as Numbers
+from .crowd.labels import Numbers as Numbers
 from .crowd.simulation import simulate as simulate
 from .crowd.simulation import simulate_numbers as simulate_numbers
 from .errors import CallError as CallError

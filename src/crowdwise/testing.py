@@ -22,8 +22,7 @@ import numpy as np
 import polars as pl
 
 from .analysis import accuracy
-from .crowd.labels import Labels
-from .crowd.numbers import Numbers
+from .crowd.labels import Labels, Numbers
 from .crowd.protocol import Crowd
 from .crowd.simulation import simulate, simulate_numbers
 from .errors import CallError, DataError

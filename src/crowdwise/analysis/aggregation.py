@@ -5,8 +5,7 @@ from functools import partial
 from typing import Any, Literal, Unpack, get_type_hints, overload
 
 from ..caution import Caution, raise_once
-from ..crowd.labels import Labels
-from ..crowd.numbers import Numbers
+from ..crowd.labels import Labels, Numbers
 from ..crowd.protocol import Crowd, is_crowd
 from ..crowd.read_options import ReadKeywords
 from ..errors import CallError, did_you_mean

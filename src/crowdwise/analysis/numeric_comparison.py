@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ..crowd.numbers import Numbers
+from ..crowd.labels import Numbers
 from ..errors import CallError, DataError
 from ..fitting.method import Method
 from ..results.ending import RAN_OUT

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 
 from ..numerics import Array
+from .hashing import hashes_of
 from .ids import text
-from .numbering import hashes_of
 
 # So many hashes are kept, 32 KB.
 SIZE: Final = 4096

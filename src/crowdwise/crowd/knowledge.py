@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # labels.py imports this module
 
 
 @dataclass(frozen=True, eq=False)
-class Known:
+class PriorKnowledge:
     """What is known of a crowd beforehand, besides the classes of items.
 
     Attributes:
@@ -41,41 +41,36 @@ class Known:
     initial_workers: Any = None
 
 
-NOTHING_KNOWN: Final = Known()
+NOTHING_KNOWN: Final = PriorKnowledge()
 
 
-class ByKnowledge(NamedTuple):
-    """Labels, apart by whether the class of their item is known.
+class GoldSplit(NamedTuple):
+    """Labels split by whether the class of their item is known.
 
     Attributes:
         open_items: The codes of the items whose class is not known.
         open: The labels of these items.
-        known: For every class that some item is known to have: the class, the codes of these items, and their labels.
+        gold: For every class that some item is known to have: the class, the codes of these items, and their labels.
     """
 
     open_items: Array
     open: "Labels"
-    known: "list[tuple[int, Array, Labels]]"
+    gold: "list[tuple[int, Array, Labels]]"
 
     @classmethod
-    def of(cls, labels: "Labels") -> "ByKnowledge":
-        """Separate labels; copies are made only if the class of an item is known."""
+    def of(cls, labels: "Labels") -> "GoldSplit":
+        """Split labels; copies are made only if the class of an item is known."""
         gold = labels.gold
         if gold is None or (gold < 0).all():
             return cls(np.arange(labels.n_items), replace(labels, gold=None), [])
         open_items = np.flatnonzero(gold < 0)
-        known = [(int(k), np.flatnonzero(gold == k)) for k in np.unique(gold[gold >= 0])]
-        apart = [(k, items, replace(labels.select(items), gold=None)) for k, items in known]
-        return cls(open_items, replace(labels.select(open_items), gold=None), apart)
+        by_class = [(int(k), np.flatnonzero(gold == k)) for k in np.unique(gold[gold >= 0])]
+        parts = [(k, items, replace(labels.select(items), gold=None)) for k, items in by_class]
+        return cls(open_items, replace(labels.select(open_items), gold=None), parts)
 
 
-def gold_codes(items: pl.Series, gold: pl.DataFrame) -> Array:
-    """Return (items), the known class of every item, -1 where it is not known.
-
-    Args:
-        items: The names of the items.
-        gold: The columns item, and code for the number of the class.
-    """
-    places = codes_of(items, gold["item"])
+def gold_classes(items: pl.Series, gold: pl.DataFrame) -> Array:
+    """Return the known class of every item, -1 where it is not known; `gold` has the columns item and code."""
+    rows = codes_of(items, gold["item"])
     codes = np.append(gold["code"].to_numpy(), -1)
-    return np.asarray(codes[places], np.int64)  # the place -1 is the last one
+    return np.asarray(codes[rows], np.int64)  # the row -1 is the last one

@@ -1,6 +1,6 @@
-"""`Labels`: the labels of a crowd in memory, as three arrays sorted by item and worker."""
+"""`Labels` and `Numbers`: the labels of a crowd in memory, as three arrays sorted by item and worker."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,19 +10,18 @@ from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
 import numpy as np
 import polars as pl
 
-from .. import parallel
 from ..caution import Caution
 from ..errors import CallError, DataError
 from ..numerics import Array
 from ..numerics.twins import is_small
-from ..parallel import Sum, Threads, require_threads
+from ..parallel import Sum, Threads, require_threads, slices
 from . import matrices
 from .classes import label_reader
 from .cleaning import Cleaning, finish, tidied
 from .encoding import encode_column, require_codes
 from .ids import as_series, require_frame
 from .item_sketch import sketch
-from .knowledge import NOTHING_KNOWN, ByKnowledge, Known, gold_codes
+from .knowledge import NOTHING_KNOWN, GoldSplit, PriorKnowledge, gold_classes
 from .label_cautions import alike_classes, alike_workers, cautions_of
 from .names import Names
 from .numbering import Numbering, hash_ranks, inverse
@@ -34,6 +33,7 @@ from .sorting import sort_rows
 from .times import moments
 
 Added = TypeVar("Added", bound=tuple[Any, ...])
+Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class Labels:
     continued: Array | None = None
     is_numbered: bool = False
     gold: Array | None = None
-    known: Known = NOTHING_KNOWN
+    known: PriorKnowledge = NOTHING_KNOWN
     crowd_labels: int | None = None
 
     place: ClassVar[Place] = "memory"
@@ -329,50 +329,40 @@ class Labels:
         """Return a sketch of the ids of the items; see crowd/item_sketch.py."""
         return sketch(self.names.items)
 
-    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "Labels":
+    def with_known(self, gold: pl.DataFrame | None, known: PriorKnowledge) -> "Labels":
         """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
-        return replace(self, gold=None if gold is None else gold_codes(self.names.items, gold), known=known)
+        return replace(self, gold=None if gold is None else gold_classes(self.names.items, gold), known=known)
 
     @cached_property
-    def by_knowledge(self) -> "ByKnowledge":
+    def gold_split(self) -> "GoldSplit":
         """The items whose class is known, apart from the others."""
-        return ByKnowledge.of(self)
+        return GoldSplit.of(self)
 
     @property
     def item_of(self) -> Array:
         """(labels), the code of the item of every label."""
         return np.repeat(np.arange(self.n_items), np.diff(self.item_starts))
 
-    def slices(self, count_size: int, work: int = 1) -> list[tuple[int, int]]:
-        """Return where each slice of the items starts and ends, as used by `add_slices`.
+    def map_slices(
+        self, step: "Callable[[int, int, Labels], Outcome]", count_size: int = 0, work: int = 1
+    ) -> "Iterator[Outcome]":
+        """Yield what `step` returns for each slice of the items, in order; threads work on the slices.
 
         Args:
-            count_size: The size of what is counted in each slice: the more numbers, the larger the slices.
-            work: How many times as long as usual a label takes: the longer, the smaller the slices.
+            step: Takes the first item, the item after the last one, and the slice.
+            count_size: The number of values that `step` returns; see `parallel.slices`.
+            work: How many times as long as usual a label takes; see `parallel.slices`.
         """
-        return parallel.slices(self.item_starts, count_size, work)
+        ends = slices(self.item_starts, count_size, work)
+        with Threads(len(ends)) as threads:
+            yield from threads.map(lambda part: step(*ends[part], self.slice(*ends[part])))
 
     def add_slices(self, count_size: int, count: "Callable[[int, int, Labels], Added]") -> "Added":
-        """Call `count` for each slice of the items, in threads, and return the sum of what it returns.
-
-        Args:
-            count_size: The number of values that `count` returns; see `slices`.
-            count: Takes the first item, the item after the last one, and the slice. Returns a tuple of arrays.
-        """
-        total, places = Sum(), self.slices(count_size)
-        with Threads(len(places)) as threads:
-            for counts in threads.map(lambda part: count(*places[part], self.slice(*places[part]))):
-                total.add(counts)
+        """Return the sum of the tuples of arrays that `count` returns for each slice; see `map_slices`."""
+        total = Sum()
+        for counts in self.map_slices(count, count_size):
+            total.add(counts)
         return cast(Added, total.value)
-
-    def each_slice(self, step: "Callable[[int, int, Labels], None]") -> None:
-        """Call `step` for each slice of the items, in threads.
-
-        `step` takes the first item, the item after the last one, and the slice.
-        """
-        places = self.slices(0)
-        with Threads(len(places)) as threads:
-            threads.run(lambda part: step(*places[part], self.slice(*places[part])))
 
     @cached_property
     def slips(self) -> list[Caution]:
@@ -407,3 +397,20 @@ class Labels:
         columns = [first.names.items.gather(first.item_of), self.names.workers.gather(first.workers)]
         table = pl.DataFrame([*columns, pl.Series("label", said)]).head(10)
         return f"<p>{escape(describe(self))}; the first:</p>{table._repr_html_()}"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Numbers(Labels):
+    """The numbers that workers gave to items, in memory.
+
+    Build one with `Numbers.from_frame`, `Numbers.from_arrays` or `read_numbers`; the arguments are those of `Labels`.
+    It differs from `Labels` in that `labels` has the numbers themselves (float64), and that there are no classes.
+
+    >>> numbers = Numbers.from_arrays([1, 1, 2], ["ann", "bob", "ann"], [2.5, 3.0, 1.0])
+    >>> numbers
+    Numbers(3 labels of 2 items by 2 workers as numbers)
+    >>> numbers.labels.tolist()
+    [2.5, 3.0, 1.0]
+    """
+
+    numeric: ClassVar[bool] = True

@@ -7,7 +7,7 @@ import polars as pl
 from ..caution import Caution
 from ..errors import CallError, DataError
 from ..numerics import Array
-from .knowledge import Known
+from .knowledge import PriorKnowledge
 from .names import Names
 from .numbering import Numbering
 from .reading_report import ReadingReport
@@ -22,95 +22,77 @@ class Crowd(Protocol):
     @property
     def place(self) -> Place:
         """Where the labels are. This decides which engine runs methods on them."""
-        ...
 
     @property
     def names(self) -> Names:
         """The names of workers and classes. If the labels are in memory, also the names of items."""
-        ...
 
     @property
     def numbering(self) -> Numbering:
         """The numbers that workers have while a method works; if the labels are in memory, also those of items."""
-        ...
 
     @property
     def report(self) -> ReadingReport:
         """What was read, and which rows were dropped or changed."""
-        ...
 
     @property
     def n_items(self) -> int:
         """The number of items that have a label."""
-        ...
 
     @property
     def n_workers(self) -> int:
         """The number of workers."""
-        ...
 
     @property
     def n_classes(self) -> int:
         """The number of classes."""
-        ...
 
     @property
     def n_labels(self) -> int:
         """The number of labels."""
-        ...
 
     @property
     def set_valued(self) -> bool:
         """Whether some vote names several classes (possible only with `duplicates="set"`)."""
-        ...
 
     @property
     def numeric(self) -> bool:
         """Whether labels are numbers instead of classes."""
-        ...
 
     @property
-    def known(self) -> Known:
+    def known(self) -> PriorKnowledge:
         """What is known beforehand, besides the classes of items."""
-        ...
 
     @property
     def remarks(self) -> list[str]:
         """Sentences for the user about where the labels are stored."""
-        ...
 
     @property
     def cautions(self) -> tuple[Caution, ...]:
         """What to know about these labels: rows that were dropped, numbers as classes, names that look alike."""
-        ...
 
     def with_classes(self, classes: pl.Series) -> "Crowd":
         """Return the same labels with these classes, which are all that the labels name and perhaps more."""
-        ...
 
-    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "Crowd":
+    def with_known(self, gold: pl.DataFrame | None, known: PriorKnowledge) -> "Crowd":
         """Return the same labels with what is known beforehand.
 
         Args:
             gold: The columns item, and code for the number of the known class of this item; None if none is known.
             known: What else is known beforehand.
         """
-        ...
 
     def first_item(self) -> Any:
         """Return the name of some item, for messages."""
-        ...
 
     def item_sketch(self) -> Array:
         """Return a sketch of the ids of the items; see crowd/item_sketch.py."""
-        ...
 
     def close(self) -> None:
         """Free the disk space or cluster memory that holds the labels.
 
         Afterwards neither the labels nor results that were computed from them can be used.
         """
-        ...
 
 
 def is_crowd(given: object) -> bool:

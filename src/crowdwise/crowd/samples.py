@@ -15,8 +15,7 @@ import polars as pl
 from ..errors import DataError
 from ..numerics import Array
 from .encoding import starts_pair
-from .hashing import hash_numbers
-from .numbering import hashes_of
+from .hashing import hash_numbers, hashes_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ import polars as pl
 from ..errors import CallError, require_room, shown
 from ..numerics import Array
 from .encoding import MOST_CODES
-from .labels import Labels
-from .numbers import Numbers
+from .labels import Labels, Numbers
 
 # About how many bytes a label takes while a crowd is made.
 _LABEL_BYTES: Final = 100

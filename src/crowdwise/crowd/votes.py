@@ -70,8 +70,10 @@ def given_by_class(labels: Labels) -> Array:
 
 def votes_by_class(labels: Labels, kept: Array | None = None) -> Array:
     """Return (items, classes), how many labels of every item name each class; of the labels `kept`, if it is given."""
-    pairs = labels.item_of, labels.labels
-    return _tally(*(pairs if kept is None else (each[kept] for each in pairs)), (labels.n_items, labels.n_classes))
+    items, named = labels.item_of, labels.labels
+    if kept is not None:
+        items, named = items[kept], named[kept]
+    return _tally(items, named, (labels.n_items, labels.n_classes))
 
 
 def _tally(rows: Array, classes: Array, shape: tuple[int, int]) -> Array:

@@ -20,7 +20,7 @@ import polars as pl
 
 from ..caution import Caution
 from ..crowd.ids import codes_of
-from ..crowd.knowledge import NOTHING_KNOWN, Known
+from ..crowd.knowledge import NOTHING_KNOWN, PriorKnowledge
 from ..crowd.labels import Labels
 from ..crowd.numbering import hash_ranks, inverse
 from ..crowd.protocol import Crowd
@@ -49,7 +49,7 @@ _FOLDS: Final = 5
 class _Gold:
     """A crowd with items of known class, and with what else is known; the method may have several solutions."""
 
-    def __init__(self, labels: Crowd, gold: Any, known: Known, method: Any = None) -> None:
+    def __init__(self, labels: Crowd, gold: Any, known: PriorKnowledge, method: Any = None) -> None:
         read = read_truth(gold)
         self._known = known
         table = read.filter(pl.Series(_count_rows(labels, read, _has_labels) > 0))
@@ -90,7 +90,7 @@ class _Gold:
         """The crowd with all known classes."""
         return self._begun(self._table, self._choice, self._known)
 
-    def _begun(self, table: pl.DataFrame, choice: Choice, known: Known) -> Crowd:
+    def _begun(self, table: pl.DataFrame, choice: Choice, known: PriorKnowledge) -> Crowd:
         """The crowd with these known classes, and with the workers of the solution that they speak for."""
         if choice.best == 0:
             return self._crowd.with_known(table, known)
@@ -177,7 +177,7 @@ def fit_with_gold(
     fit: Callable[[Crowd, Progress | None], Inferred],
     labels: Crowd,
     gold: Any,
-    known: Known,
+    known: PriorKnowledge,
     progress: Progress | None,
 ) -> tuple[Inferred, list[Caution]]:
     """Fit a method to labels, some of whose items have a known class, and return what to know about these, too.
@@ -207,7 +207,7 @@ def _quality(calibrated_as: str, labels: Labels, gold: int, probabilities: Array
 
 def check_gold(labels: Crowd, gold: Any) -> None:
     """Raise `DataError` if gold cannot be used with these labels."""
-    _Gold(labels, gold, Known())
+    _Gold(labels, gold, PriorKnowledge())
 
 
 def _all_classes(named: pl.Series, given: pl.Series) -> tuple[pl.Series, pl.Series]:

@@ -10,14 +10,14 @@ import polars as pl
 from ..caution import Caution, listed
 from ..crowd.ids import codes_of
 from ..crowd.item_sketch import share_in_common
-from ..crowd.knowledge import Known
+from ..crowd.knowledge import PriorKnowledge
 from ..crowd.protocol import Crowd
 from ..errors import require_kind, shortened
 from ..results.history import CONFIDENCE, LABEL_COUNTS, History, described, share_in_words
 from ..results.recalibration import Recalibration
 
 
-def add_history(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Crowd, Known, list[Caution]]:
+def add_history(method: Any, labels: Crowd, history: Any, decay: float) -> tuple[Crowd, PriorKnowledge, list[Caution]]:
     """Return the same labels with the classes of earlier ones, what was counted in those, and what to know about it.
 
     `history` is a `History` or the path of its file; its counts are multiplied by `decay`. Raises `DataError` if it is
@@ -35,7 +35,7 @@ def add_history(method: Any, labels: Crowd, history: Any, decay: float) -> tuple
     arrays = faded.of_workers(workers)
     label_counts = np.moveaxis(arrays[LABEL_COUNTS], 0, -1) if LABEL_COUNTS in arrays else None
     taught = arrays.pop(CONFIDENCE, None)
-    known = Known(
+    known = PriorKnowledge(
         earlier=arrays,
         other_workers=faded.without(workers),
         label_counts=label_counts,
@@ -45,7 +45,7 @@ def add_history(method: Any, labels: Crowd, history: Any, decay: float) -> tuple
     return labels, known, cautions
 
 
-def with_classes(known: Known, classes: pl.Series) -> Known:
+def with_classes(known: PriorKnowledge, classes: pl.Series) -> PriorKnowledge:
     """Return what is known beforehand with these classes, which are all of the crowd's and more."""
     others: History | None = known.other_workers
     if others is None or known.earlier is None:

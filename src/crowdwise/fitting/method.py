@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypedDict, Unpack,
 import numpy as np
 
 from ..caution import Caution, in_order, raise_once
-from ..crowd.knowledge import Known
-from ..crowd.labels import Labels
-from ..crowd.numbers import Numbers
+from ..crowd.knowledge import PriorKnowledge
+from ..crowd.labels import Labels, Numbers
 from ..crowd.protocol import Crowd, Place, require_crowd, require_single_votes
 from ..errors import CallError, DataError
 from ..parallel import require_threads
@@ -183,7 +182,7 @@ class Method(AnyMethod):
         parameters.check_decay(decay)
         _LOG.info("Fitting %r to %r", self, given)
         progress = _logged(progress)
-        known, crowd, cautions = Known(), given, list(given.cautions)
+        known, crowd, cautions = PriorKnowledge(), given, list(given.cautions)
         if history is not None:
             self.require(history=True)
             crowd, known, unknown = add_history(self, given, history, decay)

@@ -11,7 +11,7 @@ import polars as pl
 
 from ..crowd.labels import Labels
 from ..numerics import Array
-from ..parallel import thread_count
+from ..parallel import slices, thread_count
 from ..results.ending import Ending
 from .engines.memory import MemoryEngine
 from .iterations import Counter, Progress
@@ -54,7 +54,7 @@ def attempts_at_once(attempts: int, labels: Labels) -> int:
 
     With few labels, each attempt has one thread. With many labels one attempt uses all threads, so they run in turn.
     """
-    return 1 if len(labels.slices(0)) > 1 else min(thread_count(), attempts)
+    return 1 if len(slices(labels.item_starts, 0)) > 1 else min(thread_count(), attempts)
 
 
 def best_of(

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ..caution import Caution
-from ..crowd.knowledge import NOTHING_KNOWN, Known
+from ..crowd.knowledge import NOTHING_KNOWN, PriorKnowledge
 from ..crowd.label_cautions import cautions_of
 from ..crowd.labels import Labels
 from ..crowd.names import Names
@@ -48,7 +48,7 @@ class CrowdMeta:
     set_valued: bool
     class_codes: Array | None = None
     gold: pl.DataFrame | None = None
-    known: Known = NOTHING_KNOWN
+    known: PriorKnowledge = NOTHING_KNOWN
 
     @classmethod
     def of(
@@ -70,7 +70,7 @@ class CrowdMeta:
         codes = codes if self.class_codes is None else codes[self.class_codes]
         return replace(self, names=replace(self.names, classes=classes), class_codes=codes)
 
-    def with_known(self, gold: pl.DataFrame | None, known: Known) -> "CrowdMeta":
+    def with_known(self, gold: pl.DataFrame | None, known: PriorKnowledge) -> "CrowdMeta":
         """Return the same with what is known beforehand; see `Crowd.with_known`."""
         return replace(self, gold=gold, known=known)
 
@@ -157,7 +157,7 @@ class LabelsInParts:
         return bool(self.meta.dtype == np.float64)
 
     @property
-    def known(self) -> Known:
+    def known(self) -> PriorKnowledge:
         """What is known beforehand, besides the classes of items."""
         return self.meta.known
 
@@ -170,7 +170,7 @@ class LabelsInParts:
         """Return the same labels with these classes, which are all that the labels name and perhaps more."""
         return self._with(self.meta.with_classes(classes))
 
-    def with_known(self, gold: pl.DataFrame | None, known: Known) -> Self:
+    def with_known(self, gold: pl.DataFrame | None, known: PriorKnowledge) -> Self:
         """Return the same labels with what is known beforehand; see `Crowd.with_known`."""
         return self._with(self.meta.with_known(gold, known))
 

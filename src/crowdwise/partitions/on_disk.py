@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from ..crowd.item_sketch import sketch, union
-from ..crowd.knowledge import gold_codes
+from ..crowd.knowledge import gold_classes
 from ..crowd.labels import Labels
 from ..crowd.protocol import describe
 from ..crowd.read_options import ReadOptions
@@ -139,7 +139,7 @@ class LabelsOnDisk(LabelsInParts):
         if self.meta.gold is None:
             return None
         if number not in self._gold:
-            codes = gold_codes(self.item_names(number), self.meta.gold)
+            codes = gold_classes(self.item_names(number), self.meta.gold)
             known = np.flatnonzero(codes >= 0)
             self._gold[number] = known, codes[known]
         known, classes = self._gold[number]

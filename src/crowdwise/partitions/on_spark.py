@@ -13,7 +13,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.types import StringType
 
 from ..crowd.item_sketch import union
-from ..crowd.knowledge import Known
+from ..crowd.knowledge import PriorKnowledge
 from ..crowd.protocol import describe
 from ..crowd.read_options import ReadOptions
 from ..numerics import Array
@@ -95,7 +95,7 @@ class LabelsOnSpark(LabelsInParts):
 
     def _send_meta(self) -> None:
         # Executors need to know the weight of gold alone; what was counted earlier is added on the driver.
-        meta = replace(self.meta, known=Known(self.meta.known.gold_weight))
+        meta = replace(self.meta, known=PriorKnowledge(self.meta.known.gold_weight))
         self.sent_meta = send(self.session, meta)
 
     def first_item(self) -> Any:

@@ -25,7 +25,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame
 
 from ..crowd.item_sketch import sketch
-from ..crowd.knowledge import gold_codes
+from ..crowd.knowledge import gold_classes
 from ..crowd.labels import Labels
 from ..crowd.sorting import LabelArrays, SortCounts, SortedRows
 from ..errors import DataError
@@ -102,7 +102,7 @@ def cached_parts(
         files = PartFiles(_cache_of(folder, row["part"]), 0)
         try:
             stored = files.load(meta.dtype)
-            gold = None if meta.gold is None else gold_codes(files.item_names(), meta.gold)
+            gold = None if meta.gold is None else gold_classes(files.item_names(), meta.gold)
         except OSError:  # they were removed, or cannot be read
             yield row["part"], None
             continue
@@ -129,7 +129,7 @@ def stored_parts(
 
         types = zip(LabelArrays._fields, (np.int64, np.int32, meta.dtype, np.bool_), strict=True)
         stored = LabelArrays(*(array(name, dtype) for name, dtype in types))
-        labels = meta.part(stored, None if meta.gold is None else gold_codes(item_names(row), meta.gold))
+        labels = meta.part(stored, None if meta.gold is None else gold_classes(item_names(row), meta.gold))
         if folder is not None:
             _cache(folder, row["part"], stored._replace(continued=labels.continued), item_names(row))
         yield row, labels

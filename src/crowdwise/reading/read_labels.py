@@ -13,8 +13,7 @@ from ..caution import raise_once
 from ..crowd.cleaning import tidied
 from ..crowd.encoding import require_codes
 from ..crowd.ids import is_frame
-from ..crowd.labels import Labels
-from ..crowd.numbers import Numbers
+from ..crowd.labels import Labels, Numbers
 from ..crowd.protocol import is_crowd
 from ..crowd.read_options import FOR_EXPORTS, FOR_TABLES, ReadKeywords, ReadOptions
 from ..crowd.reading_report import pace_of

@@ -6,7 +6,7 @@ from functools import cached_property
 import polars as pl
 
 from ..analysis.numeric_evaluation import NumericErrors, match_values, numeric_errors
-from ..crowd.numbers import Numbers
+from ..crowd.labels import Numbers
 from ..methods import NUMERIC_METHODS
 from ..results.numeric_result import NumericResult
 from .report_data import OfMethod

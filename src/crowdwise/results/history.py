@@ -80,7 +80,7 @@ class History:
         return arrays
 
     def followers_among(self, workers: pl.Series) -> Array:
-        """Return who copied whom among these workers, as `Known.followers` has it; the most common items first."""
+        """Return who copied whom among these workers, as `PriorKnowledge.followers`; the most common items first."""
         codes = [codes_of(self.copies[role], workers) for role in ("follower", "leader")]
         found = np.column_stack([*codes, self.copies.select("agreed", "shared").to_numpy()])
         found = found[(found[:, 0] >= 0) & (found[:, 1] >= 0)]

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 import numpy as np
 import polars as pl
 
-from ..crowd.knowledge import Known
+from ..crowd.knowledge import PriorKnowledge
 from ..crowd.labels import Labels
 from ..crowd.names import Names
 from ..crowd.protocol import Crowd
@@ -137,7 +137,7 @@ class Fit:
             votes=votes,
             density=self.density,
             gold_check=self.gold_check,
-            known=Known(recalibration=self.recalibration),
+            known=PriorKnowledge(recalibration=self.recalibration),
             **others,
         )
 

@@ -77,7 +77,7 @@ class Learned:
 
     @property
     def followers(self) -> Array:
-        """(pairs, 4), who copies whom, as `Known.followers` has it; no pairs if the method does not look for them."""
+        """(pairs, 4), who copies whom, as `PriorKnowledge.followers`; no pairs if the method does not look."""
         return np.zeros((0, 4))
 
     def cautions(self, names: Names) -> list[Caution]:

@@ -236,9 +236,9 @@ def count_right(labels: Labels, log_odds: Array, share: Array) -> tuple[Array, A
     """
     if labels.gold is None:
         return expected_right(labels, log_odds, share)
-    apart = labels.by_knowledge
+    apart = labels.gold_split
     right, variance = count_right(apart.open, log_odds, share)
-    for known, _, part in apart.known:  # which of these labels are right is certain
+    for known, _, part in apart.gold:  # which of these labels are right is certain
         right += np.bincount(part.workers[part.labels == known], minlength=labels.n_workers)
     return right, variance
 

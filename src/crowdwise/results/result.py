@@ -11,7 +11,7 @@ import polars as pl
 
 from ..crowd import votes
 from ..crowd.item_sketch import sketch
-from ..crowd.knowledge import NOTHING_KNOWN, Known
+from ..crowd.knowledge import NOTHING_KNOWN, PriorKnowledge
 from ..crowd.labels import Labels
 from ..crowd.names import Names
 from ..crowd.numbering import Numbering, inverse
@@ -123,7 +123,7 @@ class Result(ResultTables):
     gold: Array | None = None
     gold_check: GoldCheck | None = None
     counted: Counted | None = None
-    known: Known = NOTHING_KNOWN
+    known: PriorKnowledge = NOTHING_KNOWN
 
     @classmethod
     def build(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, get_type_hints
 
 import numpy as np
 
-from ...crowd.knowledge import Known
+from ...crowd.knowledge import PriorKnowledge
 from ...crowd.labels import Labels
 from ...crowd.names import Names
 from ...crowd.protocol import Crowd
@@ -37,7 +37,7 @@ class Engine(ABC):
 
     initial_workers: Any  # the workers' parameters that the method starts from; None if it starts from scores
 
-    def __init__(self, method: Any, crowd: Any, known: Known, names: Names) -> None:
+    def __init__(self, method: Any, crowd: Any, known: PriorKnowledge, names: Names) -> None:
         self.method, self.crowd, self.known = method, crowd, known
         self.n_classes, self.sample_of = len(names.classes), names.sample_of
 
@@ -101,11 +101,11 @@ def sweep_items(method: "AnySweeping", labels: Labels, scores: Array, workers: A
     Returns the counts, and for every class the largest change of a score.
     """
     counts = method.empty_counts(labels, workers)
-    if labels.gold is None or not labels.by_knowledge.known:
+    if labels.gold is None or not labels.gold_split.gold:
         return counts, method.sweep(labels, scores, workers, counts)
-    apart = labels.by_knowledge
+    apart = labels.gold_split
     of_known = method.empty_counts(labels, workers)
-    for known, items, part in apart.known:
+    for known, items, part in apart.gold:
         clamped = scores[items]
         method.clamp(clamped, known)
         method.sweep_known(part, clamped, known, workers, of_known)
@@ -136,7 +136,7 @@ def finish_items(method: "AnySweeping", labels: Labels, scores: Array, workers: 
     return finished if labels.gold is None else finished._replace(scores=clamped_scores(labels.gold, finished.scores))
 
 
-def counted_by(method: "AnySweeping", names: Names, known: Known, ending: Ending) -> Counted | None:
+def counted_by(method: "AnySweeping", names: Names, known: PriorKnowledge, ending: Ending) -> Counted | None:
     """Return what a method counted, including what it began with; None if it counts nothing for later labels.
 
     `names` are in the order of the workers' numbers. Workers of earlier labels who gave none of these are kept.

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...crowd.labels import Labels
 from ...numerics import Array
-from ...parallel import Threads
+from ...parallel import Threads, slices
 from ...results.ending import Ending
 from ...results.gold import clamped_scores
 from ...results.numeric_result import NumericResult
@@ -28,7 +28,7 @@ class MemoryEngine(Engine):
         super().__init__(method, labels, labels.known, labels.names)
         self.labels = labels
         self.scores, self.initial_workers = method.start(labels) if start is None else (start, None)
-        bounds = labels.slices(method.count_size(labels), method.work_per_label)
+        bounds = slices(labels.item_starts, method.count_size(labels), method.work_per_label)
         self._slices = [(labels.slice(*ends), self.scores[slice(*ends)]) for ends in bounds]
         self._threads = Threads(len(bounds))
 
@@ -76,13 +76,11 @@ def _finish(method: AnySweeping, labels: Labels, scores: Array, workers: Any) ->
     if type(method).finish is SweepingMethod.finish:
         # As they are: no copy is needed.
         return Finished(scores if labels.gold is None else clamped_scores(labels.gold, scores))
-    places = labels.slices(0, method.work_per_label)
 
-    def finish(part: int) -> Finished:
-        return finish_items(method, labels.slice(*places[part]), scores[slice(*places[part])], workers)
+    def finish(first: int, last: int, part: Labels) -> Finished:
+        return finish_items(method, part, scores[first:last], workers)
 
-    with Threads(len(places)) as threads:
-        parts = list(threads.map(finish))
+    parts = list(labels.map_slices(finish, work=method.work_per_label))
     if len(parts) == 1:
         return parts[0]
     hard = [part.difficulty for part in parts if part.difficulty is not None]

@@ -320,14 +320,12 @@ class BWA(SweepingMethod[Weights, Errors]):
 
     def variance(self, labels: Labels, scores: Array, workers: Weights) -> Array:
         """(items, classes): the posterior variance of the scores."""
-        variance = np.empty_like(scores)
         given = workers.weight, workers.votes, self.prior_strength, self.mean_weight
 
-        def fill(first: int, last: int, part: Labels) -> None:
-            variance[first:last] = model.score_variances(part, scores[first:last], *given)
+        def variances(first: int, last: int, part: Labels) -> Array:
+            return model.score_variances(part, scores[first:last], *given)
 
-        labels.each_slice(fill)
-        return variance
+        return np.concatenate(list(labels.map_slices(variances)))
 
 
 def _keep_converged(previous: Array, new: Array, running: Array, moving: Array) -> Array:
