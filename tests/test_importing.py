@@ -3,6 +3,7 @@
 import gzip
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
+from crowdwise.platforms import gathering
 from crowdwise.reading.read_answers import read_answers
 
 from .exports import (
@@ -25,6 +27,16 @@ from .exports import (
     zipped,
 )
 
+# Items and labels of one question, first without a label, then numbers, then text.
+MIXED = [
+    (1, "ann", None),
+    (2, "ann", None),
+    (3, "ann", 4),
+    (4, "bob", 5),
+    ("x", "ann", "good"),
+    (7, "bob", 4),
+    (8, "a", 5),
+]
 each_example = pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES.keys())
 
 
@@ -76,13 +88,57 @@ def test_truths_are_read_of_the_same_file(example: Example, tmp_path: Path) -> N
             cw.read_truth(path, **example.options)
 
 
+def votes_on_disk(labels: Any) -> list[tuple[Any, ...]]:
+    """The votes of all parts as rows, in an order of their own."""
+    parts = [(labels.load(number), labels.item_names(number)) for number in range(labels.n_parts)]
+    rows = [
+        (items[int(item)], part.names.workers[int(worker)], part.names.classes[int(label)])
+        for part, items in parts
+        for item, worker, label in zip(part.item_of, part.workers, part.labels, strict=True)
+    ]
+    return sorted(rows, key=str)
+
+
+def same_on_disk(source: Path, **options: Any) -> list[tuple[Any, ...]]:
+    """The votes, which are the same in memory and on disk, as is what is reported about them."""
+    in_memory = cw.read_labels(source, **options)
+    with cw.read_labels(source, engine="disk", **options) as on_disk:
+        assert votes_on_disk(on_disk) == votes_in(in_memory)
+        assert replace(on_disk.report, pace=None) == replace(in_memory.report, pace=None)
+        assert not list(Path(on_disk.folder).rglob("kept"))  # answers leave the disk when they are labels
+    return votes_in(in_memory)
+
+
 @each_example
-def test_every_engine_reads_the_same_votes(example: Example, tmp_path: Path) -> None:
-    path = example.write(tmp_path)
-    on_disk = cw.read_labels(path, engine="disk", **example.options)
-    assert on_disk.n_labels == len(example.votes)
-    assert on_disk.report.left_out == cw.read_labels(path, **example.options).report.left_out
-    on_disk.close()
+def test_every_engine_reads_the_same_votes(example: Example, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "_BATCH", 5)  # so that these few answers are written to several files
+    assert same_on_disk(example.write(tmp_path), **example.options) == sorted(example.votes, key=str)
+
+
+def test_types_that_change_within_an_export_become_text_on_every_engine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering, "_BATCH", 2)
+    tasks = [task(item, annotation(worker, result(label, "rating"))) for item, worker, label in MIXED]
+    (tmp_path / "tasks.json").write_text(json.dumps(tasks))
+    as_text = sorted((str(item), worker, str(label)) for item, worker, label in MIXED if label is not None)
+    assert same_on_disk(tmp_path / "tasks.json") == as_text
+    several = [task(item, annotation("ann", result(["a", "b"]))) for item in range(5)]
+    (tmp_path / "several.json").write_text(json.dumps(several))
+    assert len(same_on_disk(tmp_path / "several.json", multi="each")) == 10
+    assert len(same_on_disk(tmp_path / "several.json", multi="set")) == 10
+
+
+def test_auto_keeps_answers_in_memory_while_they_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gathering, "_BATCH", 2)
+    path = label_studio().write(tmp_path)
+    (tmp_path / "work").mkdir()
+    options: dict[str, Any] = {"engine": "auto", "workdir": tmp_path / "work"}
+    with cw.read_labels(path, memory="600B", **options) as labels:
+        assert votes_on_disk(labels) == VOTES
+    in_memory = cw.read_labels(path, memory="1GB", **options)
+    assert votes_in(in_memory) == VOTES
+    assert not list((tmp_path / "work").iterdir())
 
 
 @each_example

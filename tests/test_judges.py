@@ -68,7 +68,7 @@ def votes_in(labels: cw.Labels) -> set[tuple[Any, str, Any]]:
 def answers_in(log: str, paths: Any) -> int:
     """Return the number of answers to all questions, those that are counted by a reason among them, without truths."""
     found = gathered_in(paths, ReadOptions.of(**LOGS[log].options))
-    truths = sum(int(one.table()["gold"].sum()) for one in found.questions.values())
+    truths = sum(int(one.table().collect()["gold"].sum()) for one in found.questions.values())
     left_out = sum(count for what, count in found.left_out.items() if not what.startswith(NO_ANSWERS))
     return sum(one.answers for one in found.questions.values()) + left_out - truths
 

@@ -1,9 +1,11 @@
 """Gather the answers of an export by question, so that none is lost: each is a vote, a truth, or counted."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, Final
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Final, TypeAlias
 
 import polars as pl
 
@@ -11,11 +13,13 @@ from ..errors import DataError, shortened
 from ..sources.typed_columns import column_or_text
 from .platform import CHOICE, Answer, Finding, Platform, Tally
 
-# How many rows are kept as objects of Python before they become a table, which takes a fraction of the memory.
+# Takes a table, and keeps it: returns it as it is, or the path of an Arrow file that it was written to.
+Keep: TypeAlias = Callable[[pl.DataFrame], pl.DataFrame | Path]
+
+# How many answers are kept as objects of Python before they become a table, which takes a fraction of the memory.
 _BATCH: Final = 10_000
-# The columns of a question's table besides the class, with their types.
+# The columns of a question's table besides item and labels, with their types.
 _FIXED: Final = {
-    "answer": pl.Int64,
     "worker": pl.String,
     "status": pl.String,
     "model": pl.Boolean,
@@ -32,53 +36,74 @@ class Question:
     Attributes:
         name: The question.
         type: `CHOICE`, or what else is asked for, in words.
+        keep: Keeps batches of answers, in memory or on disk.
         several: Whether several classes may be chosen, or were.
         first_several: The first answer that chose several, in words; empty if none did.
         answers: The number of answers of every kind.
+        size: How many bytes their table has in memory.
     """
 
     name: str
     type: str
+    keep: Keep
     several: bool = False
     first_several: str = ""
     answers: int = 0
-    _rows: list[tuple[Any, ...]] = field(default_factory=list)
-    _tables: list[pl.DataFrame] = field(default_factory=list)
+    size: int = 0
+    _rows: list[Answer] = field(default_factory=list)
+    _types: dict[str, Any] = field(default_factory=lambda: {"item": pl.Null(), "label": pl.Null()})
+    _batches: list[tuple[dict[str, Any], pl.DataFrame | Path]] = field(default_factory=list)
 
     def add(self, answer: Answer) -> None:
-        """Add an answer: a row for each class that it chose, and one without a class if it chose none."""
-        item, worker, _, choices, status, model, gold, several, _, seconds, time = answer
-        if several:
+        """Add an answer, in the order of the export."""
+        if answer.several or len(answer.choices) > 1:
             self.several = True
-        if len(choices) > 1:
-            self.several = True
-            if not self.first_several:
-                self.first_several = shortened(f"{worker!r} on item {item!r}: {choices!r}", 200)
-        for choice in choices or (None,):
-            self._rows.append((self.answers, item, worker, status, model, gold, choice, seconds, time))
+        if len(answer.choices) > 1 and not self.first_several:
+            self.first_several = shortened(f"{answer.worker!r} on item {answer.item!r}: {answer.choices!r}", 200)
+        self._rows.append(answer)
         self.answers += 1
         if len(self._rows) >= _BATCH:
             self._flush()
 
     def _flush(self) -> None:
-        """Make a table of the rows so far."""
-        names = ("answer", "item", "worker", "status", "model", "gold", "label", "seconds", "time")
-        columns = dict(zip(names, map(list, zip(*self._rows, strict=True)), strict=True))
+        item, worker, _, choices, status, model, gold, _, _, seconds, time = map(list, zip(*self._rows, strict=True))
         self._rows.clear()
-        self._tables.append(
-            pl.DataFrame([column_or_text(name, values, _FIXED.get(name)) for name, values in columns.items()])
+        labels = [label or (None,) for label in choices]
+        numbers = [number for number, label in enumerate(labels) for _ in label]
+        given = pl.DataFrame(
+            {"number": numbers, "label": self._typed("label", [one for label in labels for one in label])}
         )
+        fixed = zip(_FIXED.items(), (worker, status, model, gold, seconds, time), strict=True)
+        table = pl.DataFrame(
+            [
+                self._typed("item", item),
+                *(column_or_text(name, values, dtype) for (name, dtype), values in fixed),
+                given.group_by("number", maintain_order=True).agg("label")["label"].alias("labels"),
+            ]
+        )
+        self.size += int(table.estimated_size())
+        self._batches.append((dict(self._types), self.keep(table)))
 
-    def table(self) -> pl.DataFrame:
-        """Return a row for each class that an answer chose, and one without a label for an answer that chose none."""
+    def _typed(self, name: str, values: list[Any]) -> pl.Series:
+        """Return a column of the type that it has so far: text, if types are mixed. It changes at most twice."""
+        column = column_or_text(name, values)
+        if self._types[name] == pl.Null:
+            self._types[name] = column.dtype
+        elif column.dtype not in (pl.Null, self._types[name]):
+            self._types[name] = pl.String()  # holds any value
+        return column.cast(self._types[name])
+
+    def table(self) -> pl.LazyFrame:
+        """Return a row for each answer, with the list of its classes: [null] if it chose none."""
         if self._rows:
             self._flush()
-        for name in ("item", "label"):
-            types = {table[name].dtype for table in self._tables} - {pl.Null}
-            if len(types) > 1:  # text holds any value
-                self._tables = [table.with_columns(pl.col(name).cast(pl.String)) for table in self._tables]
-        self._tables = [pl.concat(self._tables, how="vertical_relaxed")]
-        return self._tables[0]
+        types = {"item": self._types["item"], "labels": pl.List(self._types["label"])}
+        runs = [
+            pl.scan_ipc(batches, glob=False) if is_on_disk else pl.concat(batches).lazy()
+            for (_, is_on_disk), run in groupby(self._batches, lambda one: (one[0], isinstance(one[1], Path)))
+            for batches in [[batch for _, batch in run]]
+        ]
+        return pl.concat([run.cast(types) for run in runs])
 
 
 @dataclass(frozen=True)
@@ -98,13 +123,14 @@ class Gathered:
     remarks: tuple[str, ...]
 
 
-def gather(platform: Platform, found: Iterable[Finding], name: str) -> Gathered:
+def gather(platform: Platform, findings: Iterable[Finding], name: str, keep: Keep = lambda table: table) -> Gathered:
     """Gather what a platform yields.
 
     Args:
         platform: The platform.
-        found: What is in the export.
+        findings: What is in the export.
         name: The name of the export in messages.
+        keep: Keeps batches of answers, in memory or on disk.
 
     Raises:
         DataError: There is no answer, an item, a worker or a class that cannot be one, or an answer without a worker.
@@ -113,7 +139,7 @@ def gather(platform: Platform, found: Iterable[Finding], name: str) -> Gathered:
     left_out: Counter[str] = Counter()
     also: Counter[str] = Counter()
     remarks: dict[str, None] = {}
-    for one in found:
+    for one in findings:
         if isinstance(one, Answer):
             if one.worker is None:
                 raise DataError(
@@ -122,10 +148,10 @@ def gather(platform: Platform, found: Iterable[Finding], name: str) -> Gathered:
                 )
             question = questions.get(one.question)
             if question is None:
-                column_or_text("question", [one.question])
-                question = questions[one.question] = Question(one.question, one.type)
-            elif question.type != one.type:
-                question.type = question.type if question.type != CHOICE else one.type
+                column_or_text("question", [one.question], pl.String)
+                question = questions[one.question] = Question(one.question, one.type, keep)
+            elif question.type == CHOICE:
+                question.type = one.type
             question.add(one)
         elif isinstance(one, Tally):
             (left_out if one.is_answer else also)[one.what] += one.count

@@ -1,9 +1,9 @@
 """Take the votes, or the known truths, of one question out of what an export holds."""
 
 from collections.abc import Mapping, Sequence
-from hashlib import sha256
+from hashlib import file_digest, sha256
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 
@@ -13,6 +13,7 @@ from ..crowd.reading_report import several
 from ..errors import CallError, DataError, did_you_mean
 from ..sources.input import Input
 from ..sources.rows import Rows, rows_of_frame
+from ..sources.unpacking import Content
 from .gathering import Gathered, Question
 from .platform import CHOICE
 
@@ -29,15 +30,12 @@ _SAMPLED: Final = (
 )
 # The labels where each class is asked for by itself.
 _YES, _NO = "yes", "no"
+# How many classes an answer chose.
+_CHOSEN: Final = pl.col("labels").list.drop_nulls().list.len()
 
 
 def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) -> Rows:
     """Return the votes of the question that the user names, or of the only one.
-
-    Args:
-        gathered: What is in the export.
-        files: Its files.
-        options: What the user asks for.
 
     Raises:
         CallError: There are several questions and the user names none, or one that is not there; or several classes
@@ -46,35 +44,31 @@ def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) 
     """
     name, platform = files[0].name, gathered.platform
     question = choose_question(gathered, options.question, name)
-    rows = question.table()
-    is_model = pl.col("model") if not platform.judges and not options.models else pl.lit(False)
-    marked = (pl.col("status") != "") & ~pl.col("status").str.to_lowercase().is_in(list(options.status))
-    rows = rows.with_columns(
-        pl.when("gold")
-        .then(pl.lit("gold"))
-        .when(is_model)
-        .then(pl.lit("model"))
-        .when(marked)
-        .then("status")
-        .alias("reason")
-    )
-    used = rows.filter(pl.col("reason").is_null())
-    are_several = _chose_several(used, question)
+    answers = _with_reasons(question.table(), options, takes_models=platform.judges or options.models)
+    used = answers.filter(pl.col("reason").is_null())
+    counts = _streamed(answers.group_by("reason", "chosen").agg(pl.len().alias("answers")))
+    counts_used = counts.filter(pl.col("reason").is_null())
+    unusual = counts_used.filter(pl.col("chosen") != 1)
+    # Where several classes may be chosen, to choose none is an answer too.
+    are_several = bool(unusual.height if question.several else unusual.filter(pl.col("chosen") > 1).height)
     if are_several and options.multi == "refuse":
-        raise _several_chosen(used, question, name)
+        raise _several_chosen(unusual["answers"].sum(), counts_used["answers"].sum(), question, name)
     if options.multi == "each":
-        table = _each_class(used, question)
+        votes = _each_class(used, question)
     else:
-        empty = pl.when(pl.col("label").is_null()).then(pl.lit("empty"))
-        rows = rows.with_columns(pl.coalesce("reason", empty).alias("reason"))
-        table = rows.filter(pl.col("reason").is_null())
-    left_out = {**gathered.left_out, **_reasons(rows)}
-    if table.height == 0:
+        votes = used.filter(pl.col("chosen") > 0).explode("labels").rename({"labels": "label"})
+        is_empty = pl.col("reason").is_null() & (pl.col("chosen") == 0)
+        counts = counts.with_columns(pl.when(is_empty).then(pl.lit("empty")).otherwise("reason").alias("reason"))
+    left_out = {**gathered.left_out, **_left_out(counts, answers)}
+    votes = votes.select(*options.roles)
+    height, classes, first = _streamed(
+        votes.select(pl.len(), pl.col("label").n_unique().alias("classes"), pl.col("label").first())
+    ).row(0)
+    if height == 0:
         said = "; ".join(f"{count:,} {what}" for what, count in left_out.items())
         raise DataError(" ".join([f"{name}, {platform.name}, has no vote in it: {said}.", *gathered.remarks]))
-    table = table.select(*options.roles)
     if options.classes is None:
-        _refuse_free_text(table["label"], question)
+        _refuse_free_text(height, classes, first, question)
     asked = f"; labels are the answers{_named(question)}" if question.name else ""
     remarks = (f"{name} is {platform.name}{asked}.", *gathered.remarks)
     policy: Duplicates | None = None
@@ -85,46 +79,77 @@ def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) 
                 'classes: leave it out, or say multi="each" (--multi each).'
             )
         policy = "set"
-    elif options.duplicates is None and platform.judges and _has_samples(table, files):
+    elif options.duplicates is None and platform.judges and _has_samples(votes, files):
         policy, remarks = "samples", (*remarks, _SAMPLED)
     return rows_of_frame(
-        table.lazy(),
+        votes,
         {role: role for role in options.roles} | {"label": question.name or "label"},
         name,
+        (height, question.size),
         remarks=remarks,
         answers=question.answers + sum(gathered.left_out.values()),
         left_out=left_out,
         policy=policy,
-        seconds=used.unique("answer", maintain_order=True).lazy().select("worker", "seconds"),
+        seconds=used.select("worker", "seconds"),
     )
 
 
-def _has_samples(votes: pl.DataFrame, files: Sequence[Input]) -> bool:
+def _with_reasons(answers: pl.LazyFrame, options: ReadOptions, takes_models: bool) -> pl.LazyFrame:
+    """Add two columns: the reason why an answer is no vote, null if it is one, and how many classes it chose."""
+    is_marked = (pl.col("status") != "") & ~pl.col("status").str.to_lowercase().is_in(list(options.status))
+    reason = (
+        pl.when("gold")
+        .then(pl.lit("gold"))
+        .when(pl.col("model") & ~pl.lit(takes_models))
+        .then(pl.lit("model"))
+        .when(is_marked)
+        .then("status")
+    )
+    return answers.with_columns(reason.alias("reason"), _CHOSEN.alias("chosen"))
+
+
+def _streamed(query: pl.LazyFrame) -> pl.DataFrame:
+    """Return a short table that is made of many answers, which are not all in memory at once."""
+    return query.collect(engine="streaming")
+
+
+def _has_samples(votes: pl.LazyFrame, files: Sequence[Input]) -> bool:
     """Return whether a judge answered several times about an item.
 
-    If two of the files are equal, the same answers were given twice and are no samples.
+    If two of the files are equal, the same answers were given twice and are no samples: for that, files are read once
+    more.
     """
-    if not votes.select("item", "worker").is_duplicated().any():
+    # Eight bytes for each vote. Two pairs with the same hash are as good as impossible.
+    pairs = _streamed(votes.select(pl.struct("item", "worker").hash().alias("pair")))
+    if not pairs["pair"].is_duplicated().any():
         return False
-    contents = [Path(one.content).read_bytes() if isinstance(one.content, str) else one.content for one in files]
-    return len({sha256(content).digest() for content in contents}) == len(contents)
+    return len({_digest(file.content) for file in files}) == len(files)
+
+
+def _digest(content: Content) -> bytes:
+    if isinstance(content, bytes):
+        return sha256(content).digest()
+    with Path(content).open("rb") as file:
+        return file_digest(file, "sha256").digest()
 
 
 def truths_of(gathered: Gathered, options: ReadOptions, name: str) -> pl.DataFrame:
     """Return the known truths of a question: the columns item and truth. Raises `DataError` if there are none."""
-    with_gold = {key: one for key, one in gathered.questions.items() if one.table()["gold"].any()}
+    questions = gathered.questions
+    with_gold = [key for key, one in questions.items() if _streamed(one.table().select(pl.col("gold").any())).item()]
     if not with_gold:
         raise DataError(
             f"{name}, {gathered.platform.name}, has no known truth in it: no answer is marked as gold or ground truth."
         )
     if options.question is None and len(with_gold) == 1:
-        (question,) = with_gold.values()
+        question = questions[with_gold[0]]
     else:
         question = choose_question(gathered, options.question, name)
-    rows = question.table().filter("gold")
-    if options.multi == "each":
-        rows = _each_class(rows, question)
-    return rows.filter(pl.col("label").is_not_null()).select("item", pl.col("label").alias("truth"))
+    gold = question.table().filter("gold")
+    truths = (
+        _each_class(gold, question) if options.multi == "each" else gold.explode("labels").rename({"labels": "label"})
+    )
+    return truths.filter(pl.col("label").is_not_null()).select("item", pl.col("label").alias("truth")).collect()
 
 
 def choose_question(gathered: Gathered, wanted: str | None, name: str) -> Question:
@@ -152,22 +177,32 @@ def choose_question(gathered: Gathered, wanted: str | None, name: str) -> Questi
 
 def questions_frame(gathered: Gathered) -> pl.DataFrame:
     """Return a row for each question: what is asked, and how many items, workers and answers there are."""
+    is_vote = ~pl.col("gold") & (pl.col("status") == "") & (_CHOSEN > 0)
     rows = []
     for question in gathered.questions.values():
-        table = question.table()
-        votes = table.filter(~pl.col("gold"), pl.col("status") == "", pl.col("label").is_not_null())
+        votes = question.table().filter(is_vote)
+        found = _streamed(
+            question.table().select(
+                pl.col("item").filter(is_vote).n_unique().alias("items"),
+                pl.col("worker").filter(is_vote & ~pl.col("model")).n_unique().alias("workers"),
+                pl.col("worker").filter(is_vote & pl.col("model")).n_unique().alias("models"),
+                is_vote.sum().alias("answers"),
+                pl.col("item").filter("gold").n_unique().alias("gold"),
+                pl.col("gold").sum().alias("truths"),
+            )
+        ).row(0, named=True)
+        classes = None
+        if question.type == CHOICE:
+            classes = _streamed(votes.explode("labels").select(pl.col("labels").n_unique())).item()
         rows.append(
             {
                 "question": question.name,
                 "type": question.type,
-                "items": votes["item"].n_unique(),
-                "workers": votes.filter(~pl.col("model"))["worker"].n_unique(),
-                "models": votes.filter("model")["worker"].n_unique(),
-                "answers": votes["answer"].n_unique(),
-                "classes": votes["label"].n_unique() if question.type == CHOICE else None,
+                **{key: found[key] for key in ("items", "workers", "models", "answers")},
+                "classes": classes,
                 "several": question.several,
-                "gold": table.filter("gold")["item"].n_unique(),
-                "left_out": question.answers - votes["answer"].n_unique() - table.filter("gold")["answer"].n_unique(),
+                "gold": found["gold"],
+                "left_out": question.answers - found["answers"] - found["truths"],
             }
         )
     return pl.DataFrame(rows)
@@ -178,14 +213,14 @@ def long_table(gathered: Gathered) -> pl.DataFrame:
 
     A row is one chosen class; an answer without one has a row without a label.
     """
-    tables = [question.table() for question in gathered.questions.values()]
+    tables = [one.table().explode("labels").rename({"labels": "label"}) for one in gathered.questions.values()]
     for name in ("item", "label"):
-        if len({table[name].dtype for table in tables} - {pl.Null}) > 1:  # text holds any value
+        if len({table.collect_schema()[name] for table in tables} - {pl.Null()}) > 1:  # text holds any value
             tables = [table.with_columns(pl.col(name).cast(pl.String)) for table in tables]
     return pl.concat(
         [
             table.select(
-                pl.lit(question.name).alias("question"),
+                pl.lit(question).alias("question"),
                 "item",
                 "worker",
                 "label",
@@ -195,54 +230,42 @@ def long_table(gathered: Gathered) -> pl.DataFrame:
                 "seconds",
                 "time",
             )
-            for question, table in zip(gathered.questions.values(), tables, strict=True)
+            for question, table in zip(gathered.questions, tables, strict=True)
         ],
         how="vertical_relaxed",
-    )
+    ).collect()
 
 
-def _chose_several(used: pl.DataFrame, question: Question) -> bool:
-    """Return whether some answer chose several classes; or none, where several may be chosen."""
-    if used.height > used["answer"].n_unique():
-        return True
-    return question.several and bool(used["label"].is_null().any())
-
-
-def _several_chosen(used: pl.DataFrame, question: Question, name: str) -> CallError:
+def _several_chosen(unusual: int, used: int, question: Question, name: str) -> CallError:
     """Return the error that asks what to do where several classes may be chosen."""
-    count = used.filter((pl.len().over("answer") > 1) | pl.col("label").is_null())["answer"].n_unique()
     first = f"; first: {question.first_several}" if question.first_several else ""
     return CallError(
-        f"{count:,} of {used['answer'].n_unique():,} answers of {name}{_named(question)} chose no class or several"
-        f"{first}. --multi set makes each a vote for a set of classes, --multi each asks for every class by itself "
-        "(multi= in Python)."
+        f"{unusual:,} of {used:,} answers of {name}{_named(question)} chose no class or several{first}. --multi set "
+        "makes each a vote for a set of classes, --multi each asks for every class by itself (multi= in Python)."
     )
 
 
-def _each_class(used: pl.DataFrame, question: Question) -> pl.DataFrame:
-    """Return the answers where an item is an item with a class, and labels are yes and no."""
-    classes = question.table()["label"].drop_nulls().unique().sort().alias("class")
-    answers = used.select("answer", "item", "worker", "time").unique("answer", maintain_order=True)
-    pairs = answers.join(classes.to_frame(), how="cross", maintain_order="left_right")
-    chosen = used.select("answer", pl.col("label").alias("class"), pl.lit(_YES).alias("chosen"))
-    joined = pairs.join(chosen.unique(), on=["answer", "class"], how="left", maintain_order="left")
-    item = pl.format("{}: {}", "item", "class")
-    return joined.select(item.alias("item"), "worker", pl.col("chosen").fill_null(_NO).alias("label"), "time")
+def _each_class(answers: pl.LazyFrame, question: Question) -> pl.LazyFrame:
+    """Return a row for each answer and class, where an item is an item with a class, and labels are yes and no."""
+    given = question.table().select(pl.col("labels").explode().unique().drop_nulls().sort())
+    classes = _streamed(given)["labels"]
+    pairs = answers.with_columns(pl.lit(classes).implode().alias("class")).explode("class")
+    is_chosen = pl.col("labels").list.contains(pl.col("class"))
+    return pairs.select(
+        pl.format("{}: {}", "item", "class").alias("item"),
+        "worker",
+        pl.when(is_chosen).then(pl.lit(_YES)).otherwise(pl.lit(_NO)).alias("label"),
+        "time",
+    )
 
 
-def _reasons(rows: pl.DataFrame) -> dict[str, int]:
+def _left_out(counts: pl.DataFrame, answers: pl.LazyFrame) -> dict[str, int]:
     """Return why answers are not used, in words, and how many of each."""
-    counts = dict(
-        rows.filter(pl.col("reason").is_not_null())
-        .group_by("reason")
-        .agg(pl.col("answer").n_unique())
-        .sort("reason")
-        .rows()
-    )
+    by_reason = counts.drop_nulls("reason").group_by("reason").agg(pl.col("answers").sum()).sort("reason")
     words: dict[str, int] = {}
-    for reason, count in counts.items():
+    for reason, count in by_reason.rows():
         if reason == "model":
-            models = rows.filter(pl.col("reason") == "model")["worker"].n_unique()
+            models = _streamed(answers.filter(pl.col("reason") == "model").select(pl.col("worker").n_unique())).item()
             of = several(models, "model", "models")
             words[f"{'prediction' if count == 1 else 'predictions'} of {of} not used; --models takes them"] = count
         elif reason == "gold":
@@ -252,13 +275,12 @@ def _reasons(rows: pl.DataFrame) -> dict[str, int]:
     return words
 
 
-def _refuse_free_text(labels: pl.Series, question: Question) -> None:
+def _refuse_free_text(votes: int, classes: int, first: Any, question: Question) -> None:
     """Raise `DataError` if there are so many classes that the answers must be free text."""
-    classes = labels.n_unique()
-    if classes > _MOST_CLASSES or (classes > _MANY_CLASSES and classes * _ROWS_PER_CLASS > len(labels)):
+    if classes > _MOST_CLASSES or (classes > _MANY_CLASSES and classes * _ROWS_PER_CLASS > votes):
         raise DataError(
-            f"The {len(labels):,} answers{_named(question)} have {classes:,} different values; this looks like free "
-            f"text, such as {labels[0]!r}, and not like classes. If each different value is a class, declare all "
+            f"The {votes:,} answers{_named(question)} have {classes:,} different values; this looks like free "
+            f"text, such as {first!r}, and not like classes. If each different value is a class, declare all "
             "classes with classes= (--classes)."
         )
 

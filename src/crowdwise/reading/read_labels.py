@@ -21,13 +21,16 @@ from ..errors import CallError, DataError, require_extra
 from ..parallel import require_threads
 from ..partitions.disk_partitioning import Phases
 from ..partitions.on_disk import LabelsOnDisk, fits
+from ..partitions.spilling import Spill
 from ..partitions.workspace import Workspace
+from ..platforms.gathering import Keep
 from ..platforms.questions import vote_rows
 from ..sources.class_names import read_label_names
 from ..sources.columns import ROW_NUMBERS
 from ..sources.input import Input
 from ..sources.rows import Rows, open_rows, same_types
 from ..sources.unpacking import UnsoundError
+from ..system import available_memory, parse_size
 from .registry import AUTO, TABLE, check_format, open_inputs, platform_of, read_export
 
 _LOG = logging.getLogger("crowdwise")
@@ -162,22 +165,25 @@ def read_with(
     require_threads()
     if options.engine == "spark":
         return _read_in_cluster(source, options, method)
-    place = _workspace(options, method) if options.engine == "disk" else None
+    on_disk = options.engine == "disk"
+    spill = Spill(_room_for_answers(options), partial(_workspace, options, method))
     try:
-        inputs = open_inputs(source, options, None if place is None else partial(_copied, place))
-        rows = rows_in(inputs, options)
+        if on_disk:
+            spill.open()
+        inputs = open_inputs(source, options, spill.copy if on_disk else None)
+        rows = rows_in(inputs, options, spill.keep)
         rows = [replace(one, lazy=tidied(one.lazy, options)) for one in rows]
-        if options.engine == "auto" and all(one.knows_size for one in rows) and not fits(rows, options.memory):
-            place = _workspace(options, method)
-        labels = _read_rows(rows, options, place, phases)
+        if options.engine == "auto" and all(one.knows_size for one in rows):
+            on_disk = not fits(rows, options.memory)
+        labels = _read_rows(rows, options, spill.open() if on_disk else None, phases)
+        spill.remove_kept() if on_disk else spill.close()
     except BaseException:
-        if place is not None:
-            place.close()
+        spill.close()
         raise
     if _LOG.isEnabledFor(logging.INFO):
         for sentence in (f"Read {labels}", *labels.report.understood, *labels.report.repairs):
             _LOG.info(sentence)
-    if warn and place is None and labels.slips:
+    if warn and not on_disk and labels.slips:
         raise_once(labels.slips)
     return labels
 
@@ -232,8 +238,23 @@ def read_options(**given: Any) -> ReadOptions:
     return replace(options, format=TABLE) if options.format == AUTO and only_tables else options
 
 
-def rows_in(inputs: Sequence[Input], options: ReadOptions) -> list[Rows]:
+def _room_for_answers(options: ReadOptions) -> int | None:
+    """Return how many bytes of an export's answers stay in memory while it is read; None for all.
+
+    If answers take half of the memory, their labels do not fit: these take as much again while they are read.
+    """
+    if options.engine != "auto":
+        return 0 if options.engine == "disk" else None
+    return (available_memory() if options.memory is None else parse_size(options.memory)) // 2
+
+
+def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep) -> list[Rows]:
     """Return the rows of some inputs, with columns of the same types. An export has all its votes in one `Rows`.
+
+    Args:
+        inputs: The inputs.
+        options: How they are read.
+        keep: Keeps the answers of an export, in memory or on disk.
 
     Raises:
         CallError: An option was given that does nothing for these inputs.
@@ -242,7 +263,7 @@ def rows_in(inputs: Sequence[Input], options: ReadOptions) -> list[Rows]:
     export = platform_of(inputs, options.format)
     if export is not None:
         _check_options_of_exports(export[0].name, options)
-        return [vote_rows(read_export(*export, options), export[1], options)]
+        return [vote_rows(read_export(*export, options, keep), export[1], options)]
     given = options.given(FOR_EXPORTS)
     if given:
         raise CallError(f"{inputs[0].name} is a table, which has no questions: {', '.join(given)} does nothing.")
@@ -293,10 +314,6 @@ def _pace_of(rows: Sequence[Rows]) -> tuple[pl.DataFrame | None, tuple[str, ...]
         return None, (f"How fast workers are is not known: {problem}.",)
     except pl.exceptions.PolarsError:  # such a column of lists says nothing about seconds
         return None, ()
-
-
-def _copied(place: Workspace, stream: Any, name: str) -> Any:
-    return place.copy(stream, name=name)
 
 
 def _require_method(method: Any, place: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, did_you_mean
 from ..platforms import PLATFORMS, REFUSED
-from ..platforms.gathering import Gathered, gather
+from ..platforms.gathering import Gathered, Keep, gather
 from ..platforms.platform import Answer, Finding, Platform
 from ..sources.cloud import CLOUD_TABLE
 from ..sources.formats import EXCEL, FORMATS, FRAME, POSTGRES, Format, is_binary
@@ -99,8 +99,10 @@ def platform_of(inputs: Sequence[Input], wanted: str) -> tuple[Platform, list[In
     return reader, files
 
 
-def read_export(platform: Platform, files: Sequence[Input], options: ReadOptions) -> Gathered:
-    """Return what is in an export.
+def read_export(
+    platform: Platform, files: Sequence[Input], options: ReadOptions, keep: Keep = lambda table: table
+) -> Gathered:
+    """Return what is in an export. `keep` keeps its answers, in memory or on disk.
 
     Raises:
         CallError: An option was given that the platform has no use for.
@@ -112,7 +114,7 @@ def read_export(platform: Platform, files: Sequence[Input], options: ReadOptions
     if options.models and platform.judges:
         raise CallError(f"models= (--models) does nothing for {platform.name}, where every vote is a model's.")
     try:
-        return gather(platform, _findings(platform, files, options), files[0].name)
+        return gather(platform, _findings(platform, files, options), files[0].name, keep)
     except NotAsExpectedError as problem:
         raise DataError(
             f"This looks like {platform.name}, but {str(problem).rstrip('.')}. Export it once more."

@@ -216,9 +216,9 @@ def same_types(rows: Sequence[Rows]) -> list[Rows]:
     return [replace(one, lazy=one.lazy.cast(pl.Schema(common))) for one in rows]
 
 
-def rows_of_frame(frame: pl.LazyFrame, found: Mapping[str, str], name: str, **more: object) -> Rows:
-    """Return rows whose columns are named by role already, such as the votes of an export."""
-    table = Table(
-        list(found), lambda roles: frame.select(*roles), lambda: int(frame.select(pl.len()).collect().item()), 0
-    )
+def rows_of_frame(
+    frame: pl.LazyFrame, found: Mapping[str, str], name: str, size: tuple[int, int], **more: object
+) -> Rows:
+    """Return rows whose columns are named by role already, such as the votes of an export; see `Rows.size`."""
+    table = Table(list(found), lambda roles: frame.select(*roles), lambda: size[0], size[1])
     return Rows(frame, found, name, FRAME.name, False, None, table, **more)  # type: ignore[arg-type]
