@@ -62,6 +62,7 @@ class Case(NamedTuple):
 
 def cases(folder: Path, rows: int) -> Iterator[Case]:
     """Yield the files one by one; those that are not in the folder yet are made."""
+    folder.mkdir(parents=True, exist_ok=True)
     yield from _long_tables(folder, rows)
     tasks = folder / "label studio.json"
     if not tasks.exists():
@@ -153,7 +154,6 @@ def in_temporary_folder() -> None:
 
 def of_files(rows: int, folder: Path) -> None:
     """Measure all files, and print a line for each, and one for each peer."""
-    folder.mkdir(parents=True, exist_ok=True)
     per_cell = {}
     for case in cases(folder, rows):
         ours = measure(cw.read_labels, case.path)
