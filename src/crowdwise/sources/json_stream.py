@@ -13,10 +13,8 @@ from collections.abc import Iterator
 from typing import IO, Any, Final, NoReturn
 
 import msgspec
-import numpy as np
 
 from ..errors import DataError
-from ..numerics import Array
 from .unpacking import UnsoundError
 
 # The most bytes of one object of a JSON file. Longer ones would fill the memory.
@@ -26,9 +24,11 @@ _PIECE: Final = 2**19
 _WINDOW: Final = 2**12
 # How often the end of an element of an array is guessed, and what is there.
 _GUESSES: Final = 6
-_BETWEEN: Final = re.compile(rb"\}\s*,\s*\{")
+_BETWEEN: Final = re.compile(r"\}\s*,\s*\{")
 _SPACE: Final = b" \t\r\n"
-_OPEN, _CLOSE = b"[{", b"]}"
+# Brackets, commas and whole strings, in which other brackets and commas may be.
+_SIGNS: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|[\[\]{},]', re.DOTALL)
+_CLOSED_BY: Final = {"[": "]", "{": "}"}
 _ANY: Final = msgspec.json.Decoder()
 _RAW: Final = msgspec.json.Decoder(msgspec.Raw)
 _RAW_ARRAY: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -105,8 +105,7 @@ class JsonText:
         window = _WINDOW
         while True:
             whole = self._ended and self._at + window >= len(self._text)
-            # Unlike `bytes.decode`, this leaves out a character that is cut off at the end of the window.
-            text = codecs.getincrementaldecoder("utf-8")().decode(self._text[self._at : self._at + window], whole)
+            text = _decode_cut(self._text[self._at : self._at + window], whole)
             try:
                 value, end = self._decoder.raw_decode(text)
                 if whole or end < len(text):  # else a number may go on
@@ -160,15 +159,21 @@ class JsonText:
                 return end + 1
             except (msgspec.MsgspecError, RecursionError):
                 pass
-        at, signs, depth = _structure(text)
-        within = int(np.argmax(depth < 0)) if (depth < 0).any() else len(depth)  # an array may end before the text does
-        ends = np.flatnonzero((depth[:within] == 0) & (signs[:within] != ord(",")))
-        if not len(ends):
-            return 0
-        last = int(at[ends[-1]])
-        if followed := _BETWEEN.match(text, last):
-            self._between = followed[0]
-        return last + 1
+        return self._end_by_parsing(text, in_array)
+
+    def _end_by_parsing(self, text: bytes, in_array: bool) -> int:
+        whole, end, at = _decode_cut(text), 0, 0
+        try:
+            while True:
+                _, at = self._decoder.raw_decode(whole, _after_space(whole, at))
+                end = at if whole[at - 1] in "]}" else end  # a number may go on
+                at = _after_space(whole, at)
+                at += in_array and whole[at : at + 1] == ","
+        except (ValueError, RecursionError):
+            pass
+        if followed := _BETWEEN.match(whole, end - 1):
+            self._between = followed[0].encode()
+        return len(whole[:end].encode())
 
     def _more(self) -> bool:
         """Read on, twice as much as there is; return whether there was anything."""
@@ -183,26 +188,14 @@ class JsonText:
         return bool(piece)
 
 
+def _decode_cut(text: bytes, whole: bool = False) -> str:
+    """Return a text without a character that is cut off at its end, unless it is the whole text."""
+    return codecs.getincrementaldecoder("utf-8")().decode(text, whole)
+
+
 def decode(decoder: msgspec.json.Decoder[Any], text: bytes, in_array: bool) -> Any:
     """Return the values of a text: elements of an array, by a decoder of lists, or values that follow each other."""
     return decoder.decode(b"[%b]" % text) if in_array else decoder.decode_lines(text)
-
-
-def _structure(text: bytes) -> tuple[Array, Array, Array]:
-    """Return the positions of brackets and commas outside of strings, their bytes, and the depth after each."""
-    if b"\\" in text:
-        text = text.replace(b"\\\\", b"  ").replace(b'\\"', b"  ")
-    data = np.frombuffer(text, np.uint8)
-    at = np.flatnonzero(_IS_SIGN[data])
-    signs = data[at]
-    quotes = signs == ord('"')
-    outside = ~quotes & (np.cumsum(quotes) & 1 == 0)
-    at, signs = at[outside], signs[outside]
-    return at, signs, np.cumsum(_STEP[signs])
-
-
-_IS_SIGN: Final = np.isin(np.arange(256), list(b'"[]{},'))
-_STEP: Final = np.isin(np.arange(256), list(_OPEN)).astype(np.int64) - np.isin(np.arange(256), list(_CLOSE))
 
 
 def objects_of(stream: IO[bytes], name: str) -> Iterator[Any]:
@@ -331,24 +324,23 @@ def beginning(text: str) -> Any:
     try:
         return _SHORT.raw_decode(text)[0]
     except json.JSONDecodeError as problem:
-        sound = text[: problem.pos].encode()
+        sound = text[: problem.pos]
     except RecursionError:
         return None
-    at, signs, _ = _structure(sound)
-    if not len(at):
-        return None
-    opened: list[int] = []
-    for sign in signs.tolist():
-        if sign in _OPEN:
-            opened.append(sign)
-        elif sign in _CLOSE and opened:
+    opened: list[str] = []
+    last = 0
+    for sign in _SIGNS.finditer(sound):
+        if sign[0] in _CLOSED_BY:
+            opened.append(_CLOSED_BY[sign[0]])
+        elif sign[0] in "]}":
             opened.pop()
-    closing = "".join(chr(_CLOSE[_OPEN.index(sign)]) for sign in reversed(opened))
-    last = int(at[-1]) + (signs[-1] != ord(","))
+        elif sign[0] != ",":
+            continue
+        last = sign.start() if sign[0] == "," else sign.end()
     # A number at the end may be cut off, and the last key may have no value.
-    for head in (*([sound] if sound.rstrip().endswith(b'"') else []), sound[:last]):
+    for head in (*([sound] if sound.rstrip().endswith('"') else []), sound[:last]):
         try:
-            return _SHORT.raw_decode(head.decode() + closing)[0]
+            return _SHORT.raw_decode(head + "".join(reversed(opened)))[0]
         except ValueError:
             pass
     return None

@@ -1,7 +1,8 @@
 """Check the counts in the headers of a Parquet file, which polars trusts.
 
-A damaged count makes polars ask for more memory than there is, and then Rust ends the whole program. The headers are
-written in the compact protocol of Thrift: https://github.com/apache/thrift/blob/master/doc/specs.
+A damaged count makes polars ask for more memory than there is, and then Rust ends the whole program; a test shows that
+the newest polars does so still. The headers are written in the compact protocol of Thrift:
+https://github.com/apache/thrift/blob/master/doc/specs.
 """
 
 import io
