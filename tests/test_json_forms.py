@@ -1,16 +1,22 @@
 """JSON that is no lines: arrays of objects, and objects of objects as peerannot and LeWiDi write them."""
 
 import gzip
+import io
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import crowdwise as cw
+from crowdwise.crowd.read_options import ReadOptions
+from crowdwise.sources import json_stream, unpacking
+from crowdwise.sources.paths import inputs_of
+from crowdwise.sources.rows import open_rows
 
 from .cases import examples
 from .crowds import votes
@@ -121,3 +127,54 @@ def test_endless_numbers_are_refused_and_end_no_program(text: str, tmp_path: Pat
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert str(path) in done.stdout
+
+
+ROWS = st.lists(
+    st.sampled_from(
+        [
+            '{"item": 1, "worker": "a", "label": "x"}',
+            '{"item":2,"worker":"b","label":"y","meta":{"item":3,"label":[1,"},{"]}}',
+            '{"label":"label","worker":"item","item":3}',
+            '{"worker":"c","item":4}',
+            '{"item":null,"worker":"d","label":"\\"item\\": 5"}',
+            '{"item":9007199254740993,"worker":"é","label":"x"}',
+            '{"item":9223372036854775808,"worker":"e","label":"x","late":1}',
+            '{"item":0.5,"worker":"f","label":"x"}',
+            '{"item":6,"worker":"g","label":"x","item":7}',
+            '{"item":6,"worker":"g","label":"x","i\\u0074em":7}',
+            '{"item":"8","worker":"h","label":"x"}',
+            '{"item":9,"worker":"i","label":"\\ud800"}',
+            '{"item":9,"worker":"j","label":"x","note":"\\ud800"}',
+            '{"item":NaN,"worker":"k","label":"x"}',
+            '{"item":1e400,"worker":"k","label":"x"}',
+            '{"item":10,"worker":"k","label":"x"',
+        ]
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@examples(200)
+@given(ROWS, st.booleans(), st.integers(1, 3))
+def test_json_is_read_the_same_in_pieces_of_any_size(rows: list[str], array: bool, times: int) -> None:
+    """Most pieces are checked by msgspec against what the pieces before had, and the first by the standard library."""
+    rows = [row for row in rows for _ in range(times)]
+    text = (f"[{', '.join(rows)}]" if array else "\n".join(rows)).encode()
+
+    def read() -> pl.DataFrame | str:
+        try:
+            (one,) = inputs_of(io.BytesIO(text), ReadOptions())
+            return open_rows(one, dict.fromkeys(("item", "worker", "label")), ReadOptions()).collect()
+        except cw.DataError as problem:
+            return str(problem)
+
+    whole = read()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(unpacking, "_PIECE", 10)
+        patch.setattr(json_stream, "_PIECE", 10)
+        in_pieces = read()
+    assert type(whole) is type(in_pieces)
+    assert whole.equals(in_pieces) if isinstance(whole, pl.DataFrame) else whole == in_pieces
+    unlike = ("NaN", "e400", '"item":7', 'em":7', '"x"\n', '"label":"\\ud800"')
+    assert isinstance(whole, str) or not any(sign in row + "\n" for sign in unlike for row in rows)

@@ -269,6 +269,8 @@ def test_json_lines_are_read_as_the_standard_library_reads_them_or_refused(
         pytest.param(["1", "2} {"], "line 2 is not one JSON object", id="garbage"),
         pytest.param(["1", "NaN"], "line 2 is not one JSON object", id="NaN"),
         pytest.param(['"a"'] * 12_000 + ["5"], "text in line 1, a whole number in line 12,001", id="late"),
+        pytest.param(["0.5"] * 12_000 + ["9007199254740993"], "more than 53 bits in line 12,001", id="late 53"),
+        pytest.param(["9223372036854775808"] * 12_000 + ["9" * 39], "38 digits in line 12,001", id="late 39 digits"),
     ],
 )
 def test_json_ids_by_hand(lines: list[str], expected: Any) -> None:
