@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final, Literal, get_args, get_origin
 
 import crowdwise as cw
-from crowdwise.crowd.encoding import Duplicates
+from crowdwise.crowd.read_options import Duplicates
 from crowdwise.fitting.method import Method
 from crowdwise.fitting.parameters import Parameter, parameters_of
 

@@ -10,7 +10,7 @@ import numpy as np
 
 import crowdwise as cw
 from crowdwise.analysis.evaluation import hits, match
-from crowdwise.crowd.encoding import Duplicates
+from crowdwise.crowd.read_options import Duplicates
 from crowdwise.fitting.method import Method
 from crowdwise.numerics import Array
 from crowdwise.results.calibration import constant

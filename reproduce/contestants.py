@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any, Final, Literal
 
 import crowdwise as cw
-from crowdwise.crowd.encoding import Duplicates
+from crowdwise.crowd.read_options import Duplicates
 from crowdwise.fitting.method import Method
 from crowdwise.fitting.parameters import parameters_of
 

@@ -11,7 +11,7 @@ import polars as pl
 
 import crowdwise as cw
 from crowdwise.analysis.comparison import warm_up
-from crowdwise.crowd.encoding import Duplicates
+from crowdwise.crowd.read_options import Duplicates
 from crowdwise.fitting.method import Method
 
 from .contestants import CONTESTANTS

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import crowdwise as cw
-from crowdwise.crowd.encoding import Duplicates
+from crowdwise.crowd.read_options import Duplicates
 from crowdwise.fitting.method import Method
 
 METHODS: dict[str, tuple[Method, Duplicates]] = {

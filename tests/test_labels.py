@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import crowdwise as cw
 from crowdwise.crowd import encoding
-from crowdwise.crowd.encoding import Duplicates
+from crowdwise.crowd.read_options import Duplicates
 from crowdwise.parallel import runs
 
 from .cases import examples

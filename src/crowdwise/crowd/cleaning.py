@@ -1,14 +1,14 @@
 """Which rows can be used: those without a label are dropped, others refused; and the end of reading, on any engine."""
 
 from collections.abc import Mapping
+from typing import get_args
 
 import polars as pl
 
 from ..errors import DataError, quoted
-from .encoding import POLICIES, Duplicates
 from .ids import TEXT, has_value, is_present, require_values
 from .names import Names
-from .read_options import ReadOptions
+from .read_options import Duplicates, ReadOptions
 from .reading_report import ReadingReport, several
 from .sorting import Conflict, SortCounts
 
@@ -158,7 +158,7 @@ def finish(cleaning: Cleaning, counts: SortCounts, conflict: Conflict | None, na
 
 def _refuse_conflicts(count: int, first: Conflict, names: Names, duplicates: Duplicates) -> None:
     said = names.classes.gather(list(first.labels)) if len(names.classes) else first.labels  # numbers have no classes
-    others = ", ".join(f'"{policy}"' for policy in POLICIES if policy not in ("error", duplicates, "drop"))
+    others = ", ".join(f'"{policy}"' for policy in get_args(Duplicates) if policy not in ("error", duplicates, "drop"))
     raise DataError(
         f"{several(count, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
         f"label{' at the latest time' if duplicates == 'latest' else ''}; first: item {quoted(first.item)}, worker "

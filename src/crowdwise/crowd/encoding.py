@@ -2,31 +2,14 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import polars as pl
 
-from ..errors import CallError, DataError
+from ..errors import DataError
 from ..numerics import Array
 from ..numerics.twins import is_few
-
-Duplicates = Literal["error", "first", "last", "latest", "all", "samples", "set", "drop"]
-
-# Which rows are kept where one worker gave one item different labels.
-Kept = Literal["all", "first", "last", "none"]
-# What `resolve_repeats` keeps under each policy. The caller handles "error" and "set" afterwards; for "latest",
-# rows are sorted by time, and for "samples", the answers of a worker to an item are those of several workers.
-POLICIES: Final[dict[str, Kept]] = {
-    "error": "all",
-    "first": "first",
-    "last": "last",
-    "latest": "last",
-    "all": "all",
-    "samples": "all",
-    "set": "all",
-    "drop": "none",
-}
 
 # Rows to look at when guessing how many different values a column has.
 _SAMPLE_ROWS: Final = 4096
@@ -51,12 +34,6 @@ class Encoded:
 
     codes: Array
     names: pl.Series
-
-
-def check_policy(duplicates: str) -> None:
-    """Raise `CallError` if `duplicates` is not one of `POLICIES`."""
-    if not isinstance(duplicates, str) or duplicates not in POLICIES:
-        raise CallError(f"duplicates={duplicates!r} is not one of {', '.join(map(repr, POLICIES))}.")
 
 
 def encode_column(column: pl.Series, integers_in_text: bool) -> Encoded:

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from ..errors import CallError, did_you_mean, is_utf_8, require_kind, shown
-from .encoding import Duplicates, check_policy
 
+# What to do where one worker gave one item several different labels.
+Duplicates = Literal["error", "first", "last", "latest", "all", "samples", "set", "drop"]
 Multi = Literal["refuse", "set", "each"]
 # Where labels may be put: "auto" means memory if they fit there, else disk.
 _ENGINES: Final = ("memory", "disk", "auto", "spark")
@@ -119,8 +120,9 @@ class ReadOptions:
             require_kind(name, getattr(self, name), str | None, "text, or None")
         for name in ("strict", "strip", "fold_case", "transposed", "models"):
             require_kind(name, getattr(self, name), bool | np.bool_, "True or False")
-        if self.duplicates is not None:
-            check_policy(self.duplicates)
+        policies = get_args(Duplicates)
+        if self.duplicates is not None and self.duplicates not in policies:
+            raise CallError(f"duplicates={self.duplicates!r} is not one of {', '.join(map(repr, policies))}.")
         if self.time is not None and self.duplicates != "latest":
             raise CallError('time= (--time) does nothing without duplicates="latest" (--duplicates latest).')
         if self.numeric and self.duplicates == "set":

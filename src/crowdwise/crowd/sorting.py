@@ -1,17 +1,32 @@
 """Sort rows by item and worker, and resolve several labels of one worker for one item."""
 
 from dataclasses import astuple, dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from ..numerics import Array
 from ..numerics.twins import exact_twin
-from .encoding import POLICIES, Duplicates, Encoded, Kept, continuing, encode_column, require_codes
+from .encoding import Encoded, continuing, encode_column, require_codes
 from .numbering import Numbering, hash_ranks, inverse
+from .read_options import Duplicates
 from .samples import Samples
 from .times import moments, tied_labels
+
+# Which rows are kept where one worker gave one item different labels. "error" and "set" are handled afterwards; for
+# "latest", rows are sorted by time, and for "samples", the answers of a worker to an item are those of several workers.
+Kept = Literal["all", "first", "last", "none"]
+_KEPT: Final[dict[Duplicates, Kept]] = {
+    "error": "all",
+    "first": "first",
+    "last": "last",
+    "latest": "last",
+    "all": "all",
+    "samples": "all",
+    "set": "all",
+    "drop": "none",
+}
 
 
 class LabelArrays(NamedTuple):
@@ -125,7 +140,7 @@ def sort_rows(
         worker, sampled = samples.split(items, item.names, worker, label)
         n_workers = len(samples.names)
     starts, workers, labels = group_by_item(items, worker, label, n_items, n_workers)
-    keep, repeated, conflicts, first_item, first_row = resolve_repeats(starts, workers, labels, POLICIES[duplicates])
+    keep, repeated, conflicts, first_item, first_row = resolve_repeats(starts, workers, labels, _KEPT[duplicates])
     if conflicts and duplicates == "error":
         same = workers[first_row : starts[first_item + 1]] == workers[first_row]
         different = tuple(dict.fromkeys(labels[first_row : first_row + same.sum()].tolist()))

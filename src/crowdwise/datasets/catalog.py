@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Final, Literal
 
-from ..crowd.encoding import Duplicates
+from ..crowd.read_options import Duplicates
 from ..errors import CallError, did_you_mean, require_kind
 
 # The groups of datasets, which are also the names of their folders.

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from ..crowd.encoding import Duplicates
+from ..crowd.read_options import Duplicates
 from ..errors import DataError
 from ..reading.read_labels import read_labels
 from ..reading.read_truth import read_truth

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from ..crowd.encoding import Duplicates
-from ..crowd.read_options import ReadOptions
+from ..crowd.read_options import Duplicates, ReadOptions
 from ..crowd.reading_report import several
 from ..errors import CallError, DataError, did_you_mean
 from ..sources.input import Input

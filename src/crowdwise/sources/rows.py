@@ -8,9 +8,8 @@ from typing import TypeAlias
 import polars as pl
 
 from ..addresses import scheme_of
-from ..crowd.encoding import Duplicates
 from ..crowd.ids import common_type, kind
-from ..crowd.read_options import ReadOptions
+from ..crowd.read_options import Duplicates, ReadOptions
 from ..errors import CallError, DataError
 from ..system import first_line
 from .cloud import CLOUD_TABLE
