@@ -140,7 +140,7 @@ def _with_source(rows: Rows) -> Rows:
         return rows
     named = {**rows.found, "source": found[0]}
     with suppress(DataError, UnsoundError):  # a column that only has the same name
-        lazy = rows.table.rows_with_values(rows.table.pick(named))
+        lazy = rows.table.pick(named)
         require_ids(lazy.collect_schema(), named, rows.name)
         return replace(rows, lazy=lazy, found=named)
     return rows

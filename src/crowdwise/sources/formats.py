@@ -6,6 +6,7 @@ To add a format, add a row to `FORMATS` and write the function that it names.
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import PurePath, PurePosixPath
 from typing import Any, Final
 
@@ -21,7 +22,7 @@ from .duckdb_files import open_duckdb
 from .input import Input
 from .parquet_pages import check_pages
 from .sqlite_files import open_sqlite
-from .table import Table
+from .table import Table, each_batch
 from .unpacking import (
     Compression,
     Content,
@@ -38,6 +39,9 @@ _STREAM: Final = b"\xff\xff\xff\xff"
 # The bytes of a short row, to estimate rather too many rows where nothing says how many there are.
 _SHORT_ROW: Final = 16
 _NUMBERS_IN_LINE: Final = re.compile(r"[ \t]*[-+]?\d[\d.eE+-]*([ \t]+[-+]?\d[\d.eE+-]*)+[ \t]*")
+_HAS_VALUE: Final = ~pl.all_horizontal(pl.all().is_null())
+# polars plans expressions of all columns in time that grows with the square of their number.
+_FEW_COLUMNS: Final = 20
 # How many rows of a table are objects of Python at once.
 _ROWS: Final = 10_000
 # The options that only some formats use, and what each is for.
@@ -121,14 +125,19 @@ class Format:
             if name not in self.uses and not (name == "encoding" and self.compressible):
                 raise CallError(f"{name} (--{name}) is for {_FOR[name]}, which this is not.")
         opened = self.read(one, **{name: getattr(options, name) for name in self.uses})
-        if isinstance(opened, Table):
-            return replace(opened, has_empty_rows=self.is_text)
-        lazy, size = opened, stored_size(one.content)
+        if not isinstance(opened, Table):
+            lazy, size = opened, stored_size(one.content)
+            rows = lazy.select(pl.len())
+            opened = Table.of(lazy, size, lambda: int(rows.collect().item()) if self.knows_rows else size // _SHORT_ROW)
+        return replace(opened, pick=partial(_picked_rows, opened.pick)) if self.is_text else opened
 
-        def rows() -> int:
-            return int(lazy.select(pl.len()).collect().item()) if self.knows_rows else size // _SHORT_ROW
 
-        return Table.of(lazy, size, rows, has_empty_rows=self.is_text)
+def _picked_rows(pick: Callable[[Mapping[str, str]], pl.LazyFrame], columns: Mapping[str, str]) -> pl.LazyFrame:
+    """Return the picked columns of text without rows that have no value, which are empty lines."""
+    lazy = pick(columns)
+    if len(columns) > _FEW_COLUMNS:
+        return each_batch(lazy, lambda batch: batch.filter(_HAS_VALUE), lazy.collect_schema())
+    return lazy.filter(_HAS_VALUE)
 
 
 def _read_csv(one: Input) -> Table:
@@ -405,6 +414,6 @@ def rows_of(one: Input, keep: Callable[[str], bool] = lambda _: True) -> Iterato
         damage = known.check(one.content, names) if known.check is not None else ""
         if damage:
             raise UnsoundError(damage)
-        lazy = table.rows_with_values(table.pick({name: name for name in names}))
+        lazy = table.pick({name: name for name in names})
         for batch in lazy.collect_batches(chunk_size=_ROWS, maintain_order=True):
             yield from batch.iter_rows(named=True)

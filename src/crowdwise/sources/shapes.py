@@ -67,7 +67,7 @@ def _shaped(
         return _unfolded(table, chosen, where)
     try:
         found = columns.recognise(table.names, given, where, named_by)
-        lazy = table.rows_with_values(table.pick(found))
+        lazy = table.pick(found)
         require_ids(lazy.collect_schema(), found, where)
         if "label" in given and given["label"] is None:
             refuse_spans(table.names, partial(_sample, table), where)
@@ -118,7 +118,7 @@ def _other_shape(table: Table, given: Mapping[str, str | None], where: str) -> L
 
 def _unfolded(table: Table, workers: wide.WideColumns, where: str) -> Long:
     """Return a wide table with one label a row."""
-    lazy = table.rows_with_values(table.pick({name: name for name in workers.all}))
+    lazy = table.pick({name: name for name in workers.all})
     return Long(wide.long_form(lazy, workers, where), workers.found())
 
 

@@ -11,11 +11,6 @@ from polars.io.plugins import register_io_source
 from .nested import Long, unnest
 
 
-def _filled(batch: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows with any value."""
-    return batch.filter(~pl.all_horizontal(pl.all().is_null()))
-
-
 @dataclass(frozen=True, eq=False)
 class Table:
     """A source as a table.
@@ -30,7 +25,6 @@ class Table:
         nested: Takes the name of the column for each role and of the table, and returns the table with one label a row
             if it has lists of them, see `nested.unnest`; None if it has no lists at all.
         features: What the library `datasets` says of the columns; see `class_names.names_of`.
-        has_empty_rows: Whether rows without any value are empty lines, which are left out.
         remarks: Sentences for the user, such as which sheet was read.
     """
 
@@ -41,12 +35,7 @@ class Table:
     spark_options: Mapping[str, Any] = field(default_factory=dict)
     nested: Callable[[Mapping[str, str | None], str], Long | None] | None = None
     features: Mapping[str, Any] = field(default_factory=dict)
-    has_empty_rows: bool = False
     remarks: tuple[str, ...] = ()
-
-    def rows_with_values(self, lazy: pl.LazyFrame) -> pl.LazyFrame:
-        """Return the picked columns without rows that are empty lines."""
-        return each_batch(lazy, _filled, lazy.collect_schema()) if self.has_empty_rows else lazy
 
     @classmethod
     def of(cls, lazy: pl.LazyFrame, size: int, rows: Callable[[], int], **more: Any) -> "Table":
