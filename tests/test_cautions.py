@@ -5,6 +5,7 @@ import logging
 import pickle
 import warnings
 from dataclasses import fields
+from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import get_type_hints
@@ -146,4 +147,5 @@ def test_the_logger_tells_what_is_read_and_fitted_and_numba_is_quiet(caplog: pyt
     assert any(line.startswith("Iteration 1 changed") for line in told)
     assert any(line.startswith("BWA converged after") for line in told)
     assert not [record for record in caplog.records if record.name.startswith("numba")]
+    import_module("crowdwise.numerics.compilation")  # a crowd as small as this needs no kernels
     assert logging.getLogger("numba").level == logging.WARNING

@@ -1,8 +1,10 @@
 """Tests of `Labels`: encoding of names, repair of rows, and slices."""
 
 import datetime
+import inspect
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import fields
 from datetime import date
 from typing import Any, cast
 
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 
 import crowdwise as cw
 from crowdwise.crowd import encoding
-from crowdwise.crowd.read_options import Duplicates
+from crowdwise.crowd.read_options import Duplicates, ReadKeywords, ReadOptions
 from crowdwise.parallel import runs
 
 from .cases import examples
@@ -318,6 +320,16 @@ def test_bad_tables_get_one_sentence() -> None:
         cw.Labels.from_frame(pd.DataFrame({"item": [1, "x"], "worker": ["a", "b"], "label": ["x", "y"]}))
     with pytest.raises(cw.CallError, match="duplicates='no' is not one of 'error', 'first'"):
         cw.Labels.from_frame(pl.DataFrame(BASE), duplicates="no")  # type: ignore[arg-type]  # wrong on purpose
+    with pytest.raises(cw.CallError, match="query does nothing for arrays; duplicates, missing, strict, strip"):
+        cw.Labels.from_arrays([1], ["ann"], ["x"], query="select 1")  # type: ignore[call-arg]  # wrong on purpose
+
+
+def test_help_shows_every_option_with_its_default() -> None:
+    shown = inspect.signature(cw.read_labels).parameters
+    assert shown["duplicates"].default is None
+    assert shown["multi"].default == "refuse"
+    assert set(shown) >= {one.name for one in fields(ReadOptions)}
+    assert set(inspect.signature(cw.Labels.from_frame).parameters) == {"frame", *ReadKeywords.__annotations__}
 
 
 def test_a_slice_has_the_same_workers_and_classes() -> None:

@@ -26,7 +26,7 @@ from .label_cautions import alike_classes, alike_workers, cautions_of
 from .names import Names
 from .numbering import Numbering, hash_ranks, inverse
 from .protocol import Place, describe
-from .read_options import ReadKeywords, ReadOptions, RowKeywords
+from .read_options import LabelKeywords, ReadKeywords, ReadOptions, RowKeywords, shows_options
 from .reading_report import ReadingReport
 from .samples import Samples, most_answers
 from .sorting import sort_rows
@@ -79,6 +79,7 @@ class Labels:
     numeric: ClassVar[bool] = False
 
     @classmethod
+    @shows_options
     def from_frame(cls, frame: Any, **options: Unpack[ReadKeywords]) -> Self:
         """Read a table in memory; the same as `read_labels(frame, **options)`, without warnings.
 
@@ -101,12 +102,13 @@ class Labels:
         return cast(Self, read_labels(frame, numeric=cls.numeric, warn=False, **options))
 
     @classmethod
+    @shows_options
     def from_arrays(
-        cls, item: Any, worker: Any, label: Any, *, time: Any = None, **options: Unpack[RowKeywords]
+        cls, item: Any, worker: Any, label: Any, *, time: Any = None, **options: Unpack[LabelKeywords]
     ) -> Self:
         """Read three sequences of equal length: lists, NumPy arrays, polars or pandas series.
 
-        `time` is a fourth one, for `duplicates="latest"`. The options are those of `read_labels`.
+        `time` is a fourth one, for `duplicates="latest"`. The options are described in `read_labels`.
 
         >>> Labels.from_arrays(np.array([7, 7]), ["a", "b"], [0, 1]).names.items.to_list()
         [7]
@@ -118,11 +120,15 @@ class Labels:
             raise DataError(f"item, worker and label differ in length: {lengths}.")
         found = {role: role for role in given}
         asked = ReadOptions.of(**{**options, "numeric": cls.numeric})
+        for name in options:
+            if name not in LabelKeywords.__annotations__:
+                raise CallError(f"{name} does nothing for arrays; {', '.join(LabelKeywords.__annotations__)} do.")
         if asked.policy == "latest" and time is None:
             raise CallError('duplicates="latest" needs the time of every label.')
         return cls.from_columns(tidied(pl.LazyFrame(series), asked).collect(), found, asked)
 
     @classmethod
+    @shows_options
     def from_wide(
         cls,
         frame: Any,

@@ -1,9 +1,10 @@
 """`ReadOptions`: everything a user may say about how labels are read; the keyword arguments of `read_labels`."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, Final, Literal, TypedDict, get_args
+from inspect import Parameter, signature
+from typing import Any, Final, Literal, TypedDict, TypeVar, get_args
 
 import numpy as np
 import polars as pl
@@ -12,6 +13,7 @@ from ..errors import CallError, did_you_mean, is_utf_8, require_kind, shown
 
 # What to do where one worker gave one item several different labels.
 Duplicates = Literal["error", "first", "last", "latest", "all", "samples", "set", "drop"]
+Function = TypeVar("Function", bound=Callable[..., Any])
 Multi = Literal["refuse", "set", "each"]
 # Where labels may be put: "auto" means memory if they fit there, else disk.
 _ENGINES: Final = ("memory", "disk", "auto", "spark")
@@ -20,8 +22,8 @@ FOR_TABLES: Final = ("query", "table", "sheet", "wide", "transposed", "label_nam
 FOR_EXPORTS: Final = ("question", "models", "multi", "status", "verdict", "verdict_field", "id", "items", "pairs")
 
 
-class RowKeywords(TypedDict, total=False):
-    """The types of the fields of `ReadOptions` besides columns, numeric and engine, as keyword arguments."""
+class LabelKeywords(TypedDict, total=False):
+    """The types of the fields of `ReadOptions` that say what a label is, as keyword arguments."""
 
     duplicates: Duplicates | None
     missing: Any
@@ -29,6 +31,11 @@ class RowKeywords(TypedDict, total=False):
     strip: bool
     fold_case: bool
     classes: Sequence[Any] | str | os.PathLike[str] | None
+
+
+class RowKeywords(LabelKeywords, total=False):
+    """The types of the fields of `ReadOptions` besides columns, numeric and engine, as keyword arguments."""
+
     format: str
     wide: bool | str | Sequence[str] | None
     transposed: bool
@@ -211,3 +218,17 @@ def _missing(given: Any, strip: bool, fold_case: bool) -> tuple[Any, ...]:
 
 
 _DEFAULTS: Final = ReadOptions()
+
+
+def shows_options(function: Function) -> Function:
+    """Let `help` and notebooks show every option of a function with `**options: Unpack[...]`, and its default."""
+    own = signature(function)
+    *named, rest = own.parameters.values()
+    (keywords,) = get_args(rest.annotation)
+    options = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=keywords.__annotations__[name])
+        for name, default in vars(_DEFAULTS).items()
+        if name in keywords.__annotations__ and name not in own.parameters
+    ]
+    function.__signature__ = own.replace(parameters=[*named, *options])  # type: ignore[attr-defined]
+    return function

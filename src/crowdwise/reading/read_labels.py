@@ -15,7 +15,7 @@ from ..crowd.encoding import require_codes
 from ..crowd.ids import is_frame
 from ..crowd.labels import Labels, Numbers
 from ..crowd.protocol import is_crowd
-from ..crowd.read_options import FOR_EXPORTS, FOR_TABLES, ReadKeywords, ReadOptions
+from ..crowd.read_options import FOR_EXPORTS, FOR_TABLES, ReadKeywords, ReadOptions, shows_options
 from ..crowd.reading_report import pace_of
 from ..errors import CallError, DataError, require_extra
 from ..parallel import require_threads
@@ -62,6 +62,7 @@ def read_labels(
 ) -> Any: ...
 
 
+@shows_options
 def read_labels(
     source: Any,
     *,

@@ -1,4 +1,4 @@
-"""For the documentation site: show the examples in docstrings as code.
+"""For the documentation site: show the examples in docstrings as code, and options with their types and defaults.
 
 mkdocstrings takes a docstring for Markdown, in which `>>>` is a quotation within a quotation within a quotation.
 """
@@ -15,6 +15,27 @@ class Doctests(griffe.Extension):  # type: ignore[misc]  # griffe is not install
         """Change the docstring of a module, a class or a function."""
         if obj.docstring is not None:
             obj.docstring.value = fenced(obj.docstring.value)
+
+
+class Options(griffe.Extension):  # type: ignore[misc]
+    """Lists the options of `read_labels`, which takes them as `**options: Unpack[ReadKeywords]`."""
+
+    def on_package(self, *, pkg: Any, **_: Any) -> None:
+        """Change the parameters of `read_labels`."""
+        function = pkg["reading.read_labels.read_labels"]
+        options = pkg["crowd.read_options"]
+        del function.parameters["options"]
+        for name, member in options["ReadKeywords"].all_members.items():
+            if member.is_attribute:
+                default = options["ReadOptions"][name].value
+                function.parameters.add(
+                    griffe.Parameter(
+                        name,
+                        annotation=member.annotation,
+                        kind=griffe.ParameterKind.keyword_only,
+                        default="{}" if name == "storage" else default,
+                    )
+                )
 
 
 def fenced(text: str) -> str:
