@@ -268,7 +268,7 @@ def test_available_memory_is_asked_of_whatever_the_system_has(monkeypatch: pytes
         "/proc/meminfo": "MemTotal: 9000 kB\nMemAvailable:    5000 kB\n",
         "/proc/self/cgroup": "4:cpu,memory:/\n1:name=systemd:/\n0::/\n",
     }
-    monkeypatch.setattr(system, "_text_of", lambda path: files.get(str(path), ""))
+    monkeypatch.setattr(system, "text_of", lambda path: files.get(str(path), ""))
     assert system.available_memory() == 5_120_000
     for folder, limit, used in (("", "max", "current"), ("memory/", "limit_in_bytes", "usage_in_bytes")):
         container = {f"/sys/fs/cgroup/{folder}memory.{limit}": "3000\n", f"/sys/fs/cgroup/{folder}memory.{used}": "1\n"}

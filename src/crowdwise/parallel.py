@@ -18,6 +18,7 @@ import numpy as np
 
 from .errors import CallError
 from .numerics import Array
+from .system import text_of
 
 Done = TypeVar("Done")
 
@@ -26,11 +27,10 @@ _SLICE: Final = 1 << 16
 
 
 def slices(starts: Array, count_size: int, work: int = 1) -> list[tuple[int, int]]:
-    """Split the items into slices, one for each task of a thread; see `runs`.
+    """Return where each slice of the items starts and ends; each is one task of a thread. See `runs`.
 
-    A slice has about eight labels or more for each of the `count_size` values that are counted in it. So creating and
-    adding the counts of slices takes little time compared with counting. Where a label takes `work` times as long as
-    usual, slices of fewer labels are worth a thread.
+    A slice has at least about eight labels for each of the `count_size` values that are counted in it, so that adding
+    counts takes little time. Where a label takes `work` times as long as usual, smaller slices are worth a thread.
     """
     return list(runs(starts, max(_SLICE // work, 8 * count_size)))
 
@@ -38,9 +38,8 @@ def slices(starts: Array, count_size: int, work: int = 1) -> list[tuple[int, int
 def runs(starts: Array, size: int) -> Iterator[tuple[int, int]]:
     """Split groups of labels into runs of about `size` labels: yield the first group of each, and that after its last.
 
-    Group g has the labels from `starts[g]` up to, but not including, `starts[g + 1]`. All runs are about equally long.
-    Up to `4 * size` labels are one run, because threads would not save time. More labels are an even number of runs, so
-    that two threads are equally busy. The runs depend only on the labels, not on the number of threads.
+    `starts` says where the labels of each group start. Up to `4 * size` labels are one run, because threads would not
+    save time. More labels are an even number of runs, so that two threads are equally busy.
     """
     total = int(starts[-1])
     count = 1 if total <= 4 * size else 2 * math.ceil(total / (2 * size))
@@ -83,7 +82,7 @@ def _watch_forks() -> None:
 
     def before() -> None:
         nonlocal had_threads
-        had_threads = any(re.match(r"polars-\d", _text_of(name)) for name in Path("/proc/self/task").glob("*/comm"))
+        had_threads = any(re.match(r"polars-\d", text_of(name)) for name in Path("/proc/self/task").glob("*/comm"))
 
     def in_child() -> None:
         global _lacks_threads
@@ -91,14 +90,6 @@ def _watch_forks() -> None:
 
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(before=before, after_in_child=in_child)
-
-
-def _text_of(path: Path) -> str:
-    """Return the text of a small file; empty if it is gone."""
-    try:
-        return path.read_text()
-    except OSError:
-        return ""
 
 
 _watch_forks()

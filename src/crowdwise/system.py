@@ -64,7 +64,7 @@ def available_memory() -> int:
     """
     free = _free_in_linux() or _total_by_sysconf() or _free_in_windows() or _FALLBACK_MEMORY
     for limit, used in _limits():
-        allowed, taken = _text_of(limit).strip(), _text_of(used).strip()
+        allowed, taken = text_of(limit).strip(), text_of(used).strip()
         if allowed.isdigit() and taken.isdigit():
             free = min(free, max(int(allowed) - int(taken), 0))
     return free
@@ -76,7 +76,7 @@ def _limits() -> Iterator[tuple[Path, Path]]:
     A container sees its own group as the root. Elsewhere, as in a service of systemd or a job of a cluster, the group
     has a path, and the limits of the groups above it hold too.
     """
-    for line in _text_of(Path(_OWN_GROUPS)).splitlines():
+    for line in text_of(Path(_OWN_GROUPS)).splitlines():
         _, kinds, path = line.split(":", 2)
         if kinds == "":  # version 2
             root, limit, used = Path(_GROUPS), "memory.max", "memory.current"
@@ -90,8 +90,8 @@ def _limits() -> Iterator[tuple[Path, Path]]:
                 yield folder / limit, folder / used
 
 
-def _text_of(path: Path) -> str:
-    """Return the text of a system file; empty if there is no such file."""
+def text_of(path: Path) -> str:
+    """Return the text of a small file of the system; empty if there is none."""
     try:
         return path.read_text()
     except OSError:
@@ -100,7 +100,7 @@ def _text_of(path: Path) -> str:
 
 def _free_in_linux() -> int:
     """Return the free memory in bytes as reported by Linux; 0 on other systems."""
-    match = re.search(r"MemAvailable:\s+(\d+) kB", _text_of(Path("/proc/meminfo")))
+    match = re.search(r"MemAvailable:\s+(\d+) kB", text_of(Path("/proc/meminfo")))
     return int(match[1]) * 1024 if match else 0
 
 
@@ -132,13 +132,9 @@ def _free_in_windows() -> int:
 
 
 def lock(descriptor: int, wait: bool) -> bool:
-    """Lock an open file. Returns False if another process has locked it, or if files cannot be locked here.
+    """Lock an open file, and wait for other processes if `wait`; return False if it cannot be locked.
 
     The system removes the lock when the process ends, even if it is killed.
-
-    Args:
-        descriptor: The file descriptor.
-        wait: Whether to wait until no other process has locked the file.
     """
     try:
         if (unix := _module("fcntl")) is not None:

@@ -31,12 +31,7 @@ _SURE: Final = "If each different value is a class, declare all classes with cla
 
 
 class ClassReader:
-    """Gives codes to labels that name classes. The table is given whole or in batches.
-
-    Args:
-        options: How labels are read.
-        column: The name of the column of labels, for messages.
-    """
+    """Gives codes to labels that name classes. The table is given whole or in batches."""
 
     def __init__(self, options: ReadOptions, column: str) -> None:
         self._options, self._column = options, column
@@ -55,7 +50,7 @@ class ClassReader:
         return codes
 
     def finish(self, integers_in_text: bool) -> tuple[pl.Series, Array]:
-        """Return the classes in the order of their values, and the number of the class of each code."""
+        """Return the classes in the order of their values, and the class of each code. See `classes_of`."""
         names = self._dictionary.names
         return classes_of(names, self._options, self._column, self._labels, self._counts, integers_in_text)
 

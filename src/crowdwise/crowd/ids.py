@@ -30,12 +30,9 @@ ZEROS: Final = (r"^(-?\d[-:T \d]*\.\d*[1-9])0+$", r"^(-?\d[-:T \d]*)\.0+$")
 
 
 def require_ids(schema: Mapping[str, pl.DataType], found: Mapping[str, str], where: str) -> None:
-    """Raise `DataError` if a column is of a data type that cannot be used for ids or labels.
+    """Raise `DataError` if the column of a role is of a data type that cannot be used for ids or labels.
 
-    Args:
-        schema: The data type for each role, such as item.
-        found: The name of the column for each role.
-        where: The name of the table in the message.
+    `found` has the names of the columns by role, and `where` is the name of the table.
     """
     for role, dtype in schema.items():
         if not (dtype.is_numeric() or dtype in _ALLOWED):
@@ -67,11 +64,9 @@ def require_values(column: pl.Series, name: str) -> None:
 
 
 def kind(dtype: pl.DataType, any_text: bool = False) -> str:
-    """Return what values of a data type are, in words; columns of one kind can be put under each other.
+    """Return what values of a data type are, in words; columns of one kind can be concatenated.
 
-    Args:
-        dtype: The data type.
-        any_text: Whether integers count as text, because some file has nothing but text, such as CSV.
+    With `any_text`, integers count as text, because some file has nothing but text, such as CSV.
     """
     if dtype.is_integer():
         return "text" if any_text else "whole numbers"

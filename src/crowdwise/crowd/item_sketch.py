@@ -22,7 +22,7 @@ _BATCH: Final = 1_000_000
 
 
 def sketch(items: pl.Series) -> Array:
-    """Return the smallest hashes of ids, in ascending order; 7 and "7" have the same hash.
+    """Return the smallest hashes of ids, ascending; 7 and "7" have the same hash.
 
     >>> sketch(pl.Series([7, 8])).tolist() == sketch(pl.Series(["8", "7"])).tolist()
     True

@@ -184,12 +184,8 @@ class Labels:
     ) -> Self:
         """Clean, encode and sort the columns `item`, `worker` and `label`. All other constructors end here.
 
-        Args:
-            table: The columns, in this order.
-            found: The name of each column in the user's table, for messages.
-            options: How labels are read.
-            integers_in_text: Whether a column of text that holds only integers becomes integers. This is for formats
-                that store everything as text, such as CSV.
+        `found` has the name of each column in the user's table. With `integers_in_text`, text that holds only integers
+        becomes integers, as formats such as CSV store everything as text.
         """
         require_threads()
         require_codes(table.height, "rows")
@@ -248,7 +244,7 @@ class Labels:
 
     @property
     def _crowd_size(self) -> int:
-        return self.n_labels if self.crowd_labels is None else self.crowd_labels
+        return self.crowd_labels or self.n_labels
 
     @property
     def arrays(self) -> tuple[Array, Array, Array]:
@@ -278,24 +274,13 @@ class Labels:
         return type(self)(starts, workers, labels, names, self.report, continued, True, gold, self.known)
 
     def slice(self, first: int, last: int) -> Self:
-        """Return the items from `first` up to, but not including, `last`.
-
-        The slice has the same workers and classes, and shares its labels with the original instead of copying them.
+        """Return the items from `first` up to, but not including, `last`; the labels are shared, not copied.
 
         >>> Labels.from_arrays([1, 1, 2], ["a", "b", "a"], ["x", "y", "x"]).slice(1, 2)
         Labels(1 labels of 1 items by 2 workers in 2 classes)
         """
         low, high = int(self.item_starts[first]), int(self.item_starts[last])
-        return replace(
-            self,
-            item_starts=self.item_starts[first : last + 1] - low,
-            workers=self.workers[low:high],
-            labels=self.labels[low:high],
-            continued=None if self.continued is None else self.continued[low:high],
-            names=replace(self.names, items=self.names.items.slice(first, last - first)),
-            gold=None if self.gold is None else self.gold[first:last],
-            crowd_labels=self._crowd_size,
-        )
+        return self._part(self.item_starts[first : last + 1] - low, slice(low, high), slice(first, last))
 
     def select(self, items: Array) -> Self:
         """Return a copy of these items, which are given by their codes and may be in any order.
@@ -306,14 +291,19 @@ class Labels:
         sizes = np.diff(self.item_starts)[items]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.arange(starts[-1]) + np.repeat(self.item_starts[items] - starts[:-1], sizes)
+        return self._part(starts, rows, items)
+
+    def _part(self, starts: Array, rows: Any, items: Any) -> Self:
+        """Return some labels and their items, each given by a slice or by positions."""
+        # In a part on disk or in a cluster, the names of items are elsewhere.
+        names = replace(self.names, items=self.names.items[items]) if len(self.names.items) else self.names
         return replace(
             self,
             item_starts=starts,
             workers=self.workers[rows],
             labels=self.labels[rows],
             continued=None if self.continued is None else self.continued[rows],
-            # In a part on disk or in a cluster, the names of items are elsewhere.
-            names=replace(self.names, items=self.names.items.gather(items)) if len(self.names.items) else self.names,
+            names=names,
             gold=None if self.gold is None else self.gold[items],
             crowd_labels=self._crowd_size,
         )

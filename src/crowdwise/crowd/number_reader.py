@@ -20,11 +20,7 @@ _TEXT: Final = (*TEXT, pl.Null)
 
 
 class NumberReader:
-    """Reads labels as numbers. The table is given whole or in batches.
-
-    Args:
-        column: The name of the column of labels, for messages.
-    """
+    """Reads labels as numbers. The table is given whole or in batches; messages name the column of labels."""
 
     def __init__(self, column: str) -> None:
         self._column = column
@@ -33,10 +29,9 @@ class NumberReader:
         self._first = ""
 
     def read(self, labelled: pl.DataFrame) -> Array:
-        """Return the numbers of rows that all have a label; what is no usable number is remembered, see `finish`.
+        """Return the numbers of rows that all have a label; what is no usable number is refused by `finish`.
 
-        Raises:
-            DataError: The column is of a data type that is neither numbers nor text.
+        Raises `DataError` if the column is of a data type that is neither numbers nor text.
         """
         column = labelled["label"]
         if not (column.dtype.is_numeric() or column.dtype in _TEXT):
@@ -50,16 +45,11 @@ class NumberReader:
         values = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
         usable = np.abs(values) <= LARGEST
         self._labels += len(values)
-        if not usable.all():
-            first = int(np.argmin(usable))
-            self._note(labelled, first, len(usable) - int(usable.sum()))
-        return values + 0.0  # a copy that may be written to, in which -0.0 is 0.0
-
-    def _note(self, labelled: pl.DataFrame, first: int, count: int) -> None:
-        self._unusable += count
-        if not self._first:
-            row = labelled.row(first, named=True)
+        self._unusable += int((~usable).sum())
+        if self._unusable and not self._first:
+            row = labelled.row(int(np.argmin(usable)), named=True)
             self._first = first_case(row["label"], row["item"], row["worker"])
+        return values + 0.0  # a copy that may be written to, in which -0.0 is 0.0
 
     def finish(self, _integers_in_text: bool = False) -> tuple[pl.Series, None]:
         """Refuse labels that were no usable numbers, and return that there are no classes and no codes of them.
@@ -76,13 +66,7 @@ def first_case(label: object, item: object, worker: object) -> str:
 
 
 def refuse_unusable(count: int, labels: int, first: str) -> None:
-    """Raise `DataError` if some labels are no usable numbers.
-
-    Args:
-        count: How many are not.
-        labels: How many labels there are.
-        first: The first of them, in words.
-    """
+    """Raise `DataError` if `count` of all labels are no usable numbers; `first` is the first of them, in words."""
     if count:
         raise DataError(
             f"{several(count, 'label is not a finite number', 'labels are not finite numbers')} (up to {LARGEST:g}), "

@@ -75,12 +75,7 @@ class Crowd(Protocol):
         """Return the same labels with these classes, which are all that the labels name and perhaps more."""
 
     def with_known(self, gold: pl.DataFrame | None, known: PriorKnowledge) -> "Crowd":
-        """Return the same labels with what is known beforehand.
-
-        Args:
-            gold: The columns item, and code for the number of the known class of this item; None if none is known.
-            known: What else is known beforehand.
-        """
+        """Return the same labels with what is known beforehand; `gold` has the columns item and code of the class."""
 
     def first_item(self) -> Any:
         """Return the name of some item, for messages."""
@@ -102,13 +97,9 @@ def is_crowd(given: object) -> bool:
 
 
 def require_crowd(given: object, taker: str = "A method", *, method: str = "", numeric: bool = False) -> None:
-    """Raise `CallError` if something else than labels is given where labels are needed.
+    """Raise `CallError` if `taker`, or a method of this name, needs labels and something else is given.
 
-    Args:
-        given: What is given.
-        taker: What needs labels, for the message.
-        method: The name of the method that needs labels, if one does.
-        numeric: Whether it needs labels that are numbers, instead of classes.
+    With `numeric`, it needs labels that are numbers, otherwise labels that are classes.
     """
     if not is_crowd(given):
         raise CallError(
@@ -128,13 +119,7 @@ def require_crowd(given: object, taker: str = "A method", *, method: str = "", n
 
 
 def require_single_votes(crowd: Crowd, method: str, instead: str = "") -> None:
-    """Raise `DataError` if some vote names several classes.
-
-    Args:
-        crowd: The labels to check.
-        method: The name of the method that cannot use such votes, for the message.
-        instead: What else to do, as the end of the message.
-    """
+    """Raise `DataError` if some vote names several classes; `instead` says what else to do."""
     if crowd.set_valued:
         raise DataError(
             f"{method} takes one class a vote, and here one worker named several for one item: read the labels "
