@@ -392,3 +392,17 @@ def test_messages_are_short_however_long_names_are() -> None:
     with pytest.raises(cw.DataError, match=r"Did you mean 'item'\?$") as problem:
         cw.Labels.from_frame(FRAME.rename({"label": name}), item="itm")
     assert len(str(problem.value)) < 500
+
+
+def test_from_frame_takes_what_read_labels_takes() -> None:
+    """A table in memory may have its items in a pandas index, a column for each worker, or lists."""
+    rows = pd.DataFrame({"item": ["i", "i", "j"], "worker": ["ann", "bob", "ann"], "label": ["x", "y", "x"]})
+    long = cw.Labels.from_frame(rows)
+    wide = rows.pivot(index="item", columns="worker", values="label")
+    nested = pl.DataFrame({"item": ["i", "j"], "workers": [["ann", "bob"], ["ann"]], "labels": [["x", "y"], ["x"]]})
+    for table in (rows.set_index("item"), rows.set_index(["item", "worker"]), wide, nested, pl.LazyFrame(rows)):
+        same = cw.Labels.from_frame(table, wide=True) if table is wide else cw.Labels.from_frame(table)
+        assert same.names.items.to_list() == long.names.items.to_list()
+        assert same.names.workers.to_list() == long.names.workers.to_list()
+        assert same.labels.tolist() == long.labels.tolist()
+    assert cw.Labels.from_wide(wide).labels.tolist() == long.labels.tolist()

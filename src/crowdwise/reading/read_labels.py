@@ -80,9 +80,9 @@ def read_labels(
             which are read as one crowd. The formats are CSV and TSV (the delimiter is recognised), Parquet, JSON lines,
             JSON arrays, Arrow IPC, Excel, matrices (NumPy files and text), and files of SQLite and DuckDB. Text may be
             compressed with gzip or zstd. An address of Postgres or of a cloud storage, such as postgresql://host/db or
-            s3://bucket/*.parquet. Or a table in memory: of polars, pandas or
-            pyarrow, or anything else with the Arrow C stream interface. Exports of annotation
-            platforms, and logs of language models that judge, are recognised by their content (docs/importing.md).
+            s3://bucket/*.parquet. Or a table in memory: of polars, pandas (with its index), pyarrow, or anything else
+            with the Arrow C stream interface. Exports of annotation platforms, and logs of language models that judge,
+            are recognised by their content (docs/importing.md).
         item: The column of items; None to recognise it (item, task, question, object, example).
         worker: The column of workers; None to recognise it (worker, annotator, rater, user, performer).
         label: The column of labels; None to recognise it (label, answer, response, value, vote).

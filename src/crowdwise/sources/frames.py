@@ -58,9 +58,9 @@ def frame_table(frame: Any) -> Table:
 
 
 def _with_index(frame: Any) -> Any:
-    """Return a table of pandas with its index as a column, if it has names in it; Arrow leaves the index out."""
-    index = getattr(frame, "index", None)
-    if type(frame).__module__.partition(".")[0] != "pandas" or type(index).__name__ in ("RangeIndex", "MultiIndex"):
+    """Return a table of pandas with its index as columns, unless it only numbers the rows; Arrow leaves it out."""
+    index: Any = getattr(frame, "index", None)
+    if type(frame).__module__.partition(".")[0] != "pandas" or type(index).__name__ == "RangeIndex":
         return frame
-    name = getattr(index, "name", None) or "__index_level_0__"
-    return frame if name in frame.columns else frame.reset_index(names=name)
+    names = [name or f"__index_level_{level}__" for level, name in enumerate(index.names)]
+    return frame if set(names) & set(frame.columns) else frame.reset_index(names=names)
