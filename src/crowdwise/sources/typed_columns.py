@@ -36,7 +36,7 @@ _OR_TEXT: Final = (
     (pl.Boolean(), {BOOLEAN}),
     (pl.Int64(), {WHOLE, LARGE}),
     (pl.Float64(), {FRACTION}),
-    (pl.String(), {TEXT, BOOLEAN, WHOLE, LARGE, HUGE, ENDLESS, FRACTION, NESTED}),
+    (pl.String(), {TEXT, BOOLEAN, WHOLE, LARGE, HUGE, ENDLESS, FRACTION, NESTED, HALF_PAIR}),
 )
 
 
@@ -112,14 +112,16 @@ def column_or_text(name: str, values: Sequence[Any], dtype: Any = None) -> pl.Se
     >>> column_or_text("item", [1, 2]).dtype, column_or_text("item", [True, "b"]).to_list()
     (Int64, ['true', 'b'])
     """
-    kinds = kinds_of(values)
-    if HALF_PAIR in kinds:
+    if dtype is None:
+        kinds = kinds_of(values)
+        dtype = next(dtype for dtype, its in _OR_TEXT if kinds <= its)
+        if dtype == pl.String and kinds != {TEXT}:
+            values = [None if value is None else as_text(value) for value in values]
+    try:
+        return pl.Series(name, values, dtype)
+    except UnicodeEncodeError as problem:
         bad = next(value for value in values if type(value) is str and not is_utf_8(value))
-        raise DataError(f"The {name} {bad!r} has half of a surrogate pair, which is no text.")
-    dtype = dtype or next(dtype for dtype, its in _OR_TEXT if kinds <= its)
-    if dtype == pl.String and kinds != {TEXT}:
-        values = [None if value is None else as_text(value) for value in values]
-    return pl.Series(name, values, dtype)
+        raise DataError(f"The {name} {bad!r} has half of a surrogate pair, which is no text.") from problem
 
 
 def as_text(value: Any) -> str:
