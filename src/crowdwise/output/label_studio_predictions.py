@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..crowd.read_options import ReadOptions
-from ..platforms.fields import text_or_none
-from ..platforms.label_studio import CHOICES, LABEL_STUDIO, chosen, is_annotation, item_of
+from ..platforms.fields import entries, text_or_none
+from ..platforms.label_studio import CHOICES, LABEL_STUDIO, chosen, is_annotation, tasks
 from ..reading.read_answers import files_of_export
 from ..sources.input import Input
 from ..sources.paths import Source
@@ -61,8 +61,8 @@ def predictions_file(
     options: ReadOptions,
 ) -> Callable[[Path], Written]:
     """Return the function that writes the tasks with their predictions to a path; see `write_predictions`."""
-    exports = files_of_export(source, replace(options, format=LABEL_STUDIO.key))
-    results = _results(exports, question)
+    files = files_of_export(source, replace(options, format=LABEL_STUDIO.key))
+    results = _results(files, question)
     predictions: dict[str, dict[str, Any]] = {}
     # Items of different types are kept as text, and so are labels.
     for item, label, confidence in result.to_frame().select("item", "label", "confidence").iter_rows():
@@ -73,7 +73,7 @@ def predictions_file(
     def write_to(path: Path) -> Written:
         written = without = 0
         with path.open("w", encoding="utf-8", newline="\n") as file:
-            for item, task in _tasks(exports, options.item):
+            for item, task in _tasks(files, options.item):
                 made = [one] if (one := predictions.get(as_text(item))) is not None else []
                 shown = {"id": task.get("id"), "data": task.get("data"), "predictions": made}
                 file.write((",\n" if written else "[\n") + json.dumps(shown, ensure_ascii=True, allow_nan=False))
@@ -85,19 +85,18 @@ def predictions_file(
     return write_to
 
 
-def _results(exports: Sequence[Input], question: str) -> dict[str, dict[str, Any]]:
+def _results(files: Sequence[Input], question: str) -> dict[str, dict[str, Any]]:
     """Return for each class a result that names it alone, as Label Studio wrote it or would write it."""
     found: dict[str, dict[str, Any]] = {}
-    for export in exports:
-        for entry in export.objects():
-            for result in _choices(entry):
-                kind = str(result.get("type"))
-                if kind not in CHOICES or (text_or_none(result.get("from_name")) or kind) != question:
-                    continue
-                for value in _single(result.get("value", {}).get(CHOICES[kind])):
-                    (label,) = chosen(export, {CHOICES[kind]: value}, kind, "a task")
-                    named = {"from_name": question, "to_name": result.get("to_name"), "type": kind}
-                    found.setdefault(as_text(label), {**named, "value": {CHOICES[kind]: value}})
+    for at, entry in entries(files, "task"):
+        for result in _choices(entry):
+            kind = str(result.get("type"))
+            if kind not in CHOICES or (text_or_none(result.get("from_name")) or kind) != question:
+                continue
+            for value in _single(result.get("value", {}).get(CHOICES[kind])):
+                (label,) = chosen(at, {CHOICES[kind]: value}, kind)
+                named = {"from_name": question, "to_name": result.get("to_name"), "type": kind}
+                found.setdefault(as_text(label), {**named, "value": {CHOICES[kind]: value}})
     return found
 
 
@@ -113,13 +112,11 @@ def _single(values: Any) -> list[Any]:
     return [[one] for one in values] if isinstance(values, list) else [] if values is None else [values]
 
 
-def _tasks(exports: Sequence[Input], field: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
+def _tasks(files: Sequence[Input], field: str | None) -> Iterator[tuple[Any, dict[str, Any]]]:
     """Yield each task once, with its item."""
     seen: set[Any] = set()
-    for export in exports:
-        for number, entry in enumerate(export.objects(), 1):
-            item = item_of(export, entry, field, number)
-            task = entry["task"] if is_annotation(entry) else entry
-            if task.get("id") not in seen:
-                seen.add(task.get("id"))
-                yield item, task
+    for _, entry, item in tasks(files, field):
+        task = entry["task"] if is_annotation(entry) else entry
+        if task.get("id") not in seen:
+            seen.add(task.get("id"))
+            yield item, task

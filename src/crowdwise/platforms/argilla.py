@@ -12,7 +12,7 @@ from ..crowd.read_options import ReadOptions
 from ..sources.formats import rows_of
 from ..sources.input import Input
 from ..sources.unpacking import for_polars
-from .fields import as_items, as_list, as_object, field_of, first_text, is_scalar, text_or_none
+from .fields import Location, entries, first_text, is_scalar, text_or_none
 from .platform import CHOICE, Answer, Finding, Platform, Remark, Tally
 
 _RESPONSES, _USERS, _STATUS = ".responses", ".responses.users", ".responses.status"
@@ -40,20 +40,19 @@ def _names(columns: Sequence[str]) -> list[str]:
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     for file in files:
         types = _types(file)
-        names = {} if not file.is_parquet else _class_names(file)
-        for number, record in enumerate(_records(file), 1):
-            where = f"record {number:,}"
-            item = field_of(file, record, options.item or "id", where)
+        names = _class_names(file) if file.is_parquet else {}
+        for at, record in entries([file], "record", _records):
+            item = at.field(record, options.item or "id")
             responses = 0
-            for found in _flat(file, record, where) if "responses" not in record else _nested(file, record, where):
+            for found in (_nested if "responses" in record else _flat)(at, record):
                 if not isinstance(found, _Response):
                     yield found
                     continue
                 responses += not found.model
                 value = found.value
                 if found.model and isinstance(value, int) and found.question in names:
-                    value = _name(file, names[found.question], value, where)
-                yield _answer(file, item, found, value, types, where)
+                    value = _name(at, names[found.question], value)
+                yield _answer(at, item, found, value, types)
             if not responses:
                 yield Tally("records have no response")
 
@@ -71,8 +70,8 @@ class _Response(NamedTuple):
 def _records(file: Input) -> Iterator[dict[str, Any]]:
     """Yield the records; those of `to_dict`, an object of lists, too."""
     if isinstance(file.root, dict) and isinstance(file.root.get("id"), list):
-        columns = as_object(file, file.whole(), "the file")
-        lists = {name: as_list(file, values, name) or None for name, values in columns.items()}
+        columns = Location(file, "the file").object(file.whole())
+        lists = {name: Location(file, name).array(values) or None for name, values in columns.items()}
         count = max((len(values) for values in lists.values() if values), default=0)
         for name, values in lists.items():
             if values is not None and len(values) != count:
@@ -83,16 +82,14 @@ def _records(file: Input) -> Iterator[dict[str, Any]]:
     yield from rows_of(file, lambda name: name == "id" or _RESPONSES in name or _SUGGESTION in name or "." not in name)
 
 
-def _flat(file: Input, record: Mapping[str, Any], where: str) -> Iterator[_Response | Finding]:
+def _flat(at: Location, record: Mapping[str, Any]) -> Iterator[_Response | Finding]:
     """Yield what is in a record whose responses are lists, one beside the other."""
     for question in [name.removesuffix(_RESPONSES) for name in record if name.endswith(_RESPONSES)]:
-        values = as_list(file, record[question + _RESPONSES], f"{question}{_RESPONSES} of {where}")
-        users = as_list(file, record.get(question + _USERS), f"{question}{_USERS} of {where}")
-        statuses = as_list(file, record.get(question + _STATUS), f"{question}{_STATUS} of {where}")
+        columns = [question + suffix for suffix in (_RESPONSES, _USERS, _STATUS)]
+        values, users, statuses = (at.array(record.get(name), name) for name in columns)
         if len(users) != len(values) or len(statuses) not in (0, len(values)):
-            raise file.unlike(
-                f"{question!r} of {where} has {len(values):,} responses, {len(users):,} users and {len(statuses):,} "
-                "statuses"
+            raise at.inside(repr(question)).unlike(
+                f"has {len(values):,} responses, {len(users):,} users and {len(statuses):,} statuses"
             )
         for value, user, status in zip(values, users, statuses or repeat(None, len(values)), strict=True):
             yield _Response(question, text_or_none(user), value, _status(status))
@@ -103,18 +100,17 @@ def _flat(file: Input, record: Mapping[str, Any], where: str) -> Iterator[_Respo
             yield _Response(question, agent, record[name], model=True)
 
 
-def _nested(file: Input, record: Mapping[str, Any], where: str) -> Iterator[_Response | Finding]:
+def _nested(at: Location, record: Mapping[str, Any]) -> Iterator[_Response | Finding]:
     """Yield what is in a record whose responses are objects."""
-    for question, responses in as_object(file, record["responses"] or {}, f"responses of {where}").items():
-        for one in as_list(file, responses, f"responses to {question!r} of {where}"):
-            response = as_object(file, one, f"a response to {question!r} of {where}")
+    for question, responses in at.object(record["responses"] or {}, "responses").items():
+        for response in at.objects(responses, f"responses to {question!r}", f"a response to {question!r}"):
             if "status" not in response:
                 yield Remark(_NO_STATUS)
             worker = first_text(response, "user_id")
             yield _Response(question, worker, response.get("value"), _status(response.get("status")))
-    for question, one in as_object(file, record.get("suggestions") or {}, f"suggestions of {where}").items():
+    for question, one in at.object(record.get("suggestions") or {}, "suggestions").items():
         if one is not None:
-            suggestion = as_object(file, one, f"a suggestion to {question!r} of {where}")
+            suggestion = at.object(one, f"a suggestion to {question!r}")
             agent = first_text(suggestion, "agent") or "suggestion"
             yield _Response(question, agent, suggestion.get("value"), model=True)
 
@@ -125,14 +121,12 @@ def _status(status: Any) -> str:
     return "" if found == "submitted" else found
 
 
-def _answer(file: Input, item: Any, found: _Response, value: Any, types: Mapping[str, str], where: str) -> Answer:
-    """Return a response as an answer."""
-    where = f"the value of {found.question!r} of {where}"
+def _answer(at: Location, item: Any, found: _Response, value: Any, types: Mapping[str, str]) -> Answer:
     type_ = _WORDS.get(types.get(found.question, ""), CHOICE)
     values = value if isinstance(value, list) else [] if value is None else [value]
     if type_ == CHOICE and any(isinstance(one, dict) for one in values):
         type_ = "a ranking" if any(isinstance(one, dict) and "rank" in one for one in values) else "spans"
-    choices = as_items(file, values, where) if type_ == CHOICE else ()
+    choices = at.classes(values, f"the value of {found.question!r}") if type_ == CHOICE else ()
     several = isinstance(value, list) or types.get(found.question) == "multi_label_selection"
     return Answer(item, found.worker, found.question, choices, found.status, found.model, several=several, type=type_)
 
@@ -167,9 +161,9 @@ def _names_in(feature: Any) -> list[Any]:
     return _names_in(feature[0]) if isinstance(feature, list) and feature else []
 
 
-def _name(file: Input, names: Sequence[Any], number: int, where: str) -> Any:
+def _name(at: Location, names: Sequence[Any], number: int) -> Any:
     if not 0 <= number < len(names) or not is_scalar(names[number]):
-        raise file.unlike(f"a suggestion of {where} is class {number}, which has no name")
+        raise at.inside("a suggestion").unlike(f"is class {number}, which has no name")
     return names[number]
 
 

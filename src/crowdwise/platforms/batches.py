@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, shortened
 from ..sources.input import Input
-from .fields import as_list, as_object, compiled, field_of, is_scalar, text_or_none
+from .fields import Location, compiled, entries, is_scalar, text_or_none
 from .platform import Answer, Finding, Platform, Remark, Tally
 
 # How much of a text without a verdict is shown.
@@ -26,26 +26,24 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     names = _Names(options)
     without = 0
     first = ""
-    for file in files:
-        for number, line in enumerate(file.objects(), 1):
-            where = f"line {number:,}"
-            id_ = field_of(file, line, options.item or "custom_id", where)
-            body = _body(file, line, where)
-            if body is None:
-                yield Tally("requests that failed, expired or were cancelled", is_answer=True)
-                continue
-            item, worker = names.of(file, id_, text_or_none(body.get("model")), where)
-            texts = list(_texts(file, body, where))
-            if not texts:
-                yield Answer(item, worker, "", (), model=True)
-            for text in texts:
-                label = find(text)
-                if label is None:
-                    without += 1
-                    first = first or f"{text!r} of {id_!r}"
-                    yield Answer(item, worker, "", (), status="undecided", model=True)
-                else:
-                    yield Answer(item, worker, "", (label,), model=True)
+    for at, line in entries(files, "line"):
+        id_ = at.field(line, options.item or "custom_id")
+        body = _body(at, line)
+        if body is None:
+            yield Tally("requests that failed, expired or were cancelled", is_answer=True)
+            continue
+        item, worker = names.of(at, id_, text_or_none(body.get("model")))
+        texts = list(_texts(at, body))
+        if not texts:
+            yield Answer(item, worker, "", (), model=True)
+        for text in texts:
+            label = find(text)
+            if label is None:
+                without += 1
+                first = first or f"{text!r} of {id_!r}"
+                yield Answer(item, worker, "", (), status="undecided", model=True)
+            else:
+                yield Answer(item, worker, "", (label,), model=True)
     if without:
         yield Remark(
             f"{without:,} texts have no verdict, or several different ones, and are not used; first: "
@@ -63,51 +61,45 @@ class _Names:
                 f"--id {options.id!r} has no group (?P<item>...); a group (?P<worker>...) may be there as well."
             )
 
-    def of(self, file: Input, id_: Any, model: str | None, where: str) -> tuple[Any, str]:
+    def of(self, at: Location, id_: Any, model: str | None) -> tuple[Any, str]:
         """Return the item and the worker of a request."""
-        worker = model
-        item = id_
+        item, worker = id_, model
         if self._pattern is not None:
             found = self._pattern.fullmatch(str(id_))
             if found is None or not found["item"]:
-                raise DataError(f"{file.name}: --id {self._pattern.pattern!r} does not match {id_!r}, {where}.")
+                raise DataError(f"{at.file.name}: --id {self._pattern.pattern!r} does not match {id_!r}, {at.where}.")
             item = found["item"]
             worker = found.groupdict().get("worker") or model
         if worker is None:
-            raise file.unlike(f"{where} does not say which model answered")
+            raise at.unlike("does not say which model answered")
         return item, worker
 
 
-def _body(file: Input, line: Mapping[str, Any], where: str) -> Mapping[str, Any] | None:
+def _body(at: Location, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return what a model answered to a request; None if the request failed."""
     if "result" in line:  # Anthropic
-        result = as_object(file, line["result"], f"'result' of {where}")
-        if result.get("type") != "succeeded":
-            return None
-        return as_object(file, result.get("message"), f"'message' of {where}")
+        result = at.object(line["result"], "'result'")
+        return at.object(result.get("message"), "'message'") if result.get("type") == "succeeded" else None
     response = line.get("response")
     if line.get("error") or response is None:
         return None
-    response = as_object(file, response, f"'response' of {where}")
-    if response.get("status_code", 200) != 200:
-        return None
-    return as_object(file, response.get("body"), f"'body' of {where}")
+    response = at.object(response, "'response'")
+    return at.object(response.get("body"), "'body'") if response.get("status_code", 200) == 200 else None
 
 
-def _texts(file: Input, body: Mapping[str, Any], where: str) -> Iterator[str]:
+def _texts(at: Location, body: Mapping[str, Any]) -> Iterator[str]:
     """Yield the texts that a model gave: one, or several if several were asked for."""
     if "choices" in body:  # OpenAI: chat, or older completions
-        for one in as_list(file, body["choices"], f"'choices' of {where}"):
-            choice = as_object(file, one, f"a choice of {where}")
+        for choice in at.objects(body["choices"], "'choices'", "a choice"):
             message = choice.get("message")
-            yield from _joined(_pieces(file, message if isinstance(message, dict) else choice, where))
+            yield from _joined(_pieces(at, message if isinstance(message, dict) else choice))
     elif "output" in body:  # OpenAI: responses
-        outputs = [one for one in as_list(file, body["output"], f"'output' of {where}") if isinstance(one, dict)]
-        yield from _joined([piece for one in outputs for piece in _pieces(file, one, where)])
+        outputs = [one for one in at.array(body["output"], "'output'") if isinstance(one, dict)]
+        yield from _joined([piece for one in outputs for piece in _pieces(at, one)])
     elif "content" in body:
-        yield from _joined(_pieces(file, body, where))
+        yield from _joined(_pieces(at, body))
     else:
-        raise file.unlike(f"{where} has neither 'choices' nor 'output' nor 'content'")
+        raise at.unlike("has neither 'choices' nor 'output' nor 'content'")
 
 
 def _joined(pieces: list[str]) -> Iterator[str]:
@@ -116,7 +108,7 @@ def _joined(pieces: list[str]) -> Iterator[str]:
         yield text
 
 
-def _pieces(file: Input, message: Mapping[str, Any], where: str) -> list[str]:
+def _pieces(at: Location, message: Mapping[str, Any]) -> list[str]:
     """Return the text of a message; or what it gives to a tool, which is how models are made to answer in JSON."""
     content = message.get("content", message.get("text"))
     if isinstance(content, str) and content:
@@ -124,7 +116,7 @@ def _pieces(file: Input, message: Mapping[str, Any], where: str) -> list[str]:
     blocks = [one for one in (content if isinstance(content, list) else []) if isinstance(one, dict)]
     texts = [one["text"] for one in blocks if isinstance(one.get("text"), str)]
     inputs = [json.dumps(one["input"]) for one in blocks if one.get("type") == "tool_use" and "input" in one]
-    calls = as_list(file, message.get("tool_calls"), f"'tool_calls' of {where}")
+    calls = at.array(message.get("tool_calls"), "'tool_calls'")
     functions = [one.get("function") for one in calls if isinstance(one, dict)]
     functions += [message] if message.get("type") == "function_call" else []
     arguments = [

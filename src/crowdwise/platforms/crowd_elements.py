@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from ..sources.input import Input
-from .fields import as_items, from_json, is_scalar
+from .fields import Location, is_scalar
 from .platform import CHOICE
 
 # What a form says about the picture that was shown, and not what was answered.
@@ -14,7 +13,7 @@ _YES_NO: Final = {"true": True, "false": False}
 
 
 class FormAnswer(NamedTuple):
-    """What a form says in one place.
+    """What was answered in one place of a form.
 
     Attributes:
         question: The name of the element.
@@ -31,30 +30,29 @@ class FormAnswer(NamedTuple):
     option: str | None = None
 
 
-def form_answers(file: Input, content: Mapping[str, Any], where: str) -> Iterator[FormAnswer]:
-    """Yield what a form says, place by place: `{"mood": {"label": "sad"}}` is what was chosen for mood.
+def form_answers(at: Location, content: Mapping[str, Any]) -> Iterator[FormAnswer]:
+    """Yield the answers of a form: `{"mood": {"label": "sad"}}` says what was chosen for mood.
 
     Args:
-        file: The file, for messages.
+        at: Where the form is.
         content: The form as JSON, or its columns in a table, where all values are text.
-        where: Where the form is, for messages.
     """
     for path, value in _leaves(content):
-        name, at = ".".join(path), f"{'.'.join(path)!r} of {where}"
+        name = ".".join(path)
         if name.endswith(_ON) and (isinstance(value, bool) or value in _YES_NO):
             yield FormAnswer("", (_YES_NO.get(value, value),), option=name.removesuffix(_ON))
         elif isinstance(value, bool) and len(path) > 1:
             yield FormAnswer(".".join(path[:-1]), (value,), option=path[-1])
         elif name.endswith(_LABELS):
-            listed = _listed(file, value, at)
-            yield FormAnswer(name.removesuffix(_LABELS), as_items(file, listed, at), several=True)
+            choices = at.classes(_listed(at, value, repr(name)), repr(name))
+            yield FormAnswer(name.removesuffix(_LABELS), choices, several=True)
         elif isinstance(value, list):
             if all(map(is_scalar, value)):
-                yield FormAnswer(name, as_items(file, value, at), several=True)
+                yield FormAnswer(name, at.classes(value, repr(name)), several=True)
             else:
                 yield FormAnswer(name, (), type="parts of an item")
         else:
-            choices = () if value is None or value == "" else as_items(file, [value], at)
+            choices = () if value is None or value == "" else at.classes([value], repr(name))
             yield FormAnswer(name.removesuffix(_LABEL), choices)
 
 
@@ -67,10 +65,10 @@ def _leaves(content: Mapping[str, Any], path: tuple[str, ...] = ()) -> Iterator[
             yield (*path, key), value
 
 
-def _listed(file: Input, value: Any, where: str) -> list[Any]:
+def _listed(at: Location, value: Any, what: str) -> list[Any]:
     """Return a list that may be written as text: in JSON, or with bars between its entries."""
     if value is None or value == "":
         return []
     if isinstance(value, str):
-        value = from_json(file, value, where) if value.startswith("[") else value.split("|")
+        value = at.parsed(value, what) if value.startswith("[") else value.split("|")
     return value if isinstance(value, list) else [value]

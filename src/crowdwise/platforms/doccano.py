@@ -1,6 +1,6 @@
 """doccano: a zip with a file for each member of the project, named after the member."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -8,8 +8,8 @@ from ..crowd.read_options import ReadOptions
 from ..errors import DataError
 from ..sources.formats import rows_of
 from ..sources.input import Input, file_name
-from .fields import as_items, as_list, field_of, text_or_none
-from .platform import CHOICE, Answer, Finding, Platform, Tally
+from .fields import Location, entries, text_or_none
+from .platform import Answer, Finding, Platform, Tally
 
 _EXTENSIONS: Final = (".jsonl", ".json", ".csv", ".txt")
 # Where the labels are: those of texts and images, and those of intents.
@@ -56,10 +56,8 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
 
 def _file(file: Input, worker: str | None, options: ReadOptions) -> Iterator[Finding]:
     """Yield the labels of one member."""
-    is_table = bool(file.header)
-    for number, row in enumerate(rows_of(file), 1):
-        where = f"row {number:,}"
-        item = field_of(file, row, options.item or "id", where)
+    for at, row in entries([file], "row", rows_of):
+        item = at.field(row, options.item or "id")
         who = worker if options.worker is None else text_or_none(row.get(options.worker))
         other = next((words for key, words in _OTHERS.items() if row.get(key)), None)
         if other is not None:
@@ -67,22 +65,21 @@ def _file(file: Input, worker: str | None, options: ReadOptions) -> Iterator[Fin
             continue
         key = next((key for key in _LABELS if key in row), None)
         if key is None:
-            raise file.unlike(f"{where} has no 'label'")
-        labels = _labels(file, row, key, is_table, where)
+            raise at.unlike("has no 'label'")
+        labels = _labels(at, row[key])
         if not labels:
             yield Tally("examples that a member did not label", is_answer=True)
         elif any(isinstance(one, list | dict) for one in labels):
             yield Answer(item, who, key, (), type="spans")
         else:
-            yield Answer(item, who, key, as_items(file, labels, f"the label of {where}"), type=CHOICE)
+            yield Answer(item, who, key, at.classes(labels, "the label"))
 
 
-def _labels(file: Input, row: Mapping[str, Any], key: str, is_table: bool, where: str) -> list[Any]:
+def _labels(at: Location, value: Any) -> list[Any]:
     """Return the labels of a row: in CSV they are joined by a number sign."""
-    value = row[key]
-    if is_table:
+    if at.file.header:
         return [] if not value else value.split("#")
-    return [value] if isinstance(value, str) and value else as_list(file, value or None, f"the label of {where}")
+    return [value] if isinstance(value, str) and value else at.array(value or None, "the label")
 
 
 DOCCANO: Final = Platform("doccano", "a doccano export", _recognises, _read, uses=("item", "worker"))

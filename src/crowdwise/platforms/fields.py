@@ -3,57 +3,85 @@
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from ..errors import CallError, DataError
 from ..sources.input import Input
 
 
-def as_object(file: Input, value: Any, where: str) -> dict[str, Any]:
-    """Return a value that has to be an object. `where` says what it is, for the message."""
-    if not isinstance(value, dict):
-        raise file.unlike(f"{where} is no object")
-    return value
+class Location(NamedTuple):
+    """Where in a file something is, such as "line 7". Takes values there, and refuses those that it cannot use."""
+
+    file: Input
+    where: str
+
+    def inside(self, what: str) -> "Location":
+        """Return the location of a part, such as "'data_row' of line 7"."""
+        return Location(self.file, f"{what} of {self.where}")
+
+    def object(self, value: Any, what: str = "") -> dict[str, Any]:
+        """Return a value that has to be an object. `what` says what it is, for the message."""
+        if not isinstance(value, dict):
+            raise self.file.unlike(f"{self._named(what)} is no object")
+        return value
+
+    def array(self, value: Any, what: str = "") -> list[Any]:
+        """Return a value that has to be a list; an empty one if there is none."""
+        if value is None:
+            return []
+        if not isinstance(value, list):
+            raise self.file.unlike(f"{self._named(what)} is no list")
+        return value
+
+    def objects(self, value: Any, what: str, each: str) -> list[dict[str, Any]]:
+        """Return a list of objects, each of which is called `each` in messages."""
+        return [self.object(one, each) for one in self.array(value, what)]
+
+    def classes(self, values: list[Any], what: str) -> tuple[Any, ...]:
+        """Return values that have to be text, numbers, or true or false, each of them once."""
+        if not all(map(is_scalar, values)):
+            raise self.file.unlike(f"{self._named(what)} is neither text nor a number")
+        return tuple(dict.fromkeys(values))
+
+    def field(self, owner: Mapping[str, Any], path: str) -> Any:
+        """Return the value at a path such as "data.url", which has to be text or a number, and not empty."""
+        value: Any = owner
+        for key in [path] if path in owner else path.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        if not is_scalar(value) or value == "":
+            what = "no" if value is None or value == "" else "neither text nor a number as"
+            raise self.file.unlike(f"{self.where} has {what} {path!r}")
+        return value
+
+    def parsed(self, text: Any, what: str) -> Any:
+        """Return what a text in JSON stands for."""
+        try:
+            return json.loads(text)
+        except (ValueError, TypeError, RecursionError) as problem:
+            raise self.file.unlike(f"{self._named(what)} is no JSON") from problem
+
+    def unlike(self, problem: str) -> DataError:
+        """Return the error that says what is wrong here: "line 7 has no 'label'"."""
+        return self.file.unlike(f"{self.where} {problem}")
+
+    def _named(self, what: str) -> str:
+        return f"{what} of {self.where}" if what else self.where
 
 
-def as_list(file: Input, value: Any, where: str) -> list[Any]:
-    """Return a value that has to be a list; an empty one if there is none."""
-    if value is None:
-        return []
-    if not isinstance(value, list):
-        raise file.unlike(f"{where} is no list")
-    return value
+def entries(
+    files: Iterable[Input], name: str, read: Callable[[Input], Iterable[dict[str, Any]]] = Input.objects
+) -> Iterator[tuple[Location, dict[str, Any]]]:
+    """Yield all objects of some files, or rows of tables, with their locations.
 
-
-def as_items(file: Input, values: list[Any], where: str) -> tuple[Any, ...]:
-    """Return values that have to be text, numbers, or true or false, each of them once."""
-    for value in values:
-        if not is_scalar(value):
-            raise file.unlike(f"{where} is neither text nor a number")
-    return tuple(dict.fromkeys(values))
-
-
-def field_of(file: Input, owner: Mapping[str, Any], path: str, where: str) -> Any:
-    """Return the value at a path such as "data.url", which has to be text or a number.
-
-    A list or an object there is refused; so is a value that is missing or empty.
+    Args:
+        files: The files.
+        name: What an object is called in messages, before its number, such as "line".
+        read: What yields the objects of a file.
     """
-    value: Any = owner
-    for key in [path] if path in owner else path.split("."):
-        value = value.get(key) if isinstance(value, Mapping) else None
-    if not is_scalar(value) or value == "":
-        what = "no" if value is None or value == "" else "neither text nor a number as"
-        raise file.unlike(f"{where} has {what} {path!r}")
-    return value
-
-
-def from_json(file: Input, text: Any, where: str) -> Any:
-    """Return what a text in JSON stands for. `where` says what it is, for the message."""
-    try:
-        return json.loads(text)
-    except (ValueError, TypeError, RecursionError) as problem:
-        raise file.unlike(f"{where} is no JSON") from problem
+    for file in files:
+        for number, entry in enumerate(read(file), 1):
+            yield Location(file, f"{name} {number:,}"), entry
 
 
 def is_scalar(value: Any) -> bool:
@@ -67,7 +95,7 @@ def first_text(owner: Mapping[str, Any], *keys: str) -> str | None:
 
 
 def text_or_none(value: Any) -> str | None:
-    """Return a value as text; None if there is none. An object is no text."""
+    """Return text or a number as text; None for anything else, and for empty text."""
     if isinstance(value, str):
         return value or None
     if isinstance(value, bool) or not is_scalar(value):
@@ -84,11 +112,6 @@ def number_or_none(value: Any) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-def joined(values: list[Any]) -> Any:
-    """Return the only value as it is, or several as one text."""
-    return values[0] if len(values) == 1 else path_of(values)
 
 
 def path_of(parts: Iterable[Any]) -> str:

@@ -97,13 +97,17 @@ class Question:
         """Return a row for each answer, with the list of its classes: [null] if it chose none."""
         if self._rows:
             self._flush()
-        types = {"item": self._types["item"], "labels": pl.List(self._types["label"])}
-        runs = [
-            pl.scan_ipc(batches, glob=False) if is_on_disk else pl.concat(batches).lazy()
-            for (_, is_on_disk), run in groupby(self._batches, lambda one: (one[0], isinstance(one[1], Path)))
-            for batches in [[batch for _, batch in run]]
-        ]
-        return pl.concat([run.cast(types) for run in runs])
+        types: dict[str, Any] = {"item": self._types["item"], "labels": pl.List(self._types["label"])}
+        runs = groupby(self._batches, lambda one: (one[0], isinstance(one[1], Path)))
+        return pl.concat([_scanned([batch for _, batch in run]).cast(pl.Schema(types)) for _, run in runs])
+
+
+def _scanned(batches: list[pl.DataFrame | Path]) -> pl.LazyFrame:
+    """Return batches of the same types, which are all in memory or all on disk, as one table."""
+    paths = [one for one in batches if isinstance(one, Path)]
+    if paths:
+        return pl.scan_ipc(paths, glob=False)
+    return pl.concat([one for one in batches if isinstance(one, pl.DataFrame)]).lazy()
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,7 @@ def gather(platform: Platform, findings: Iterable[Finding], name: str, keep: Kee
                 question.type = one.type
             question.add(one)
         elif isinstance(one, Tally):
-            (left_out if one.is_answer else also)[one.what] += one.count
+            (left_out if one.is_answer else also)[one.what] += one.number
         else:
             remarks.setdefault(one.sentence)
     if not questions:

@@ -7,7 +7,7 @@ from ..crowd.read_options import ReadOptions
 from ..errors import CallError
 from ..sources.input import Input
 from .crowd_elements import form_answers
-from .fields import as_items, as_list, as_object, field_of, first_text, from_json, number_or_none, text_or_none
+from .fields import Location, entries, first_text, number_or_none, text_or_none
 from .platform import Answer, Finding, Platform, Remark, Tally
 
 _METADATA: Final = "-metadata"
@@ -40,49 +40,49 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
             f"{kinds[True]} holds what workers answered, and {kinds[False]} what was made of it: give only the "
             "folder worker-response, or the votes are counted twice."
         )
-    for file in files:
-        for number, entry in enumerate(file.objects(), 1):
-            where = f"entry {number:,}"
-            if "answers" in entry:
-                yield from _response(file, entry, options, where)
-            elif "datasetObjectId" in entry:
-                item = field_of(file, entry, options.item or "datasetObjectId", where)
-                yield from _annotations(file, entry.get("annotations"), item, where)
-            else:
-                yield from _line(file, entry, options, where)
+    for at, entry in entries(files, "entry"):
+        if "answers" in entry:
+            yield from _response(at, entry, options)
+        elif "datasetObjectId" in entry:
+            item = at.field(entry, options.item or "datasetObjectId")
+            yield from _annotations(at, entry.get("annotations"), item)
+        else:
+            yield from _line(at, entry, options)
 
 
-def _response(file: Input, entry: Mapping[str, Any], options: ReadOptions, where: str) -> Iterator[Finding]:
+def _response(at: Location, entry: Mapping[str, Any], options: ReadOptions) -> Iterator[Finding]:
     """Yield the answers of a file whose folder is named after the item: the number of its line in the manifest."""
-    item = file.path.parent.name
+    item = at.file.path.parent.name
     if not item or options.item is not None:
-        raise file.unlike("what workers answered names its item by its folder alone: give the folder worker-response")
-    for one in as_list(file, entry["answers"], f"answers of {where}"):
-        answer = as_object(file, one, f"an answer of {where}")
+        raise at.file.unlike(
+            "what workers answered names its item by its folder alone: give the folder worker-response"
+        )
+    for answer in at.objects(entry["answers"], "answers", "an answer"):
         about = {
             "worker": text_or_none(answer.get("workerId")),
             "seconds": number_or_none(answer.get("timeSpentInSeconds")),
             "time": text_or_none(answer.get("submissionTime")),
         }
-        yield from _content(file, answer.get("answerContent"), item, about, where)
+        yield from _content(at, answer.get("answerContent"), item, about)
 
 
-def _annotations(file: Input, annotations: Any, item: Any, where: str) -> Iterator[Finding]:
+def _annotations(at: Location, annotations: Any, item: Any) -> Iterator[Finding]:
     """Yield the answers that are sent to be consolidated, whose content is JSON in a text."""
-    for one in as_list(file, annotations, f"annotations of {where}"):
-        annotation = as_object(file, one, f"an annotation of {where}")
-        data = as_object(file, annotation.get("annotationData"), f"'annotationData' of {where}")
-        content = from_json(file, data.get("content"), f"'content' of {where}")
-        yield from _content(file, content, item, {"worker": text_or_none(annotation.get("workerId"))}, where)
+    for annotation in at.objects(annotations, "annotations", "an annotation"):
+        data = at.object(annotation.get("annotationData"), "'annotationData'")
+        content = at.parsed(data.get("content"), "'content'")
+        yield from _content(at, content, item, {"worker": text_or_none(annotation.get("workerId"))})
 
 
-def _content(file: Input, content: Any, item: Any, about: Mapping[str, Any], where: str) -> Iterator[Finding]:
+def _content(at: Location, content: Any, item: Any, about: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield the answers of one worker. Options of one question that are on or off are one answer."""
-    said = list(form_answers(file, as_object(file, content, f"what was answered in {where}"), where))
-    if not said:
+    if not isinstance(content, dict):
+        raise at.file.unlike(f"what was answered in {at.where} is no object")
+    answers = list(form_answers(at, content))
+    if not answers:
         yield Tally("answers without any content", is_answer=True)
     groups: dict[str, list[Any]] = {}
-    for one in said:
+    for one in answers:
         if one.option is None:
             yield Answer(item, question=one.question, choices=one.choices, several=one.several, type=one.type, **about)
         else:
@@ -91,20 +91,20 @@ def _content(file: Input, content: Any, item: Any, about: Mapping[str, Any], whe
         yield Answer(item, question=question or "choice", choices=tuple(chosen), **about)
 
 
-def _line(file: Input, entry: Mapping[str, Any], options: ReadOptions, where: str) -> Iterator[Finding]:
+def _line(at: Location, entry: Mapping[str, Any], options: ReadOptions) -> Iterator[Finding]:
     """Yield what is in a line of a manifest: the answers of all workers, or what was made of them."""
     jobs = _jobs(entry)
     if not jobs:
-        raise file.unlike(f"{where} has no key with another one beside it that ends in {_METADATA!r}")
-    item_field = options.item or ("source-ref" if "source-ref" in entry else "source")
-    item = field_of(file, entry, item_field, where)
+        raise at.unlike(f"has no key with another one beside it that ends in {_METADATA!r}")
+    item = at.field(entry, options.item or ("source-ref" if "source-ref" in entry else "source"))
     for job in jobs:
-        value, metadata = entry[job], entry[job + _METADATA]
+        key = job + _METADATA
+        value, metadata = entry[job], entry[key]
         holders = [one for one in (value, metadata) if isinstance(one, dict) and _ALL_WORKERS in one]
         if holders:
-            yield from _annotations(file, holders[0][_ALL_WORKERS], item, where)
+            yield from _annotations(at, holders[0][_ALL_WORKERS], item)
             continue
-        metadata = as_object(file, metadata, f"{job}{_METADATA} of {where}")
+        metadata = at.object(metadata, key)
         name, names = first_text(metadata, "class-name"), metadata.get("class-map")
         choices = [name] if name is not None else list(names.values()) if isinstance(names, dict) else []
         yield Remark(_CONSOLIDATED)
@@ -112,7 +112,7 @@ def _line(file: Input, entry: Mapping[str, Any], options: ReadOptions, where: st
             item,
             "consolidated",
             job,
-            as_items(file, choices, f"{job}{_METADATA} of {where}"),
+            at.classes(choices, key),
             status="" if choices else "unnamed",
             gold=bool(choices),
             several=names is not None,

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
 from ..sources.typed_columns import as_text
-from .fields import JudgedOutputs, as_list, as_object, field_of, is_scalar, path_of, text_or_none
+from .fields import JudgedOutputs, Location, entries, is_scalar, path_of, text_or_none
 from .platform import CHOICE, Answer, Finding, Platform, Remark, Tally
 
 # The files in a zip: what the log is about, the same at the beginning of the run, and a summary of each sample.
@@ -53,7 +53,7 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     abouts = [_about(file) for file in files]
     tasks = {text_or_none(about.get("task")) for about in abouts}
     judged = JudgedOutputs("name the answers by --item uuid")
-    scores: list[_Score] = []
+    scores: list[_Score] = []  # all of them are needed to tell classes from numbers
     targets: dict[Any, str] = {}
     for file, about in zip(files, abouts, strict=True):
         scorers = _scorers(file, about)
@@ -61,19 +61,18 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
         if model is None:
             raise file.unlike("it does not say which model it is about ('eval.model')")
         task = [text_or_none(about.get("task")) or "a task"] if len(tasks) > 1 else []
-        for number, sample in enumerate(_samples(file), 1):
-            where = f"sample {number:,}"
+        for at, sample in entries([file], "sample", _samples):
             if options.item is not None:
-                item = field_of(file, sample, options.item, where)
+                item = at.field(sample, options.item)
             else:
-                item = path_of([*task, model, field_of(file, sample, "id", where), sample.get("epoch", 1)])
+                item = path_of([*task, model, at.field(sample, "id"), sample.get("epoch", 1)])
             judged.check(file, item, sample.get("uuid"))
             target = sample.get("target")
             if isinstance(target, list) and len(target) == 1:
                 target = target[0]
             if isinstance(target, str):
                 targets[item] = target
-            for one in _scores(file, sample, scorers, item, where):
+            for one in _scores(at, sample, scorers, item):
                 if isinstance(one, _Score):
                     scores.append(one)
                 else:
@@ -86,10 +85,11 @@ def _about(file: Input) -> Mapping[str, Any]:
     if not file.is_zip:
         return next(file.objects("eval"), {})
     header = file.file_in(_HEADER if _HEADER in file.members else _START).whole()
-    return as_object(file, as_object(file, header, "the header").get("eval"), "'eval' of the header")
+    at = Location(file, "the header")
+    return at.object(at.object(header).get("eval"), "'eval'")
 
 
-def _samples(file: Input) -> Iterator[Mapping[str, Any]]:
+def _samples(file: Input) -> Iterator[dict[str, Any]]:
     """Yield the samples of a log, or their summaries, which have all that is needed and are much shorter."""
     if not file.is_zip:
         yield from file.objects("samples.item")
@@ -113,8 +113,7 @@ def _scorers(file: Input, about: Mapping[str, Any]) -> dict[str, _Scorer]:
     """
     found: dict[str, _Scorer] = {}
     named: set[str] = set()
-    for one in as_list(file, about.get("scorers"), "'eval.scorers'"):
-        scorer = as_object(file, one, "a scorer")
+    for scorer in Location(file, "'eval'").objects(about.get("scorers"), "'scorers'", "a scorer"):
         name = (text_or_none(scorer.get("name")) or "a scorer").rpartition("/")[2]
         key = next(key for key in [name, *(f"{name}{n}" for n in range(1, len(found) + 2))] if key not in found)
         workers = _workers(name, _models(scorer, about))
@@ -146,10 +145,10 @@ def _models(scorer: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
 
 
 def _scores(
-    file: Input, sample: Mapping[str, Any], scorers: Mapping[str, _Scorer], item: Any, where: str
+    at: Location, sample: Mapping[str, Any], scorers: Mapping[str, _Scorer], item: Any
 ) -> Iterator[_Score | Finding]:
     """Yield the scores of a sample."""
-    given = as_object(file, sample.get("scores") or {}, f"'scores' of {where}")
+    given = at.object(sample.get("scores") or {}, "'scores'")
     time = text_or_none(sample.get("completed_at"))
     if not given:
         yield Tally(
@@ -157,7 +156,7 @@ def _scores(
             is_answer=True,
         )
     for key, one in given.items():
-        score = as_object(file, one, f"the score {key!r} of {where}")
+        score = at.object(one, f"the score {key!r}")
         scorer = scorers.get(key) or _Scorer(key, (key,))
         votes: list[Any] = [score.get("value")]
         workers = scorer.workers

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .fields import as_items, as_list, field_of, first_text, is_scalar, number_or_none, path_of, text_or_none
+from .fields import Location, entries, first_text, is_scalar, number_or_none, path_of, text_or_none
 from .platform import CHOICE, Answer, Finding, Platform, Tally
 
 # The types of results whose value is one of some classes, and where it is.
@@ -33,50 +33,50 @@ def is_annotation(entry: Mapping[str, Any]) -> bool:
     return isinstance(entry.get("task"), dict) and "result" in entry
 
 
+def tasks(files: Sequence[Input], field: str | None) -> Iterator[tuple[Location, dict[str, Any], Any]]:
+    """Yield the entries of an export, each a task or an annotation with its task in it, and the item.
+
+    Args:
+        files: The files.
+        field: The field of the task that names the item; None for its id.
+    """
+    for at, entry in entries(files, "task"):
+        yield at, entry, at.field(entry["task"] if is_annotation(entry) else entry, field or "id")
+
+
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
-    for file in files:
-        for number, entry in enumerate(file.objects(), 1):
-            item, where = item_of(file, entry, options.item, number), f"task {number:,}"
-            yield from (_annotation if is_annotation(entry) else _task)(file, entry, item, where)
+    for at, entry, item in tasks(files, options.item):
+        yield from (_annotation if is_annotation(entry) else _task)(at, entry, item)
 
 
-def item_of(file: Input, entry: Mapping[str, Any], field: str | None, number: int) -> Any:
-    """Return the item that a task, or an annotation with its task in it, is about: its id, or another field of it."""
-    task = entry["task"] if is_annotation(entry) else entry
-    return field_of(file, task, field or "id", f"task {number:,}")
-
-
-def _task(file: Input, task: Mapping[str, Any], item: Any, where: str) -> list[Finding]:
+def _task(at: Location, task: Mapping[str, Any], item: Any) -> list[Finding]:
     """Return the answers in the annotations, drafts and predictions of a task."""
-    annotations = as_list(file, task.get("annotations", task.get("completions")), f"annotations of {where}")
+    annotations = at.array(task.get("annotations", task.get("completions")), "annotations")
     found: list[Finding] = [] if annotations else [Tally("tasks have no annotation")]
     for annotation in annotations:
-        found += _annotation(file, annotation, item, where)
-    for draft in as_list(file, task.get("drafts"), f"drafts of {where}"):
+        found += _annotation(at, annotation, item)
+    for draft in at.array(task.get("drafts"), "drafts"):
         worker = first_text(draft, "user", "created_username") if isinstance(draft, dict) else None
         if worker is None:
             found.append(Tally("drafts not used", is_answer=True))
         else:
-            found += _results(file, draft, Answer(item, worker, "", (), "draft"), where)
-    for prediction in as_list(file, task.get("predictions"), f"predictions of {where}"):
+            found += _results(at, draft, Answer(item, worker, "", (), "draft"))
+    for prediction in at.array(task.get("predictions"), "predictions"):
         if not isinstance(prediction, dict):  # the export was made without what models predicted
             found.append(Tally("predictions are in the export by their number only"))
         else:
             worker = text_or_none(prediction.get("model_version")) or "prediction"
-            found += _results(file, prediction, Answer(item, worker, "", (), model=True), where)
+            found += _results(at, prediction, Answer(item, worker, "", (), model=True))
     return found
 
 
-def _annotation(file: Input, annotation: Any, item: Any, where: str) -> list[Finding]:
-    """Return the answers of one annotation."""
-    if not isinstance(annotation, dict):
-        raise file.unlike(f"an annotation of {where} is no object")
-    get = annotation.get
+def _annotation(at: Location, annotation: Any, item: Any) -> list[Finding]:
+    get = at.object(annotation, "an annotation").get
     status = "cancelled" if get("was_cancelled") or get("skipped") else ""
     seconds, time = number_or_none(get("lead_time")), text_or_none(get("updated_at") or get("created_at"))
     gold = get("ground_truth") is True
     about = Answer(item, worker_of(get("completed_by")), "", (), status, False, gold, False, CHOICE, seconds, time)
-    return _results(file, annotation, about, where)
+    return _results(at, annotation, about)
 
 
 def worker_of(completed_by: Any) -> str | None:
@@ -86,20 +86,17 @@ def worker_of(completed_by: Any) -> str | None:
     return text_or_none(completed_by)
 
 
-def _results(file: Input, annotation: Mapping[str, Any], about: Answer, where: str) -> list[Finding]:
+def _results(at: Location, annotation: Mapping[str, Any], about: Answer) -> list[Finding]:
     """Return an answer for each question that an annotation or a prediction answers.
 
     There may be millions, so messages are made only where something is wrong.
 
     Args:
-        file: The file.
+        at: Where it is.
         annotation: The annotation or prediction.
         about: What all its answers have in common.
-        where: Where it is, for messages.
     """
-    results = annotation.get("result")
-    if not isinstance(results, list):
-        results = as_list(file, results, f"result of {where}")
+    results = at.array(annotation.get("result"), "result")
     if not results:
         what = "predictions" if about.model else "annotations"
         return [Tally(f"{about.status or 'empty'} {what} without any answer", is_answer=True)]
@@ -108,22 +105,18 @@ def _results(file: Input, annotation: Mapping[str, Any], about: Answer, where: s
     accepted = 0
     found: list[Finding] = []
     for one in results:
-        if not isinstance(one, dict):
-            raise file.unlike(f"a result of {where} is no object")
-        kind = str(one.get("type"))
+        kind = str(at.object(one, "a result").get("type"))
         if kind == "relation":
             found.append(Tally("relations between regions not used", is_answer=True))
             continue
-        value = one.get("value", {})
-        if not isinstance(value, dict):
-            raise file.unlike(f"a value of {where} is no object")
+        value = at.object(one.get("value", {}), "a value")
         type_, choices = CHOICE, ()
         if kind not in CHOICES:
             type_ = _WORDS.get(kind, f"{kind} (parts of an item)")
         elif not _REGION.isdisjoint(value) or _is_among(one.get("id"), regions):
             type_ = "a choice for each part of an item"
         else:
-            choices = chosen(file, value, kind, where)
+            choices = chosen(at, value, kind)
             accepted += one.get("origin") == "prediction" and not model
         question = text_or_none(one.get("from_name")) or kind
         found.append(Answer(item, worker, question, choices, status, model, gold, several, type_, seconds, time))
@@ -142,20 +135,20 @@ def _is_among(key: Any, keys: set[Any]) -> bool:
     return is_scalar(key) and key in keys
 
 
-def chosen(file: Input, value: Mapping[str, Any], kind: str, where: str) -> tuple[Any, ...]:
+def chosen(at: Location, value: Mapping[str, Any], kind: str) -> tuple[Any, ...]:
     """Return the classes that the value of a result names. A class within a class is its path, as one text."""
     found = value.get(CHOICES[kind])
     if isinstance(found, list) and len(found) == 1 and isinstance(found[0], str):
         return (found[0],)
-    where = f"the {kind} of {where}"
+    what = f"the {kind}"
     if kind in ("rating", "pairwise"):
-        return () if found is None else as_items(file, [found], where)
-    return as_items(file, as_paths(file, found, where), where)
+        return () if found is None else at.classes([found], what)
+    return at.classes(as_paths(at, found, what), what)
 
 
-def as_paths(file: Input, value: Any, where: str) -> list[Any]:
+def as_paths(at: Location, value: Any, what: str) -> list[Any]:
     """Return a list of classes, in which those that are lists themselves become one text."""
-    return [path_of(one) if isinstance(one, list) else one for one in as_list(file, value, where)]
+    return [path_of(one) if isinstance(one, list) else one for one in at.array(value, what)]
 
 
 LABEL_STUDIO: Final = Platform("label-studio", "a Label Studio export", _recognises, _read, uses=("item",))

@@ -7,7 +7,7 @@ from ..crowd.read_options import ReadOptions
 from ..errors import CallError
 from ..sources.formats import rows_of
 from ..sources.input import Input
-from .fields import as_items, field_of, from_json, is_scalar, number_or_none, text_or_none
+from .fields import Location, entries, is_scalar, number_or_none, text_or_none
 from .label_studio import as_paths, worker_of
 from .platform import CHOICE, Answer, Finding, Platform, Tally
 
@@ -24,23 +24,23 @@ def _recognises(file: Input) -> bool:
 
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     questions = _questions(files, options)
-    for file in files:
-        for number, row in enumerate(rows_of(file), 1):
-            worker = worker_of(row.get("annotator"))
-            where = f"row {number:,}"
-            item = field_of(file, row, options.item or _ITEM, where)
-            if worker is None and text_or_none(row.get("annotation_id")) is None:
-                yield Tally("tasks have no annotation")
-                continue
-            seconds = number_or_none(row.get("lead_time"))
-            time = text_or_none(row.get("updated_at") or row.get("created_at"))
-            for question in questions:
-                type_, choices = _answer(file, row.get(question), f"{question!r} of {where}")
-                yield Answer(item, worker, question, choices, type=type_, seconds=seconds, time=time)
+    for at, row in entries(files, "row", rows_of):
+        worker = worker_of(row.get("annotator"))
+        item = at.field(row, options.item or _ITEM)
+        if worker is None and text_or_none(row.get("annotation_id")) is None:
+            yield Tally("tasks have no annotation")
+            continue
+        seconds = number_or_none(row.get("lead_time"))
+        time = text_or_none(row.get("updated_at") or row.get("created_at"))
+        for question in questions:
+            type_, choices = _answer(at, row.get(question), repr(question))
+            yield Answer(item, worker, question, choices, type=type_, seconds=seconds, time=time)
 
 
 def _questions(files: Sequence[Input], options: ReadOptions) -> list[str]:
     """Return the columns that hold answers: the one that the user names, or those that differ within some task.
+
+    The files are read twice, because all rows say which columns these are.
 
     Raises:
         CallError: There is no such column.
@@ -48,14 +48,13 @@ def _questions(files: Sequence[Input], options: ReadOptions) -> list[str]:
     first: dict[Any, dict[str, int]] = {}
     found: dict[str, None] = {}
     others: dict[str, None] = {}
-    for file in files:
-        for row in rows_of(file):
-            values = {name: hash(str(value or "")) for name, value in row.items() if _may_be_question(name)}
-            others.update(dict.fromkeys(values))
-            item = row.get(_ITEM)
-            known = first.setdefault(item, values) if is_scalar(item) else values
-            names = {**known, **values}  # what an annotator left out is not there
-            found.update(dict.fromkeys(name for name in names if known.get(name, _EMPTY) != values.get(name, _EMPTY)))
+    for _, row in entries(files, "row", rows_of):
+        values = {name: hash(str(value or "")) for name, value in row.items() if _may_be_question(name)}
+        others.update(dict.fromkeys(values))
+        item = row.get(_ITEM)
+        known = first.setdefault(item, values) if is_scalar(item) else values
+        names = {**known, **values}  # what an annotator left out is not there
+        found.update(dict.fromkeys(name for name in names if known.get(name, _EMPTY) != values.get(name, _EMPTY)))
     listed = ", ".join(map(repr, others)) or "none"
     if options.question is not None:
         if options.question not in others:
@@ -73,10 +72,10 @@ def _may_be_question(name: str) -> bool:
     return name not in _FIXED and not name.endswith("_transcript") and not name.startswith("_data_")
 
 
-def _answer(file: Input, value: Any, where: str) -> tuple[str, tuple[Any, ...]]:
+def _answer(at: Location, value: Any, what: str) -> tuple[str, tuple[Any, ...]]:
     """Return the type of an answer, and the classes that it names."""
     if isinstance(value, str) and value[:1] in ("[", "{"):  # in CSV, what is no text is JSON
-        value = from_json(file, value, where)
+        value = at.parsed(value, what)
     if value is None or value == "" or value == []:
         return CHOICE, ()
     if isinstance(value, list) and all(isinstance(one, dict) for one in value):
@@ -84,12 +83,12 @@ def _answer(file: Input, value: Any, where: str) -> tuple[str, tuple[Any, ...]]:
         if more:
             return "parts of an item", ()
     if not isinstance(value, Mapping):
-        return CHOICE, as_items(file, value if isinstance(value, list) else [value], where)
+        return CHOICE, at.classes(value if isinstance(value, list) else [value], what)
     if "rating" in value:
-        return CHOICE, as_items(file, [value["rating"]], where)
+        return CHOICE, at.classes([value["rating"]], what)
     for kind in ("choices", "taxonomy"):
         if kind in value and not {"start", "x"} & set(value):
-            return CHOICE, as_items(file, as_paths(file, value[kind], where), where)
+            return CHOICE, at.classes(as_paths(at, value[kind], what), what)
     return ("free text" if "text" in value and "start" not in value else "parts of an item"), ()
 
 

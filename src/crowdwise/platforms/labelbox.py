@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .fields import as_items, as_list, as_object, field_of, first_text, number_or_none, path_of, text_or_none
-from .platform import CHOICE, Answer, Finding, Platform, Tally
+from .fields import Location, entries, first_text, number_or_none, path_of, text_or_none
+from .platform import Answer, Finding, Platform, Tally
 
 
 def _recognises(file: Input) -> bool:
@@ -14,43 +14,39 @@ def _recognises(file: Input) -> bool:
 
 
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
-    projects = {project for file in files for line in file.objects() for project in _projects(file, line, "a line")}
-    for file in files:
-        for number, line in enumerate(file.objects(), 1):
-            where = f"line {number:,}"
-            row = as_object(file, line.get("data_row"), f"'data_row' of {where}")
-            key = options.item or ("global_key" if row.get("global_key") else "id")
-            item = field_of(file, row, key, f"'data_row' of {where}")
-            labels = 0
-            for name, project in _projects(file, line, where).items():
-                # Questions of several projects may have the same name, and not mean the same.
-                before = [name] if len(projects) > 1 else []
-                project = as_object(file, project, f"a project of {where}")
-                for label in as_list(file, project.get("labels"), f"labels of {where}"):
-                    labels += 1
-                    yield from _label(file, as_object(file, label, f"a label of {where}"), item, before, where)
-            if not labels:
-                yield Tally("data rows have no label")
+    # Questions of several projects may have the same name, and not mean the same: then they are named after their
+    # project too. All lines say how many there are, so the files are read twice.
+    has_several = len({name for at, line in entries(files, "line") for name in _projects(at, line)}) > 1
+    for at, line in entries(files, "line"):
+        row = at.object(line.get("data_row"), "'data_row'")
+        key = options.item or ("global_key" if row.get("global_key") else "id")
+        item = at.inside("'data_row'").field(row, key)
+        labels = 0
+        for name, project in _projects(at, line).items():
+            for label in at.objects(at.object(project, "a project").get("labels"), "labels", "a label"):
+                labels += 1
+                yield from _label(at, label, item, [name] if has_several else [])
+        if not labels:
+            yield Tally("data rows have no label")
 
 
-def _projects(file: Input, line: Mapping[str, Any], where: str) -> dict[str, Any]:
-    return as_object(file, line.get("projects") or {}, f"'projects' of {where}")
+def _projects(at: Location, line: Mapping[str, Any]) -> dict[str, Any]:
+    return at.object(line.get("projects") or {}, "'projects'")
 
 
-def _label(file: Input, label: Mapping[str, Any], item: Any, before: list[str], where: str) -> Iterator[Finding]:
-    """Yield the answers of one worker on one data row."""
-    details = as_object(file, label.get("label_details") or {}, f"'label_details' of {where}")
-    performance = as_object(file, label.get("performance_details") or {}, f"'performance_details' of {where}")
-    annotations = as_object(file, label.get("annotations") or {}, f"'annotations' of {where}")
+def _label(at: Location, label: Mapping[str, Any], item: Any, path: list[str]) -> Iterator[Finding]:
+    """Yield the answers of one worker on one data row; `path` is the beginning of the names of questions."""
+    keys = ("label_details", "performance_details", "annotations")
+    details, performance, annotations = (at.object(label.get(key) or {}, repr(key)) for key in keys)
     about: dict[str, Any] = {
         "worker": first_text(details, "created_by"),
         "status": "skipped" if performance.get("skipped") is True else "",
         "seconds": number_or_none(performance.get("seconds_to_create")),
         "time": text_or_none(details.get("created_at")),
     }
-    found = list(_classifications(file, annotations.get("classifications"), item, before, about, where))
-    objects = as_list(file, annotations.get("objects"), f"objects of {where}")
-    found += [Answer(item, question=path_of([*before, "objects"]), choices=(), type="objects", **about)] * len(objects)
+    found = list(_classifications(at, annotations.get("classifications"), item, path, about))
+    objects = at.array(annotations.get("objects"), "objects")
+    found += [Answer(item, question=path_of([*path, "objects"]), choices=(), type="objects", **about)] * len(objects)
     if not found:
         what = "skipped labels" if about["status"] else "labels without any answer"
         yield Tally(f"{what} not used", is_answer=True)
@@ -58,27 +54,21 @@ def _label(file: Input, label: Mapping[str, Any], item: Any, before: list[str], 
 
 
 def _classifications(
-    file: Input, listed: Any, item: Any, before: list[str], about: Mapping[str, Any], where: str
+    at: Location, listed: Any, item: Any, path: list[str], about: Mapping[str, Any]
 ) -> Iterator[Answer]:
     """Yield an answer for each classification, and for those within the class that was chosen."""
-    for one in as_list(file, listed, f"classifications of {where}"):
-        classification = as_object(file, one, f"a classification of {where}")
-        path = [*before, first_text(classification, "name", "value") or "classification"]
-        question = path_of(path)
-        if "radio_answer" not in classification and "checklist_answers" not in classification:
-            yield Answer(item, question=question, choices=(), type="free text", **about)
+    for one in at.objects(listed, "classifications", "a classification"):
+        here = [*path, first_text(one, "name", "value") or "classification"]
+        if "radio_answer" not in one and "checklist_answers" not in one:
+            yield Answer(item, question=path_of(here), choices=(), type="free text", **about)
             continue
-        several = "checklist_answers" in classification
-        answers = classification.get("checklist_answers") if several else [classification.get("radio_answer")]
-        chosen = [
-            as_object(file, one, f"an answer of {where}")
-            for one in as_list(file, answers, f"answers of {where}")
-            if one is not None
-        ]
-        names = as_items(file, [one.get("name", one.get("value")) for one in chosen], f"an answer of {where}")
-        yield Answer(item, question=question, choices=names, several=several, type=CHOICE, **about)
-        for one in chosen:
-            yield from _classifications(file, one.get("classifications"), item, path, about, where)
+        several = "checklist_answers" in one
+        answers = at.array(one.get("checklist_answers"), "answers") if several else [one.get("radio_answer")]
+        chosen = [at.object(answer, "an answer") for answer in answers if answer is not None]
+        names = at.classes([answer.get("name", answer.get("value")) for answer in chosen], "an answer")
+        yield Answer(item, question=path_of(here), choices=names, several=several, **about)
+        for answer in chosen:
+            yield from _classifications(at, answer.get("classifications"), item, here, about)
 
 
 LABELBOX: Final = Platform("labelbox", "a Labelbox export", _recognises, _read, uses=("item",))

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .fields import field_of, is_scalar, number_or_none, text_or_none
+from .fields import Location, entries, is_scalar, number_or_none, text_or_none
 from .platform import CHOICE, Answer, Finding, Platform
 
 # The types of scores that are classes; what the others are, in words.
@@ -36,51 +36,45 @@ def _field(score: Mapping[str, Any], name: str) -> Any:
 
 
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
-    for file in files:
-        for number, score in enumerate(file.objects("data.item" if _first_in_page(file) else ""), 1):
-            yield _answer(file, score, options, f"score {number:,}")
+    for at, score in entries(files, "score", lambda file: file.objects("data.item" if _first_in_page(file) else "")):
+        type_ = text_or_none(_field(score, "dataType"))
+        if type_ is None:
+            raise at.unlike("has no 'dataType'")
+        question = str(at.field(score, "name"))
+        source = (text_or_none(_field(score, "source")) or "").upper()
+        yield Answer(
+            _item(at, score) if options.item is None else at.field(score, options.item),
+            _worker(score, source, question),
+            question,
+            _classes(at, score, type_) if type_ in _CLASSES else (),
+            model=source != "ANNOTATION",
+            type=CHOICE if type_ in _CLASSES else _WORDS.get(type_, type_.lower()),
+            time=text_or_none(_field(score, "timestamp")),
+        )
 
 
-def _answer(file: Input, score: Mapping[str, Any], options: ReadOptions, where: str) -> Answer:
-    """Return one score as an answer."""
-    type_ = text_or_none(_field(score, "dataType"))
-    if type_ is None:
-        raise file.unlike(f"{where} has no 'dataType'")
-    question = str(field_of(file, score, "name", where))
-    if options.item is not None:
-        item = field_of(file, score, options.item, where)
-    else:
-        ids = [_field(score, name) for name in ("observationId", "traceId", "sessionId")]
-        item = next((one for one in ids if is_scalar(one) and one != ""), None)
-        if item is None:
-            raise file.unlike(f"{where} has neither 'observationId' nor 'traceId'")
-    source = text_or_none(_field(score, "source")) or ""
-    choices = _classes(file, score, type_, where) if type_ in _CLASSES else ()
-    return Answer(
-        item,
-        _worker(score, source, question),
-        question,
-        choices,
-        model=source.upper() != "ANNOTATION",
-        type=CHOICE if type_ in _CLASSES else _WORDS.get(type_, type_.lower()),
-        time=text_or_none(_field(score, "timestamp")),
-    )
+def _item(at: Location, score: Mapping[str, Any]) -> Any:
+    ids = [_field(score, name) for name in ("observationId", "traceId", "sessionId")]
+    item = next((one for one in ids if is_scalar(one) and one != ""), None)
+    if item is None:
+        raise at.unlike("has neither 'observationId' nor 'traceId'")
+    return item
 
 
 def _worker(score: Mapping[str, Any], source: str, question: str) -> str:
     """Return who gave a score: a person, an evaluator, or what a program says in the metadata."""
     about = score.get("metadata")
     named: list[Any] = []
-    if source.upper() == "ANNOTATION":
+    if source == "ANNOTATION":
         named = [_field(score, "authorUserId")]
-    elif source.upper() == "EVAL":
+    elif source == "EVAL":
         named = [_field(score, "evaluatorId")]
     elif isinstance(about, dict):
         named = [about.get(key) for key in _IN_METADATA]
     return next((text for one in named if (text := text_or_none(one))), question)
 
 
-def _classes(file: Input, score: Mapping[str, Any], type_: str, where: str) -> tuple[Any, ...]:
+def _classes(at: Location, score: Mapping[str, Any], type_: str) -> tuple[Any, ...]:
     """Return the class of a score; none if it is empty."""
     said = _field(score, "stringValue")
     if said is None or said == "":
@@ -89,9 +83,7 @@ def _classes(file: Input, score: Mapping[str, Any], type_: str, where: str) -> t
             said = "True" if number_or_none(said) else "False"
         elif not isinstance(said, str):  # the value of a class is a number without a meaning
             return ()
-    if not is_scalar(said):
-        raise file.unlike(f"'stringValue' of {where} is neither text nor a number")
-    return (said,) if said != "" else ()
+    return at.classes([said], "'stringValue'") if said != "" else ()
 
 
 LANGFUSE: Final = Platform("langfuse", "scores of Langfuse", _recognises, _read, judges=True, uses=("item",))

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input, file_name, worker_name
-from .fields import as_list, field_of, is_scalar, number_or_none, path_of, text_or_none
+from .fields import Location, entries, is_scalar, number_or_none, path_of, text_or_none
 from .platform import Answer, Finding, Platform, Tally
 
 # The name of a file of samples: the task, and when it was run.
@@ -34,15 +34,12 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     for file in with_samples:
         worker = worker_name(file.path, options.worker_from or "folder", file.name)
         task = _task(file)
-        for number, sample in enumerate(file.objects(), 1):
-            where = f"sample {number:,}"
-            name = options.item or ("doc_hash" if "doc_hash" in sample else "doc_id")
-            item = field_of(file, sample, name, where)
+        for at, sample in entries([file], "sample"):
+            item = at.field(sample, options.item or ("doc_hash" if "doc_hash" in sample else "doc_id"))
             filtered = text_or_none(sample.get("filter")) or _NO_FILTER
             is_filtered = filtered != _NO_FILTER
             parts = [task if len(tasks) > 1 or not is_filtered else "", filtered if is_filtered else ""]
-            question = path_of(part for part in parts if part)
-            yield from _sample(file, sample, item, worker, question, where)
+            yield from _sample(at, sample, item, worker, path_of(filter(None, parts)))
 
 
 def _task(file: Input) -> str:
@@ -51,11 +48,9 @@ def _task(file: Input) -> str:
     return found["task"] if found else ""
 
 
-def _sample(
-    file: Input, sample: Mapping[str, Any], item: Any, worker: str, question: str, where: str
-) -> Iterator[Finding]:
+def _sample(at: Location, sample: Mapping[str, Any], item: Any, worker: str, question: str) -> Iterator[Finding]:
     """Yield what the model answered, and what the right answer is."""
-    said = as_list(file, sample.get("filtered_resps"), f"'filtered_resps' of {where}")
+    said = at.array(sample.get("filtered_resps"), "'filtered_resps'")
     target = sample.get("target")
     truth: Any = target.strip() if isinstance(target, str) else target
     if said and isinstance(said[0], list) and len(said) > 1 and all(map(_likelihood, said)):

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
@@ -10,7 +10,7 @@ from ..errors import CallError
 from ..sources.formats import rows_of
 from ..sources.input import Input
 from .crowd_elements import FormAnswer, form_answers
-from .fields import as_list, as_object, field_of, from_json, number_or_none, text_or_none
+from .fields import Location, entries, number_or_none, text_or_none
 from .platform import Answer, Finding, Platform, Tally
 
 _ANSWER, _INPUT, _JSON = "Answer.", "Input.", "Answer.taskAnswers"
@@ -26,41 +26,42 @@ def _recognises(file: Input) -> bool:
 
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     for file in files:
-        rows = list(rows_of(file))
-        said = [list(_said(file, row, f"row {number:,}")) for number, row in enumerate(rows, 1)]
-        groups = _groups_of_one(said)
-        pairs = _pairs(file, options, [one.question for row in said for one in row])
-        for number, (row, answers) in enumerate(zip(rows, said, strict=True), 1):
-            yield from _row(file, row, _settled(answers, groups), options, pairs, f"row {number:,}")
+        # All rows say which questions there are, and which options are one question: the file is read twice.
+        groups, questions = _groups_and_questions(_form(at, row) for at, row in entries([file], "row", rows_of))
+        pairs = _pairs(file, options, questions)
+        for at, row in entries([file], "row", rows_of):
+            yield from _row(at, row, _settled(_form(at, row), groups), options, pairs)
 
 
-def _said(file: Input, row: Mapping[str, Any], where: str) -> Iterator[FormAnswer]:
+def _form(at: Location, row: Mapping[str, Any]) -> Iterator[FormAnswer]:
     """Yield what a worker said, from the columns of answers and from the one with all of them in JSON."""
     columns = {
         name.removeprefix(_ANSWER): value for name, value in row.items() if name.startswith(_ANSWER) and name != _JSON
     }
-    yield from form_answers(file, columns, where)
+    yield from form_answers(at, columns)
     if row.get(_JSON):
-        for form in as_list(file, from_json(file, row[_JSON], f"{_JSON} of {where}"), f"{_JSON} of {where}"):
-            yield from form_answers(file, as_object(file, form, f"{_JSON} of {where}"), where)
+        for form in at.objects(at.parsed(row[_JSON], _JSON), _JSON, _JSON):
+            yield from form_answers(at, form)
 
 
-def _groups_of_one(said: Sequence[Sequence[FormAnswer]]) -> set[str]:
-    """Return the groups of options of which exactly one is on in every row that has them."""
+def _groups_and_questions(forms: Iterable[Iterable[FormAnswer]]) -> tuple[set[str], list[str]]:
+    """Return the groups of options of which exactly one is on in every row that has them, and all questions."""
     counts: dict[str, set[int]] = defaultdict(set)
-    for row in said:
+    questions: dict[str, None] = {}
+    for form in forms:
         on: dict[str, int] = defaultdict(int)
-        for one in row:
+        for one in form:
+            questions.setdefault(one.question)
             if one.option is not None:
                 on[one.question] += one.choices == (True,)
         for group, number in on.items():
             counts[group].add(number)
-    return {group for group, numbers in counts.items() if numbers == {1}}
+    return {group for group, numbers in counts.items() if numbers == {1}}, list(questions)
 
 
-def _settled(said: Sequence[FormAnswer], groups: set[str]) -> Iterator[FormAnswer]:
+def _settled(form: Iterable[FormAnswer], groups: set[str]) -> Iterator[FormAnswer]:
     """Yield what was said, where options of one question became one answer, and others a yes or no each."""
-    for one in said:
+    for one in form:
         if one.option is None:
             yield one
         elif one.question not in groups:
@@ -70,12 +71,11 @@ def _settled(said: Sequence[FormAnswer], groups: set[str]) -> Iterator[FormAnswe
 
 
 def _row(
-    file: Input,
+    at: Location,
     row: Mapping[str, Any],
-    said: Iterator[FormAnswer],
+    form: Iterable[FormAnswer],
     options: ReadOptions,
     pairs: tuple[re.Pattern[str], str] | None,
-    where: str,
 ) -> Iterator[Finding]:
     """Yield the answers of one assignment."""
     status = (text_or_none(row.get("AssignmentStatus")) or "").lower()
@@ -85,7 +85,7 @@ def _row(
         "seconds": number_or_none(row.get("WorkTimeInSeconds")),
         "time": text_or_none(row.get("SubmitTime")),
     }
-    for one in said:
+    for one in form:
         item_field, question = options.item or "HITId", one.question
         if pairs is not None:
             pattern, column = pairs
@@ -93,15 +93,15 @@ def _row(
             if found is None:
                 yield Tally("answers that --pairs does not name", is_answer=True)
                 continue
-            item_field, question = column.replace(_NUMBER, found[1]), _without_number(pattern, question, found)
+            item_field, question = column.replace(_NUMBER, found[1]), _without_number(question, found)
             if not one.choices and not row.get(item_field):  # a HIT that is not full
                 yield Tally("places without an item or an answer", is_answer=True)
                 continue
-        item = field_of(file, row, item_field, where)
+        item = at.field(row, item_field)
         yield Answer(item, question=question, choices=one.choices, several=one.several, type=one.type, **about)
 
 
-def _without_number(pattern: re.Pattern[str], question: str, found: re.Match[str]) -> str:
+def _without_number(question: str, found: re.Match[str]) -> str:
     """Return the name of a question without the number of its item."""
     return (question[: found.start(1)] + question[found.end(1) :]).strip(" ._-") or "answer"
 
@@ -135,7 +135,7 @@ def _numbered(name: str) -> re.Pattern[str]:
 def _refuse_several_items(file: Input, questions: Sequence[str]) -> None:
     """Raise `CallError` if inputs and questions are numbered in the same way, as where a HIT has several items."""
     inputs = _numbers([name for name in file.header if name.startswith(_INPUT)])
-    for asked, numbers in _numbers(list(dict.fromkeys(questions))).items():
+    for asked, numbers in _numbers(questions).items():
         column = next((column for column, others in inputs.items() if others == numbers), None)
         if len(numbers) > 1 and column is not None:
             raise CallError(

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .fields import as_list, as_object, field_of, is_scalar, text_or_none
+from .fields import Location, entries, is_scalar, text_or_none
 from .platform import Answer, Finding, Platform, Tally
 
 # What a model that grades is said to have chosen if nothing could be found in its text.
@@ -20,23 +20,22 @@ def _recognises(file: Input) -> bool:
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     for file in files:
         spec: Mapping[str, Any] | None = None
-        for number, event in enumerate(file.objects(), 1):
-            where = f"line {number:,}"
+        for at, event in entries([file], "line"):
             if "spec" in event:
-                spec = as_object(file, event["spec"], f"'spec' of {where}")
+                spec = at.object(event["spec"], "'spec'")
             elif "final_report" in event:
                 continue
             elif spec is None:
                 raise file.unlike("its first line has no 'spec', which says who judges")
             else:
-                yield from _event(file, event, _worker(file, spec), spec, options, where)
+                yield from _event(at, event, _worker(file, spec), spec, options)
         if spec is None:
             raise file.unlike("it has no 'spec', which says who judges")
 
 
 def _worker(file: Input, spec: Mapping[str, Any]) -> str:
     """Return the last model of a run: the only one, or the one that grades what the others answered."""
-    models = as_list(file, spec.get("completion_fns"), "'completion_fns' of the spec")
+    models = Location(file, "the spec").array(spec.get("completion_fns"), "'completion_fns'")
     worker = text_or_none(models[-1]) if models else None
     if worker is None:
         raise file.unlike("its 'spec' has no 'completion_fns', which say who judges")
@@ -44,19 +43,17 @@ def _worker(file: Input, spec: Mapping[str, Any]) -> str:
 
 
 def _event(
-    file: Input, event: Mapping[str, Any], worker: str, spec: Mapping[str, Any], options: ReadOptions, where: str
+    at: Location, event: Mapping[str, Any], worker: str, spec: Mapping[str, Any], options: ReadOptions
 ) -> Iterator[Finding]:
-    """Yield what one event says."""
-    kind = event.get("type")
     data = event.get("data")
-    key = {"metrics": "choice", "match": "picked"}.get(str(kind))
+    key = {"metrics": "choice", "match": "picked"}.get(str(event.get("type")))
     if key is None or not isinstance(data, dict) or key not in data:
         yield Tally("events that are no verdicts", is_answer=True)
         return
-    item = field_of(file, event, options.item or "sample_id", where)
+    item = at.field(event, options.item or "sample_id")
     question = text_or_none(spec.get("eval_name") or spec.get("base_eval")) or ""
-    said = data[key]
-    choices = tuple(dict.fromkeys(one for one in (said if isinstance(said, list) else [said]) if _is_class(one)))
+    picked = data[key] if isinstance(data[key], list) else [data[key]]
+    choices = tuple(dict.fromkeys(filter(_is_class, picked)))
     status = "invalid" if _NOTHING in choices else ""
     yield Answer(item, worker, question, choices, status=status, model=True, time=text_or_none(event.get("created_at")))
     truth = data.get("expected")

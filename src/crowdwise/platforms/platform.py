@@ -48,13 +48,13 @@ class Tally(NamedTuple):
 
     Attributes:
         what: What it is, in words that follow a number, such as "tasks without any annotation".
-        count: How many there are.
+        number: How many there are.
         is_answer: Whether these are answers that are not used, whatever the question: then they count as rows that
             were read.
     """
 
     what: str
-    count: int = 1
+    number: int = 1
     is_answer: bool = False
 
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input, file_name
-from .fields import as_items, as_list, field_of, first_text, text_or_none
+from .fields import Location, entries, first_text, text_or_none
 from .platform import CHOICE, Answer, Finding, Platform, Remark
 
 # What the answers to lines with options are called.
@@ -24,37 +24,33 @@ def _recognises(file: Input) -> bool:
 
 
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
-    for file in files:
-        for number, line in enumerate(file.objects(), 1):
-            where = f"line {number:,}"
-            worker = first_text(line, "_annotator_id", "_session_id") or file_name(file.path) or None
-            if worker is not None and _MOMENT.search(worker):
-                yield Remark(_RESTARTS)
-            gold = "sessions" in line or "versions" in line  # what somebody settled by the recipe `review`
-            answer = text_or_none(line.get("answer"))
-            if answer not in ("accept", "reject", "ignore"):
-                raise file.unlike(f"{where} has the answer {answer!r}, which is neither accept, reject nor ignore")
-            question, choices, type_ = _said(file, line, answer, where)
-            several = question == _QUESTION and _style(line) == "multiple"
-            status = {"ignore": "ignore", "accept": "", "reject": "reject" if question == _QUESTION else ""}[answer]
-            yield Answer(
-                field_of(file, line, options.item or "_input_hash", where),
-                "review" if gold else worker,
-                question,
-                choices,
-                status,
-                gold=gold and not status,
-                several=several,
-                type=type_,
-                time=text_or_none(line.get("_timestamp")),
-            )
+    for at, line in entries(files, "line"):
+        worker = first_text(line, "_annotator_id", "_session_id") or file_name(at.file.path) or None
+        if worker is not None and _MOMENT.search(worker):
+            yield Remark(_RESTARTS)
+        gold = "sessions" in line or "versions" in line  # what somebody settled by the recipe `review`
+        answer = text_or_none(line.get("answer"))
+        if answer not in ("accept", "reject", "ignore"):
+            raise at.unlike(f"has the answer {answer!r}, which is neither accept, reject nor ignore")
+        question, choices, type_ = _chosen(at, line, answer)
+        status = "" if answer == "accept" or (answer == "reject" and question != _QUESTION) else answer
+        yield Answer(
+            at.field(line, options.item or "_input_hash"),
+            "review" if gold else worker,
+            question,
+            choices,
+            status,
+            gold=gold and not status,
+            several=question == _QUESTION and _style(line) == "multiple",
+            type=type_,
+            time=text_or_none(line.get("_timestamp")),
+        )
 
 
-def _said(file: Input, line: Mapping[str, Any], answer: str, where: str) -> tuple[str, tuple[Any, ...], str]:
+def _chosen(at: Location, line: Mapping[str, Any], answer: str) -> tuple[str, tuple[Any, ...], str]:
     """Return the question that a line answers, the classes that were chosen, and the type of the answer."""
     if "accept" in line or "options" in line:
-        accepted = as_list(file, line.get("accept"), f"'accept' of {where}")
-        return _QUESTION, as_items(file, accepted, f"'accept' of {where}"), CHOICE
+        return _QUESTION, at.classes(at.array(line.get("accept"), "'accept'"), "'accept'"), CHOICE
     label = text_or_none(line.get("label"))
     if label is not None:
         return label, (answer,), CHOICE

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .fields import JudgedOutputs, as_list, as_object, field_of, is_scalar, path_of, text_or_none
+from .fields import JudgedOutputs, Location, entries, is_scalar, path_of, text_or_none
 from .platform import Answer, Finding, Platform, Tally
 
 # The types of assertions that a model decides, and the beginning of the names of others.
@@ -39,65 +39,55 @@ def _recognises(file: Input) -> bool:
 
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     judged = JudgedOutputs("name the answers by --item id")
-    for file in files:
-        is_whole = isinstance(file.first.get("results"), dict)
-        for number, row in enumerate(file.objects("results.results.item" if is_whole else ""), 1):
-            where = f"result {number:,}"
-            if options.item is not None:
-                item = field_of(file, row, options.item, where)
-            else:
-                item = path_of(field_of(file, row, key, where) for key in ("testIdx", "promptIdx"))
-            response = row.get("response")
-            said = response.get("output") if isinstance(response, dict) else None
-            judged.check(file, item, None if said is None else [row.get("vars"), said])
-            yield from _row(file, row, item, where)
+    for at, row in entries(files, "result", _results):
+        if options.item is not None:
+            item = at.field(row, options.item)
+        else:
+            item = path_of(at.field(row, key) for key in ("testIdx", "promptIdx"))
+        response = row.get("response")
+        output = response.get("output") if isinstance(response, dict) else None
+        judged.check(at.file, item, None if output is None else [row.get("vars"), output])
+        yield from _row(at, row, item)
 
 
-def _row(file: Input, row: Mapping[str, Any], item: Any, where: str) -> Iterator[Finding]:
+def _results(file: Input) -> Iterator[dict[str, Any]]:
+    return file.objects("results.results.item" if isinstance(file.first.get("results"), dict) else "")
+
+
+def _row(at: Location, row: Mapping[str, Any], item: Any) -> Iterator[Finding]:
     """Yield what the judges of one result said."""
     grading = row.get("gradingResult")
-    if grading is None:
-        yield Tally("results that failed, or have no assertion", is_answer=True)
-        return
-    components = as_object(file, grading, f"'gradingResult' of {where}").get("componentResults")
-    listed = [
-        as_object(file, one, f"a component of {where}")
-        for one in as_list(file, components, f"'componentResults' of {where}")
-    ]
+    components = None if grading is None else at.object(grading, "'gradingResult'").get("componentResults")
+    listed = at.objects(components, "'componentResults'", "a component")
     if not listed:
         yield Tally("results that failed, or have no assertion", is_answer=True)
     for one in listed:
         assertion = one.get("assertion")
         if isinstance(assertion, dict):
-            yield from _component(file, one, assertion, item, where)
-        elif not all(part in listed for part in as_list(file, one.get("componentResults"), f"a set of {where}")):
-            raise file.unlike(f"{where} has a set of assertions whose members are not in its list")
+            yield _component(at, one, assertion, item)
+        elif not all(part in listed for part in at.array(one.get("componentResults"), "a set")):
+            raise at.unlike("has a set of assertions whose members are not in its list")
         else:
             yield Tally("sets of assertions, whose members count by themselves", is_answer=True)
 
 
-def _component(
-    file: Input, one: Mapping[str, Any], assertion: Mapping[str, Any], item: Any, where: str
-) -> Iterator[Finding]:
-    """Yield what one assertion came to."""
+def _component(at: Location, one: Mapping[str, Any], assertion: Mapping[str, Any], item: Any) -> Finding:
+    """Return what one assertion came to."""
     type_ = str(assertion.get("type")).removeprefix(_NOT)
     if type_ not in _JUDGED and not type_.startswith(_JUDGED_TOO):
-        yield Tally("results of assertions that no model decides", is_answer=True)
-        return
+        return Tally("results of assertions that no model decides", is_answer=True)
     about = one.get("metadata")
     failed = isinstance(about, dict) and bool(about.get("graderError"))
     passed = one.get("pass")
     if not failed and not isinstance(passed, bool):
-        raise file.unlike(f"{where} has an assertion that neither passed nor failed: its 'pass' is no true or false")
+        raise at.unlike("has an assertion that neither passed nor failed: its 'pass' is no true or false")
     question = text_or_none(assertion.get("metric"))
     if question is None:
         question = text_or_none(assertion.get("value")) or type_
         if type_ != assertion.get("type"):  # it passed if the judge said no
             question = f"{_NOT}{question}"
-    choices = () if failed else (passed,)
-    yield Answer(
-        item, _worker(assertion.get("provider")), question, choices, status="failed" if failed else "", model=True
-    )
+    worker, choices = _worker(assertion.get("provider")), () if failed else (passed,)
+    return Answer(item, worker, question, choices, status="failed" if failed else "", model=True)
 
 
 def _worker(provider: Any) -> str:

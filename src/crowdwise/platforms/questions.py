@@ -51,7 +51,7 @@ def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) 
     # Where several classes may be chosen, to choose none is an answer too.
     are_several = bool(unusual.height if question.several else unusual.filter(pl.col("chosen") > 1).height)
     if are_several and options.multi == "refuse":
-        raise _several_chosen(unusual["answers"].sum(), counts_used["answers"].sum(), question, name)
+        raise _several_chosen(int(unusual["answers"].sum()), int(counts_used["answers"].sum()), question, name)
     if options.multi == "each":
         votes = _each_class(used, question)
     else:

@@ -1,6 +1,6 @@
 """Platforms whose exports are recognised, but hold no votes: each is refused in a sentence that says what to do."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
@@ -10,10 +10,6 @@ from ..sources.input import Input
 from .platform import Finding, Platform
 
 _BY_FILE: Final = "a table of each worker goes through --worker-from file"
-
-
-def _refuse(reason: str, files: Sequence[Input], _: ReadOptions) -> Iterator[Finding]:
-    raise DataError(f"{files[0].name} {reason}.")
 
 
 def _is_cvat(file: Input) -> bool:
@@ -31,31 +27,35 @@ def _is_scale(file: Input) -> bool:
     return {"task_id", "callback_url", "params"} <= set(file.first)
 
 
-REFUSED: Final = (
-    Platform(
+# The key, the name, what recognises it, and the end of the sentence that refuses it.
+_TABLE: Final[tuple[tuple[str, str, Callable[[Input], bool], str], ...]] = (
+    (
         "cvat",
         "a CVAT export",
         _is_cvat,
-        partial(
-            _refuse,
-            "is a CVAT export, which does not say who gave a label. Export the jobs of each worker by themselves, and "
-            f"make tables of them: {_BY_FILE}",
-        ),
+        "is a CVAT export, which does not say who gave a label. Export the jobs of each worker by themselves, and make "
+        f"tables of them: {_BY_FILE}",
     ),
-    Platform(
+    (
         "inception",
         "an INCEpTION project",
         _is_inception,
-        partial(_refuse, "is an INCEpTION project, which holds spans of text, and no classes of items to vote on"),
+        "is an INCEpTION project, which holds spans of text, and no classes of items to vote on",
     ),
-    Platform(
+    (
         "scale",
         "a Scale export",
         _is_scale,
-        partial(
-            _refuse,
-            "looks like tasks of Scale, whose export has one answer for each task and not those of all workers: ask "
-            f"Scale for these; {_BY_FILE}",
-        ),
+        "looks like tasks of Scale, whose export has one answer for each task and not those of all workers: ask Scale "
+        f"for these; {_BY_FILE}",
     ),
+)
+
+
+def _refuse(reason: str, files: Sequence[Input], _: ReadOptions) -> Iterator[Finding]:
+    raise DataError(f"{files[0].name} {reason}.")
+
+
+REFUSED: Final = tuple(
+    Platform(key, name, recognises, partial(_refuse, reason)) for key, name, recognises, reason in _TABLE
 )
