@@ -1,4 +1,4 @@
-"""The classes that labels name: as they are written, folded to one spelling each, or declared by the user.
+"""`ClassReader`: labels as classes, as they are written, folded to one spelling each, or declared by the user.
 
 Labels that are not one class a vote are refused: numbers, free text, and several classes in a cell. Declared classes
 are never refused.

@@ -1,4 +1,4 @@
-"""Which rows can be used: those without a label are dropped, others refused; and the end of reading, on any engine."""
+"""Rows that can be used: those without a label are dropped, others refused; and the end of reading, on any engine."""
 
 from collections.abc import Mapping
 from typing import get_args

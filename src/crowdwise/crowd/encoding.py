@@ -1,4 +1,4 @@
-"""Replace items, workers and labels by integer codes."""
+"""Integer codes for items, workers and labels."""
 
 from contextlib import suppress
 from dataclasses import dataclass

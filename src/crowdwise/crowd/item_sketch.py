@@ -1,4 +1,4 @@
-"""A sketch of the ids of items, by which a later batch of labels is found to have the same items again.
+"""A sketch of the ids of items, which shows whether a later batch of labels has the same items again.
 
 It has the smallest hashes of all ids (k minimum values). The sketch of two batches together is made of their sketches.
 Hashes are evenly spread, so items with small ones are a random sample: the share of them that two batches have in

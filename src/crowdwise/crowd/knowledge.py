@@ -1,4 +1,4 @@
-"""What is known of a crowd beforehand, in addition to its labels: the classes of some items, and earlier labels."""
+"""`PriorKnowledge`: what is known of a crowd besides its labels: the classes of some items, and earlier labels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

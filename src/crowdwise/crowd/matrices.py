@@ -1,4 +1,4 @@
-"""Matrices of labels in memory: a row for each item and a column for each worker."""
+"""Matrices in memory, a row for each item and a column for each worker, as one label a row."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Final

@@ -1,4 +1,4 @@
-"""How items and workers are numbered while a method works: by a hash of their names.
+"""Numbers of items and workers while a method works, by a hash of their names.
 
 The last bits of a sum depend on the order of its terms, and some methods make such differences grow from iteration to
 iteration. With numbers that depend on the names alone, the same rows in any order give the same sums, and so the same

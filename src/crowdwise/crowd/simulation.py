@@ -1,4 +1,4 @@
-"""Simulate crowds whose truth and workers are known: classes, or numbers."""
+"""`simulate`: crowds of classes or of numbers, whose truth and workers are known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Sort rows by item and worker, and resolve several labels of one worker for one item."""
+"""Rows sorted by item and worker, with one label of each worker for each item."""
 
 from dataclasses import astuple, dataclass, fields
 from typing import Any, Final, Literal, NamedTuple

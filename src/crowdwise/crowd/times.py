@@ -1,4 +1,4 @@
-"""When labels were given, for `duplicates="latest"`: the times of a column as numbers, and labels that tie."""
+"""Times of labels as numbers, for `duplicates="latest"`, and labels that tie."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone

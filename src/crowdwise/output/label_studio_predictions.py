@@ -1,4 +1,4 @@
-"""Write inferred labels as predictions that Label Studio imports, each with the task that it is about."""
+"""Inferred labels as predictions that Label Studio imports, each with the task that it is about."""
 
 import json
 import os

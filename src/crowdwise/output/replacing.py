@@ -1,4 +1,4 @@
-"""Replace files: new content goes to temporary files beside them, which are renamed when all of them are complete.
+"""Files replaced all or none: new content goes to temporary files, which are renamed when all are complete.
 
 The process that writes a temporary file keeps it locked. One that nobody has locked was left by a process that was
 killed, and the next process that writes to the same target removes it. `tempfile` knows nothing of that, and makes

@@ -1,4 +1,4 @@
-"""Write Spark tables as folders of files, so that no failure leaves an incomplete folder behind.
+"""Spark tables as folders of files; no failure leaves an incomplete folder behind.
 
 A table is written first to a folder beside its target, with a name that starts with a dot so that no program reads it.
 When all tables are complete, these folders are renamed. So an error while writing leaves the targets unchanged.

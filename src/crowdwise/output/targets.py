@@ -1,4 +1,4 @@
-"""Check that results can be written to the places that the user names, before any work is done."""
+"""Checks that results can be written to the places that the user names, before any work is done."""
 
 import os
 import stat

@@ -1,4 +1,4 @@
-"""How each format is written: to a file, or to an address in a cloud storage. A format that has no row is only read."""
+"""`WRITERS`: how each format is written, to a file or a cloud storage; a format without a row is only read."""
 
 import os
 from collections.abc import Callable, Mapping

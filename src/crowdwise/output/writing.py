@@ -1,4 +1,4 @@
-"""Write tables and pages to files, so that a failure never leaves an incomplete file behind."""
+"""`write`: tables and pages to files; a failure never leaves an incomplete file behind."""
 
 import os
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Split rows into parts on disk: each part holds all rows of its items, and fits in memory.
+"""Rows split into parts on disk: each part holds all rows of its items, and fits in memory.
 
 The rows are read once, in batches. Workers and classes are numbered for all parts together. Items are numbered only
 within their part, so that no list of all items is ever needed.

@@ -1,4 +1,4 @@
-"""Encode the rows of a Spark table, and split them into sorted parts on the executors."""
+"""Rows of a Spark table, encoded and split into sorted parts on the executors."""
 
 import math
 import pickle

@@ -1,4 +1,4 @@
-"""Start a Spark session, and read label files with it from any place that the cluster can reach."""
+"""A Spark session, and label files that it reads from any place that the cluster can reach."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""Reading exports of annotation platforms and logs of language models that judge: one file for each platform.
+"""`PLATFORMS`: exports of annotation platforms and logs of language models that judge, one file for each platform.
 
 To add a platform, write a file with a `Platform`, and add it to `PLATFORMS`.
 """

@@ -1,4 +1,4 @@
-"""What a form of Amazon says, in elements such as a classifier, which Mechanical Turk and Ground Truth share."""
+"""Answers in the elements of Amazon's forms, such as a classifier; for Mechanical Turk and Ground Truth."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple

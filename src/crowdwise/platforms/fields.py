@@ -1,4 +1,4 @@
-"""Take fields out of the objects of an export, and say which one is not as it should be."""
+"""Fields of the objects in an export; one that is not as it should be is refused by its name."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Gather the answers of an export by question, so that none is lost: each is a vote, a truth, or counted."""
+"""`Gathered`: the answers of an export by question, so that none is lost: each is a vote, a truth, or counted."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""Take the votes, or the known truths, of one question out of what an export holds."""
+"""The votes, or the known truths, of one question of an export."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import file_digest, sha256

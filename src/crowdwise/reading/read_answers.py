@@ -1,4 +1,4 @@
-"""Exports of annotation platforms as they are: which questions they hold, and every answer as a table."""
+"""`questions` and `read_answers`: what an export of a platform asks, and every answer as a table."""
 
 from collections.abc import Sequence
 from dataclasses import fields

@@ -1,4 +1,4 @@
-"""`read_labels` and `read_numbers`: read labels from files, databases, clouds and tables in memory."""
+"""`read_labels` and `read_numbers`: labels from files, databases, clouds and tables in memory."""
 
 import logging
 import os

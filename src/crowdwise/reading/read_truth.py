@@ -1,4 +1,4 @@
-"""`read_truth`: read the known truths of items, from files, tables and mappings."""
+"""`read_truth`: the known truths of items, from files, tables and mappings."""
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""The one ordered list of readers, and which of them reads an input: by its beginning, which is looked at once."""
+"""`READERS`: the one ordered list of readers, and which of them reads an input, by its beginning."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

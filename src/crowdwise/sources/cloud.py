@@ -1,4 +1,4 @@
-"""Cloud storages, by their addresses, through polars: binary tables are scanned, text is fetched and then checked.
+"""Tables in cloud storages, through polars: binary tables are scanned, text is fetched and then checked.
 
 Text goes through memory or, for labels on disk, through the folder of the work, because it is gone over before polars
 reads it (see delimited.py). polars unpacks it and splits it into lines on the way.

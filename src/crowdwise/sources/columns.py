@@ -1,4 +1,4 @@
-"""Which columns of a table hold the item, the worker and the label; and which tables hold something else."""
+"""The columns of a table that hold the item, the worker and the label; and refusals of tables of another kind."""
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Files of DuckDB, which need the library `duckdb`."""
+"""Tables in files of DuckDB, through the library `duckdb`."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager

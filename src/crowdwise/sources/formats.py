@@ -1,4 +1,4 @@
-"""The formats that tables are read from: files, databases, and tables in memory; cloud.py has cloud storages.
+"""`FORMATS`: the formats of tables, in files, databases and memory, and how each is recognised and read.
 
 To add a format, add a row to `FORMATS` and write the function that it names.
 """

@@ -1,4 +1,4 @@
-"""Convert tables and sequences of other libraries to polars."""
+"""Tables and sequences of other libraries as those of polars."""
 
 from typing import Any, Protocol
 

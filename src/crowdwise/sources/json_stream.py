@@ -1,4 +1,4 @@
-"""Read the values of a JSON text piece by piece, so that a file of any size takes little memory.
+"""The values of a JSON text, piece by piece, so that a file of any size takes little memory.
 
 msgspec parses. The standard library takes over where msgspec refuses: it reads what many programs write and JSON does
 not have (NaN, Infinity, half of a surrogate pair), and says what is wrong with the rest.

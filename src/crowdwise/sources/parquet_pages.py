@@ -1,4 +1,4 @@
-"""Check the counts in the headers of a Parquet file, which polars trusts.
+"""A check of the counts in the headers of a Parquet file, which polars trusts.
 
 A damaged count makes polars ask for more memory than there is, and then Rust ends the whole program; a test shows that
 the newest polars does so still. The headers are written in the compact protocol of Thrift:

@@ -1,4 +1,4 @@
-"""Find the inputs that a source stands for: files of a folder or a pattern, streams, addresses, tables in memory."""
+"""The inputs that a source stands for: files of a folder or a pattern, streams, addresses, tables in memory."""
 
 import glob
 import io

@@ -1,4 +1,4 @@
-"""Postgres, read through ADBC in batches, so that any number of rows needs little memory."""
+"""Tables in Postgres, read through ADBC in batches, so that any number of rows needs little memory."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Turn a table of any shape into one label a row: long tables as they are, wide ones, and ones with lists in them."""
+"""A table of any shape as one label a row: long tables as they are, wide ones, and ones with lists in them."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Workbooks of Excel: one sheet of them is read as a table."""
+"""Tables in workbooks of Excel: one sheet."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Files of SQLite, read by Python's own library."""
+"""Tables in files of SQLite, through Python's own library."""
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence

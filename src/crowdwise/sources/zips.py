@@ -1,4 +1,4 @@
-"""Read the files in a zip into memory, never to the disk by the names inside it."""
+"""The files in a zip, read into memory, never to the disk by the names inside it."""
 
 import io
 import sys
