@@ -147,7 +147,7 @@ def read(call: str, folder: Path, prepare: str = "") -> set[str]:
 # The aim is twenty for both.
 @pytest.mark.parametrize(
     ("call", "most"),
-    [("cw.read_labels('labels.csv')", 22), ("cw.read_labels(export, **example.options)", 24)],
+    [("cw.read_labels('labels.csv')", 21), ("cw.read_labels(export, **example.options)", 24)],
     ids=["csv", "label-studio"],
 )
 def test_reading_passes_few_files(call: str, most: int, tmp_path: Path) -> None:
