@@ -224,12 +224,12 @@ class Labels:
 
     @property
     def n_workers(self) -> int:
-        """The number of workers; in a slice, also those without a label in it."""
+        """The number of workers; in a slice, of the whole crowd."""
         return len(self.names.workers)
 
     @property
     def n_classes(self) -> int:
-        """The number of classes; in a slice, also those without a label in it."""
+        """The number of classes; in a slice, of the whole crowd."""
         return len(self.names.classes)
 
     @property
@@ -344,10 +344,7 @@ class Labels:
     ) -> "Iterator[Outcome]":
         """Yield what `step` returns for each slice of the items, in order; threads work on the slices.
 
-        Args:
-            step: Takes the first item, the item after the last one, and the slice.
-            count_size: The number of values that `step` returns; see `parallel.slices`.
-            work: How many times as long as usual a label takes; see `parallel.slices`.
+        `step` takes the first item, the item after the last one, and the slice. See `parallel.slices` for the others.
         """
         ends = slices(self.item_starts, count_size, work)
         with Threads(len(ends)) as threads:

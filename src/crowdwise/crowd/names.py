@@ -15,13 +15,10 @@ _NO_ITEMS: Final = pl.Series("item", [], pl.Int64)
 
 @dataclass(frozen=True, eq=False)
 class Names:
-    """The names of items, workers and classes, each in the data type of the user's table.
-
-    The name of code 3 is the entry at position 3. If the labels are on disk or in a cluster, `items` is empty: there,
-    each part of the labels stores the names of its own items.
+    """The names of items, workers and classes, each in the data type of the user's table; code 3 is at position 3.
 
     Attributes:
-        items: The names of the items.
+        items: The names of the items; empty on disk or in a cluster, where each part stores those of its own items.
         workers: The names of the workers.
         classes: The names of the classes.
         sample_of: (workers), the code of the worker that each one is a sample of, which is its own code for the first
@@ -37,12 +34,7 @@ class Names:
 
     @classmethod
     def read(
-        cls,
-        workers: pl.Series,
-        classes: pl.Series,
-        samples: Samples | None,
-        folded: bool,
-        items: pl.Series = _NO_ITEMS,
+        cls, workers: pl.Series, classes: pl.Series, samples: Samples | None, folded: bool, items: pl.Series = _NO_ITEMS
     ) -> "Names":
         """Return the names that were read; if workers have samples, these take the place of the workers."""
         workers, sample_of = (workers, None) if samples is None else (samples.names, samples.sample_of)

@@ -27,10 +27,9 @@ class SimulatedCrowd:
     """A simulated crowd.
 
     Attributes:
-        rows: The labels, in a table with the columns item, worker and label.
-        truth: The true class of every item, in a table with the columns item and truth.
-        workers: The accuracy and the number of labels of every worker, in a table with the columns worker, accuracy
-            and labels.
+        rows: The labels: the columns item, worker and label.
+        truth: The true class of every item: the columns item and truth.
+        workers: The columns worker, accuracy, and labels for how many labels each gave.
     """
 
     rows: pl.DataFrame
@@ -113,8 +112,8 @@ class SimulatedNumbers:
     """A simulated crowd with numeric labels.
 
     Attributes:
-        rows: The labels, in a table with the columns item, worker and label.
-        truth: The true value of every item, in a table with the columns item and truth.
+        rows: The labels: the columns item, worker and label.
+        truth: The true value of every item: the columns item and truth.
         workers: The columns worker, bias, spread, slope and labels.
     """
 

@@ -70,14 +70,9 @@ def _step(node: Any, key: str) -> Any:
 
 
 def named(lazy: pl.LazyFrame, names: Sequence[str], missing: Sequence[Any] = ()) -> pl.LazyFrame:
-    """Return the table with the names of classes in the place of their numbers in the column label.
+    """Return the table with the names of the classes 0, 1, 2, ... in the place of their numbers in the column label.
 
-    Reading it raises `UnsoundError` if a label is no number of a class.
-
-    Args:
-        lazy: A table with the column label.
-        names: The names of the classes 0, 1, 2, ...
-        missing: Values that mean "no label", besides null, NaN and empty text.
+    Values in `missing` mean "no label". Reading the table raises `UnsoundError` if a label is no number of a class.
     """
     of_class = pl.Series("label", names, pl.String)
 

@@ -17,46 +17,45 @@ ALIASES: Final[Mapping[str, tuple[str, ...]]] = {
     "time": ("time", "timestamp", "created_at", "updated_at", "completed_at", "submitted_at", "date", "datetime"),
 }
 # Names that other columns often have too. One is taken only if no other column of the table may have the same role.
+_JUDGED: Final = ("verdict", "rating", "class")
 _WEAKER: Final[Mapping[str, tuple[str, ...]]] = {
     "item": ("id", "sample", "unit", "case", "document", "doc", "prompt", "image", "record"),
     "worker": ("judge", "model", "coder", "labeler", "labeller", "reviewer", "evaluator", "grader", "assessor"),
-    "label": (
-        "verdict",
-        "rating",
-        "class",
-        "category",
-        "choice",
-        "judgment",
-        "judgement",
-        "grade",
-        "decision",
-        "score",
-    ),
-    "truth": (
-        "ground_truth",
-        "true_label",
-        "gold_label",
-        "correct",
-        "expected",
-        "target",
-        "verdict",
-        "rating",
-        "class",
-    ),
+    "label": (*_JUDGED, "category", "choice", "judgment", "judgement", "grade", "decision", "score"),
+    "truth": ("ground_truth", "true_label", "gold_label", "correct", "expected", "target", *_JUDGED),
     "time": ("submit_time", "submittime", "created", "updated", "submitted", "completed", "answered_at", "labeled_at"),
 }
-
 # Names of columns with seconds, in small letters and without anything but letters.
 _SECONDS: Final = ("seconds", "worktimeinseconds", "durationinseconds", "leadtime", "worktime", "timespent", "duration")
-NO_NAMES: Final[Mapping[str, str]] = {}
-# An error message lists at most this many columns.
 # Columns that name the item of a table with a row for each item, if there is no usual name for it. The last one is what
 # pandas calls an index without name.
 _ITEM_NAMES: Final = ("id", "uid", "index", "idx", "__index_level_0__")
 ROW_NUMBERS: Final = "the number of the row, from 0"
+NO_NAMES: Final[Mapping[str, str]] = {}
+# An error message lists at most this many columns.
 _MOST_LISTED: Final = 20
 # Longer names are not compared with what was given, which would take long.
 _LONGEST_GUESS: Final = 100
+# Columns that say where a span begins and ends; offsets are smaller than the number of seconds since 1970.
+_SPANS: Final = (("start", "end"), ("start_offset", "end_offset"), ("begin", "end"), ("start_char", "end_char"))
+_LARGEST_OFFSET: Final = 1e9
+# Columns of two things that are compared. Those of the first pair may have other meanings too.
+_COMPARED: Final = (
+    ("left", "right"),
+    ("model_a", "model_b"),
+    ("model_x", "model_y"),
+    ("model_1", "model_2"),
+    ("response_a", "response_b"),
+    ("output_a", "output_b"),
+    ("answer_a", "answer_b"),
+    ("item_a", "item_b"),
+    ("item_1", "item_2"),
+    ("left_item", "right_item"),
+)
+
+
+class OtherTableError(DataError):
+    """A table is of another kind than one class per vote."""
 
 
 def recognise(
@@ -67,14 +66,8 @@ def recognise(
 ) -> dict[str, str]:
     """Find the column for each role: the one that the user names, or the first one with a usual name for that role.
 
-    Args:
-        columns: The names of all columns of the table.
-        given: The name of the column for each role, as given by the user; None to recognise it.
-        where: The name of the table in error messages.
-        named_by: The option of the command line that names the column for a role, where it is not --role.
-
-    Returns:
-        The name of the column for each role.
+    `given` has the name of the column for each role, or None to recognise it; `where` is the name of the table; and
+    `named_by` has the option of the command line that names the column for a role, where it is not --role.
 
     Raises:
         DataError: A role has no column, two columns of one name, or the column of another role.
@@ -144,13 +137,12 @@ def _find(columns: Sequence[str], role: str, name: str | None, where: str, optio
         hint = did_you_mean(name, [column for column in columns if len(column) <= _LONGEST_GUESS])
         raise DataError(f"{where} has no column {name!r} for the {role}; its columns are {listed}.{hint}")
     folded = {_folded(column): column for column in reversed(columns)}
-    for alias in ALIASES[role]:
-        for spelling in _spellings(alias):
-            if spelling in folded:
-                return folded[spelling]
-    weaker = [folded[spelling] for alias in _WEAKER[role] for spelling in _spellings(alias) if spelling in folded]
-    if len(weaker) == 1:
-        return weaker[0]
+    usual, weaker = (
+        [folded[spelling] for alias in names[role] for spelling in _spellings(alias) if spelling in folded]
+        for names in (ALIASES, _WEAKER)
+    )
+    if usual or len(weaker) == 1:
+        return (usual or weaker)[0]
     if weaker:
         raise DataError(
             f"{where} has {' and '.join(map(repr, weaker))}, each of which may be the {role}. Name it with "
@@ -175,35 +167,10 @@ def _in_python(role: str) -> str:
     return f"cw.read_truth(..., {role}=)" if role == "truth" else f"{role}="
 
 
-class OtherTableError(DataError):
-    """A table is of another kind than one class per vote."""
-
-
-# Columns that say where a span begins and ends; offsets are smaller than the number of seconds since 1970.
-_SPANS: Final = (("start", "end"), ("start_offset", "end_offset"), ("begin", "end"), ("start_char", "end_char"))
-_LARGEST_OFFSET: Final = 1e9
-# Columns of two things that are compared. Those of the first pair may have other meanings too.
-_COMPARED: Final = (
-    ("left", "right"),
-    ("model_a", "model_b"),
-    ("model_x", "model_y"),
-    ("model_1", "model_2"),
-    ("response_a", "response_b"),
-    ("output_a", "output_b"),
-    ("answer_a", "answer_b"),
-    ("item_a", "item_b"),
-    ("item_1", "item_2"),
-    ("left_item", "right_item"),
-)
-
-
 def refuse_comparisons(columns: Sequence[str], where: str, is_read: bool) -> None:
     """Raise `OtherTableError` if the columns of a table are those of comparisons of two things.
 
-    Args:
-        columns: The names of all columns; the user named none as the item.
-        where: The name of the table.
-        is_read: Whether there are columns for the item, the worker and the label all the same.
+    Call this where the user did not name the column of items; `is_read` says whether it is recognised all the same.
     """
     pair = _pair(columns, _COMPARED[1:] if is_read else _COMPARED)
     if pair is not None:
@@ -217,10 +184,8 @@ def refuse_comparisons(columns: Sequence[str], where: str, is_read: bool) -> Non
 def refuse_spans(columns: Sequence[str], first_rows: Callable[[list[str]], pl.DataFrame | None], where: str) -> None:
     """Raise `OtherTableError` if columns of a table say where labelled spans begin and end.
 
-    Args:
-        columns: The names of all columns; the user named none as the label.
-        first_rows: Takes names of columns, and returns these columns of some rows; None if they cannot be read.
-        where: The name of the table.
+    Call this where the user did not name the column of labels. `first_rows` returns some rows of the columns that it
+    is given, or None if they cannot be read.
     """
     pair = _pair(columns, _SPANS)
     sample = None if pair is None else first_rows(list(pair))

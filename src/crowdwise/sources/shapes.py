@@ -1,6 +1,7 @@
 """A table of any shape as one label a row: long tables as they are, wide ones, and ones with lists in them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -23,14 +24,7 @@ def long_form(
     where: str,
     named_by: Mapping[str, str] = columns.NO_NAMES,
 ) -> Long:
-    """Return a table with one label a row.
-
-    Args:
-        table: The table.
-        given: The name of the column for each role; None to recognise it.
-        options: What the user says of its shape and classes.
-        where: The name of the table in error messages.
-        named_by: See `columns.recognise`.
+    """Return a table with one label a row. `columns.recognise` describes the arguments.
 
     Raises:
         DataError: A column is missing or cannot be used.
@@ -40,11 +34,11 @@ def long_form(
     if "label" not in found.found:
         return found
     if options.label_names is not None:
-        return Long(named(found.lazy, options.label_names, options.missing), found.found, found.remarks)
+        return replace(found, lazy=named(found.lazy, options.label_names, options.missing))
     names = names_of(table.features, found.found["label"]) if table.features else None
     if names is None or not found.lazy.collect_schema()["label"].is_integer():
         return found
-    return Long(named(found.lazy, names, (UNLABELLED, *options.missing)), found.found, found.remarks)
+    return replace(found, lazy=named(found.lazy, names, (UNLABELLED, *options.missing)))
 
 
 def _shaped(
@@ -99,21 +93,18 @@ def _other_shape(table: Table, given: Mapping[str, str | None], where: str) -> L
         if found is not None:
             require_ids(found.lazy.collect_schema(), found.found, where)
             what = f"{where} has lists in its rows: workers are in {found.found['worker']!r}, their labels in "
-            return Long(found.lazy, found.found, (f"{what}{found.found['label']!r}.", *found.remarks))
+            return replace(found, remarks=(f"{what}{found.found['label']!r}.", *found.remarks))
     if given["worker"] is not None or given["label"] is not None or _has_any(table.names, "worker", "label"):
         return None
     if len(set(table.names)) < len(table.names) or len(table.names) < 2:
         return None
     sample = _sample(table, table.names)
-    if sample is None:
-        return None
-    workers = wide.recognise(table.names, given["item"], sample, where)
+    workers = None if sample is None else wide.recognise(table.names, given["item"], sample, where)
     if workers is None:
         return None
     listed = ", ".join(map(repr, workers.workers[:3])) + (", ..." if len(workers.workers) > 3 else "")
     said = f"{where} is read as a wide table, with a column for each of {len(workers.workers):,} workers ({listed})."
-    unfolded = _unfolded(table, workers, where)
-    return Long(unfolded.lazy, unfolded.found, (said,))
+    return replace(_unfolded(table, workers, where), remarks=(said,))
 
 
 def _unfolded(table: Table, workers: wide.WideColumns, where: str) -> Long:
