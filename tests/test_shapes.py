@@ -157,6 +157,14 @@ def test_matrices_are_read_from_files(dtype: Any, name: str, tmp_path: Path) -> 
         assert votes(cw.read_labels(file)) == OF_MATRIX
 
 
+def test_a_matrix_that_python_2_wrote_is_read_without_a_warning(tmp_path: Path) -> None:
+    np.save(tmp_path / "m.npy", MATRIX)
+    content = (tmp_path / "m.npy").read_bytes()
+    (tmp_path / "m.npy").write_bytes(content.replace(b"(3, 3), }  ", b"(3L, 3L), }"))
+    assert b"3L" in (tmp_path / "m.npy").read_bytes()
+    assert votes(cw.read_labels(tmp_path / "m.npy")) == OF_MATRIX
+
+
 @pytest.mark.parametrize("missing", ["-1", -1, ["-1.0"]])
 def test_a_matrix_of_text_leaves_out_what_means_no_label(missing: Any) -> None:
     labels = cw.Labels.from_matrix(np.array([["-1", "a"], ["b", "-1.0"], ["", "-1"]]), missing=missing)

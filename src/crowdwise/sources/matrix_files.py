@@ -3,6 +3,7 @@
 import io
 from collections.abc import Iterator, Sequence
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 import polars as pl
@@ -19,10 +20,12 @@ def open_array(content: Content, missing: Sequence[Any], transposed: bool) -> Ta
     Nothing in the file is unpickled, and it is not read before it is needed.
     """
     try:
-        if isinstance(content, str):
-            matrix = np.load(content, "r", allow_pickle=False)
-        else:
-            matrix = np.load(io.BytesIO(content), allow_pickle=False)
+        with catch_warnings():
+            simplefilter("ignore", UserWarning)  # that Python 2 wrote the file
+            if isinstance(content, str):
+                matrix = np.load(content, "r", allow_pickle=False)
+            else:
+                matrix = np.load(io.BytesIO(content), allow_pickle=False)
     except Exception as problem:  # what is at the beginning of the file is parsed as Python is, and may be anything
         raise UnsoundError(f"it is damaged, or holds objects of Python ({_beginning(problem)})") from problem
     return _table(matrix, missing, transposed)
