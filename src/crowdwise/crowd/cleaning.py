@@ -32,12 +32,9 @@ def tidied(table: pl.LazyFrame, options: ReadOptions) -> pl.LazyFrame:
 class Cleaning:
     """Counts the rows of a table that cannot be used. The table is given whole or in batches.
 
-    Args:
-        found: The name of the column for each role: item, worker and label.
-        options: How labels are read.
-
     Attributes:
-        columns: The name of the column for each role.
+        columns: The name of the column for each role: item, worker and label.
+        options: How labels are read.
         rows: The number of rows so far.
         unlabelled: The number of rows so far that have no label.
     """
@@ -94,12 +91,8 @@ class Cleaning:
     def set_counts(self, rows: int, without_value: int, unlabelled: int, absent: Mapping[str, tuple[int, str]]) -> None:
         """Set all counts at once, where the rows were counted elsewhere, such as in a Spark cluster.
 
-        Args:
-            rows: The number of rows.
-            without_value: The number of rows whose label is null, NaN or empty text.
-            unlabelled: The number of rows without a label: those, and the ones with a label that means "no label".
-            absent: For the roles item and worker, if any row lacks one: the number of such rows, and a description of
-                the first one for the error message.
+        `without_value` counts labels that are null, NaN or empty text, and `unlabelled` also those that mean "no
+        label". `absent` has, for the roles that any row lacks, how many rows do and the first of them in words.
         """
         self.rows, self._without_value, self.unlabelled = rows, without_value, unlabelled
         for role, (count, first) in absent.items():
@@ -123,13 +116,7 @@ class Cleaning:
 
 
 def finish(cleaning: Cleaning, counts: SortCounts, conflict: Conflict | None, names: Names) -> ReadingReport:
-    """Return what was read and repaired.
-
-    Args:
-        cleaning: The rows that were counted, and how they are read.
-        counts: What was dropped or resolved in all rows.
-        conflict: The first of the conflicts that are not resolved; None if there are none.
-        names: The names of workers and classes.
+    """Return what was read and repaired; `conflict` is the first one that is not resolved.
 
     Raises:
         DataError: A worker gave an item several labels, and the options do not say which one counts; rows repeat others

@@ -37,12 +37,7 @@ class Encoded:
 
 
 def encode_column(column: pl.Series, integers_in_text: bool) -> Encoded:
-    """Encode a whole column.
-
-    Args:
-        column: The values.
-        integers_in_text: Whether a column of text that holds only integers gets integers as names.
-    """
+    """Encode a whole column; with `integers_in_text`, text that holds only integers gets integers as names."""
     # If few values of a sample repeat, the hash table starts large: growing it step by step takes longer.
     sample = column.head(_SAMPLE_ROWS)
     expected = len(column) // 4 if sample.n_unique() > len(sample) // 2 else len(sample)
@@ -52,12 +47,7 @@ def encode_column(column: pl.Series, integers_in_text: bool) -> Encoded:
 
 
 def require_codes(count: int, what: str) -> None:
-    """Raise `DataError` if there is more of something than there are codes.
-
-    Args:
-        count: How much there is, or more than `MOST_CODES`.
-        what: What it is, for the message.
-    """
+    """Raise `DataError` if there is more of something than there are codes."""
     if count > MOST_CODES:
         raise DataError(
             f"There are more than {MOST_CODES:,} {what}, too many for one crowd: split the items into several crowds, "
@@ -68,8 +58,7 @@ def require_codes(count: int, what: str) -> None:
 class Dictionary:
     """Gives codes to the values of a column, in the order of first appearance. The column is given whole or in batches.
 
-    Args:
-        expected: About how many different values there will be. The table grows if there are more.
+    `expected` is about how many different values there will be; the hash table grows if there are more.
     """
 
     def __init__(self, expected: int = _SAMPLE_ROWS) -> None:

@@ -374,7 +374,7 @@ class Labels:
 
     @property
     def remarks(self) -> list[str]:
-        """Empty: everybody knows where memory is."""
+        """Empty: only labels on disk and in a cluster have any."""
         return []
 
     def close(self) -> None:

@@ -36,14 +36,9 @@ class Samples:
 
     @classmethod
     def of(cls, workers: pl.Series, most: Array) -> "Samples":
-        """Name the samples of all workers.
+        """Name the samples of all workers, of each as many as `most_answers` says.
 
-        Args:
-            workers: The names of the workers.
-            most: (workers), the largest number of answers of each worker to one item; see `most_answers`.
-
-        Raises:
-            DataError: A sample would have the name of another worker.
+        Raises `DataError` if a sample would have the name of another worker.
         """
         most = np.maximum(most, 1)
         first = (np.cumsum(most) - most).astype(np.int32)
@@ -66,11 +61,7 @@ class Samples:
     def split(self, item: Array, items: pl.Series, worker: Array, label: Array) -> tuple[Array, int]:
         """Return the sample that gave every answer, and the number of (item, worker) pairs with several answers.
 
-        Args:
-            item: The code of the item of every answer.
-            items: The names of the items.
-            worker: The code of the worker of every answer.
-            label: The code of the class of every answer, or its number.
+        `item`, `worker` and `label` are the codes of every answer, and `items` the names of the items.
         """
         order = np.lexsort((label, worker, item))
         items_in_order, workers_in_order = item[order], worker[order]

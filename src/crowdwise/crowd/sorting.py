@@ -111,9 +111,9 @@ def sort_rows(
     n_workers: int,
     duplicates: Duplicates,
     *,
-    all_items: int | None = None,
-    times: Array | None = None,
-    samples: Samples | None = None,
+    all_items: int | None,
+    times: Array | None,
+    samples: Samples | None,
 ) -> SortedRows:
     """Sort rows that all have a label by item and worker, and resolve several labels of one worker for one item.
 
@@ -123,9 +123,9 @@ def sort_rows(
         label: The class of every row, or the number.
         n_workers: The number of workers.
         duplicates: What to do where one worker gave one item several different labels.
-        all_items: The number of items, if there are also items that have no label in any row.
+        all_items: The number of items; None if every item has a label.
         times: When the label of every row was given, for "latest".
-        samples: What the samples of every worker are, for "samples"; they take the place of the workers.
+        samples: The samples of every worker, for "samples"; they take the place of the workers.
     """
     items, n_items = item.codes, len(item.names)
     require_codes(len(items), "labels to sort at once")

@@ -82,7 +82,7 @@ def has_sheets(path: str | os.PathLike[str]) -> bool:
     return file_format in WRITERS and WRITERS[file_format].write_sheets is not None
 
 
-def require_writable(address: str, file_format: Format = PARQUET) -> None:
+def require_writable(address: str, file_format: Format) -> None:
     """Raise `CallError` if a file of this format cannot be written to an address."""
     require_cloud(address)
     if scheme_of(address) in WEB:

@@ -5,7 +5,7 @@ import gzip
 import io
 import sys
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,19 +135,14 @@ def pieces_within(stream: IO[bytes], room: int, refusal: Exception) -> Iterator[
         yield piece
 
 
-def whole_lines(content: Content, change: Callable[[bytes], bytes] | None = None) -> Iterator[Piece]:
+def whole_lines(content: Content) -> Iterator[Piece]:
     """Yield a text in pieces of whole lines, unpacked.
-
-    Args:
-        content: The file.
-        change: Takes each piece of the unpacked text, in order, and returns what to put in its place.
 
     Raises:
         UnsoundError: The text is not in UTF-8, has a NUL byte or a line that is too long, or does not unpack.
     """
     lines = 0
-    unpacked = _unpack(content)
-    for text in _cut_after_lines(unpacked if change is None else map(change, unpacked)):
+    for text in _cut_after_lines(_unpack(content)):
         piece = Piece(text, int(np.count_nonzero(np.frombuffer(text, np.uint8) == ord("\n"))))
         if not text.isascii() or b"\0" in text:
             _require_utf_8(text, lines)
