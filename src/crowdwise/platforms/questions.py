@@ -42,7 +42,7 @@ def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) 
         DataError: The question is no choice, or has no vote.
     """
     name, platform = files[0].name, gathered.platform
-    question = choose_question(gathered, options.question, name)
+    question = _choose_question(gathered, options.question, name)
     answers = _with_reasons(question.table(), options, takes_models=platform.judges or options.models)
     used = answers.filter(pl.col("reason").is_null())
     counts = _streamed(answers.group_by("reason", "chosen").agg(pl.len().alias("answers")))
@@ -55,7 +55,7 @@ def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) 
     if options.multi == "each":
         votes = _each_class(used, question)
     else:
-        votes = used.filter(pl.col("chosen") > 0).explode("labels").rename({"labels": "label"})
+        votes = _each_chosen(used.filter(pl.col("chosen") > 0))
         is_empty = pl.col("reason").is_null() & (pl.col("chosen") == 0)
         counts = counts.with_columns(pl.when(is_empty).then(pl.lit("empty")).otherwise("reason").alias("reason"))
     left_out = {**gathered.left_out, **_left_out(counts, answers)}
@@ -143,16 +143,14 @@ def truths_of(gathered: Gathered, options: ReadOptions, name: str) -> pl.DataFra
     if options.question is None and len(with_gold) == 1:
         question = questions[with_gold[0]]
     else:
-        question = choose_question(gathered, options.question, name)
+        question = _choose_question(gathered, options.question, name)
     gold = question.table().filter("gold")
-    truths = (
-        _each_class(gold, question) if options.multi == "each" else gold.explode("labels").rename({"labels": "label"})
-    )
+    truths = _each_class(gold, question) if options.multi == "each" else _each_chosen(gold)
     return truths.filter(pl.col("label").is_not_null()).select("item", pl.col("label").alias("truth")).collect()
 
 
-def choose_question(gathered: Gathered, wanted: str | None, name: str) -> Question:
-    """Return the question that is named, or the only one that is a choice. Raises as `votes_of` does."""
+def _choose_question(gathered: Gathered, wanted: str | None, name: str) -> Question:
+    """Return the question that is named, or the only one that is a choice. Raises as `vote_rows` does."""
     questions = gathered.questions
     if wanted is not None:
         if wanted not in questions:
@@ -192,7 +190,7 @@ def questions_frame(gathered: Gathered) -> pl.DataFrame:
         ).row(0, named=True)
         classes = None
         if question.type == CHOICE:
-            classes = _streamed(votes.explode("labels").select(pl.col("labels").n_unique())).item()
+            classes = _streamed(_each_chosen(votes).select(pl.col("label").n_unique())).item()
         rows.append(
             {
                 "question": question.name,
@@ -212,7 +210,7 @@ def long_table(gathered: Gathered) -> pl.DataFrame:
 
     A row is one chosen class; an answer without one has a row without a label.
     """
-    tables = [one.table().explode("labels").rename({"labels": "label"}) for one in gathered.questions.values()]
+    tables = [_each_chosen(one.table()) for one in gathered.questions.values()]
     for name in ("item", "label"):
         if len({table.collect_schema()[name] for table in tables} - {pl.Null()}) > 1:  # text holds any value
             tables = [table.with_columns(pl.col(name).cast(pl.String)) for table in tables]
@@ -244,11 +242,15 @@ def _several_chosen(unusual: int, used: int, question: Question, name: str) -> C
     )
 
 
+def _each_chosen(answers: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a row for each class that an answer chose, in the column label; one without a label if it chose none."""
+    return answers.explode("labels").rename({"labels": "label"})
+
+
 def _each_class(answers: pl.LazyFrame, question: Question) -> pl.LazyFrame:
     """Return a row for each answer and class, where an item is an item with a class, and labels are yes and no."""
-    given = question.table().select(pl.col("labels").explode().unique().drop_nulls().sort())
-    classes = _streamed(given)["labels"]
-    pairs = answers.with_columns(pl.lit(classes).implode().alias("class")).explode("class")
+    classes = _streamed(_each_chosen(question.table()).select(pl.col("label").drop_nulls().unique().sort()))["label"]
+    pairs = answers.with_columns(pl.lit(classes).implode().alias("class")).explode("class").drop_nulls("class")
     is_chosen = pl.col("labels").list.contains(pl.col("class"))
     return pairs.select(
         pl.format("{}: {}", "item", "class").alias("item"),
