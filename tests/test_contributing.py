@@ -12,7 +12,7 @@ import pytest
 import crowdwise as cw
 
 PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
-METHOD, CHECK, FORMAT, WRITER, PLATFORM, SECTION = re.findall(
+METHOD, CHECK, FORMAT, DATABASE, WRITER, PLATFORM, SECTION = re.findall(
     r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
 )
 
@@ -103,21 +103,23 @@ def test_a_file_format_is_a_row(package: Path) -> None:
     append(
         package / "sources" / "formats.py",
         r"FORMATS: (.*) = \(\n",
-        rf"{FORMAT}\nFORMATS: \1 = (\n    PROPERTY_LIST,\n",
+        rf"{FORMAT}\n{DATABASE}\nFORMATS: \1 = (\n    PROPERTY_LIST,\n    SQLITE_ADDRESS,\n",
     )
     append(package / "output" / "writers.py", r"\Z", f"\n{WRITER}")
     run(
         package,
-        "import crowdwise as cw\n"
+        "import sqlite3, crowdwise as cw\n"
         "rows = cw.simulate(30, 6, 3, seed=1).rows\n"
         "cw.write({'votes.plist': rows})\n"
         "for engine in ('memory', 'auto', 'disk'):\n"
         "    labels = cw.read_labels('votes.plist', engine=engine)\n"
         "    assert labels.n_labels == rows.height\n"
-        "assert cw.read_labels(open('votes.plist', 'rb')).n_labels == rows.height\n",
+        "assert cw.read_labels(open('votes.plist', 'rb')).n_labels == rows.height\n"
+        "rows.to_pandas().to_sql('votes', sqlite3.connect('votes.db'), index=False)\n"
+        "assert cw.read_labels('sqlite:///votes.db', table='votes').n_labels == rows.height\n",
     )
     command(package, "aggregate", "votes.plist", "-o", "truth.plist")
-    said = command(package, "aggregate", "votes.plist", "--truth", "truth.plist", "-o", "again.plist")
+    said = command(package, "aggregate", "sqlite:///votes.db", "--truth", "truth.plist", "-o", "again.plist")
     assert "Of 30 items with known truth, 100.0% are right" in said, said
 
 

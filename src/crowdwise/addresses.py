@@ -5,10 +5,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 from urllib.parse import unquote
 
-# The schemes that polars reads and writes, and those of Postgres.
+# The schemes that polars reads and writes.
 WEB: Final = ("http", "https")
 CLOUD: Final = ("s3", "s3a", "gs", "gcs", "az", "azure", "adl", "abfs", "abfss", "hf", *WEB)
-POSTGRES: Final = ("postgresql", "postgres")
 # Two letters at least, because one is a drive of Windows.
 _ADDRESS: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+)://(.*)", re.DOTALL)
 # Where an address begins: a scheme of two letters or more (one is a drive of Windows), a colon and slashes; one slash

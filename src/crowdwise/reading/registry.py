@@ -10,17 +10,18 @@ from ..platforms import PLATFORMS, REFUSED
 from ..platforms.gathering import Gathered, Keep, gather
 from ..platforms.platform import Answer, Finding, Platform
 from ..sources.cloud import CLOUD_TABLE
-from ..sources.formats import EXCEL, FORMATS, FRAME, POSTGRES, Format, is_binary
+from ..sources.formats import EXCEL, FORMATS, FRAME, Format, is_binary
 from ..sources.input import Input, NotAsExpectedError, worker_name
 from ..sources.paths import Copy, inputs_of
 from ..sources.unpacking import UnsoundError, in_utf_8
 
 Reader: TypeAlias = Platform | Format
 
+_DATABASES: Final = tuple(one for one in FORMATS if one.schemes)
 # The first that recognises an input reads it. Workbooks of Excel are zips, as exports of some platforms are. The last
 # one, CSV, takes any text.
 READERS: Final[tuple[Reader, ...]] = tuple(
-    dict.fromkeys((FRAME, POSTGRES, CLOUD_TABLE, EXCEL, *PLATFORMS, *REFUSED, *FORMATS))
+    dict.fromkeys((FRAME, *_DATABASES, CLOUD_TABLE, EXCEL, *PLATFORMS, *REFUSED, *FORMATS))
 )
 # What users can name as the format, besides platforms.
 AUTO: Final = "auto"

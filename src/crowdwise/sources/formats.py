@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from ..addresses import POSTGRES as POSTGRES_SCHEMES
 from ..addresses import scheme_of
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
@@ -321,7 +320,7 @@ POSTGRES: Final = Format(
     name="Postgres",
     extensions=(),
     read=_read_postgres,
-    schemes=POSTGRES_SCHEMES,
+    schemes=("postgresql", "postgres"),
     uses=("query", "table"),
 )
 FRAME: Final = Format(

@@ -10,14 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import IO, Any, Final, TypeAlias, cast
 
-from ..addresses import POSTGRES as POSTGRES_SCHEMES
 from ..addresses import scheme_of, shown_address
 from ..crowd.ids import is_frame
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, is_utf_8
 from ..system import available_memory, show_size
 from . import cloud
-from .formats import split_extension
+from .formats import FORMATS, split_extension
 from .input import Input
 from .unpacking import Content, pieces_within
 
@@ -61,7 +60,7 @@ def inputs_of(source: Any, options: ReadOptions, copy: Copy | None = None) -> li
 def _fetched(source: Source, options: ReadOptions) -> Iterable[Source]:
     """Return a source, or the files at an address in a cloud storage whose text has to be fetched."""
     scheme = scheme_of(source)
-    if not scheme or scheme in POSTGRES_SCHEMES:
+    if not scheme or any(scheme in known.schemes for known in FORMATS):  # a database
         return [source]
     address = str(source)
     cloud.require_cloud(address)
