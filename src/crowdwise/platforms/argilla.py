@@ -32,7 +32,6 @@ def _recognises(file: Input) -> bool:
 
 
 def _names(columns: Sequence[str]) -> list[str]:
-    """Return the questions of flat records."""
     there = set(columns)
     return [name.removesuffix(_USERS) for name in columns if name.endswith(_USERS) and name[:-6] in there]
 

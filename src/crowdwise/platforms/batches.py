@@ -8,7 +8,7 @@ from typing import Any, Final
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, shortened
 from ..sources.input import Input
-from .fields import Location, compiled, entries, is_scalar, text_or_none
+from .fields import Location, compiled, entries, is_scalar, text_or_none, value_at
 from .platform import Answer, Finding, Platform, Remark, Tally
 
 # How much of a text without a verdict is shown.
@@ -22,18 +22,16 @@ def _recognises(file: Input) -> bool:
 
 
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
-    find = _finder(options)
-    names = _Names(options)
-    without = 0
-    first = ""
+    find, pattern = _finder(options), _id_pattern(options)
+    without, first = 0, ""
     for at, line in entries(files, "line"):
         id_ = at.field(line, options.item or "custom_id")
         body = _body(at, line)
         if body is None:
             yield Tally("requests that failed, expired or were cancelled", is_answer=True)
             continue
-        item, worker = names.of(at, id_, text_or_none(body.get("model")))
-        texts = list(_texts(at, body))
+        item, worker = _names(at, id_, text_or_none(body.get("model")), pattern)
+        texts = _texts(at, body)
         if not texts:
             yield Answer(item, worker, "", (), model=True)
         for text in texts:
@@ -51,28 +49,26 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
         )
 
 
-class _Names:
-    """Finds the item and the worker of a request: by its id and its model, or as the user says."""
+def _id_pattern(options: ReadOptions) -> re.Pattern[str] | None:
+    pattern = None if options.id is None else compiled("id", options.id)
+    if pattern is not None and "item" not in pattern.groupindex:
+        raise CallError(
+            f"--id {options.id!r} has no group (?P<item>...); a group (?P<worker>...) may be there as well."
+        )
+    return pattern
 
-    def __init__(self, options: ReadOptions) -> None:
-        self._pattern = None if options.id is None else compiled("id", options.id)
-        if self._pattern is not None and "item" not in self._pattern.groupindex:
-            raise CallError(
-                f"--id {options.id!r} has no group (?P<item>...); a group (?P<worker>...) may be there as well."
-            )
 
-    def of(self, at: Location, id_: Any, model: str | None) -> tuple[Any, str]:
-        """Return the item and the worker of a request."""
-        item, worker = id_, model
-        if self._pattern is not None:
-            found = self._pattern.fullmatch(str(id_))
-            if found is None or not found["item"]:
-                raise DataError(f"{at.file.name}: --id {self._pattern.pattern!r} does not match {id_!r}, {at.where}.")
-            item = found["item"]
-            worker = found.groupdict().get("worker") or model
-        if worker is None:
-            raise at.unlike("does not say which model answered")
-        return item, worker
+def _names(at: Location, id_: Any, model: str | None, pattern: re.Pattern[str] | None) -> tuple[Any, str]:
+    """Return the item and the worker of a request: its id and its model, or what the user finds in its id."""
+    item, worker = id_, model
+    if pattern is not None:
+        found = pattern.fullmatch(str(id_))
+        if found is None or not found["item"]:
+            raise DataError(f"{at.file.name}: --id {pattern.pattern!r} does not match {id_!r}, {at.where}.")
+        item, worker = found["item"], found.groupdict().get("worker") or model
+    if worker is None:
+        raise at.unlike("does not say which model answered")
+    return item, worker
 
 
 def _body(at: Location, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -87,25 +83,20 @@ def _body(at: Location, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return at.object(response.get("body"), "'body'") if response.get("status_code", 200) == 200 else None
 
 
-def _texts(at: Location, body: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the texts that a model gave: one, or several if several were asked for."""
+def _texts(at: Location, body: Mapping[str, Any]) -> list[str]:
+    """Return the texts that a model gave: one, or several if several were asked for."""
     if "choices" in body:  # OpenAI: chat, or older completions
-        for choice in at.objects(body["choices"], "'choices'", "a choice"):
-            message = choice.get("message")
-            yield from _joined(_pieces(at, message if isinstance(message, dict) else choice))
+        choices = at.objects(body["choices"], "'choices'", "a choice")
+        messages = [one["message"] if isinstance(one.get("message"), dict) else one for one in choices]
+        texts = ["".join(_pieces(at, message)) for message in messages]
     elif "output" in body:  # OpenAI: responses
         outputs = [one for one in at.array(body["output"], "'output'") if isinstance(one, dict)]
-        yield from _joined([piece for one in outputs for piece in _pieces(at, one)])
+        texts = ["".join(piece for one in outputs for piece in _pieces(at, one))]
     elif "content" in body:
-        yield from _joined(_pieces(at, body))
+        texts = ["".join(_pieces(at, body))]
     else:
         raise at.unlike("has neither 'choices' nor 'output' nor 'content'")
-
-
-def _joined(pieces: list[str]) -> Iterator[str]:
-    """Yield the pieces of a text as one, if there is any."""
-    if text := "".join(pieces):
-        yield text
+    return [text for text in texts if text]
 
 
 def _pieces(at: Location, message: Mapping[str, Any]) -> list[str]:
@@ -140,12 +131,9 @@ def _finder(options: ReadOptions) -> Callable[[str], Any]:
             else "Give --verdict or --verdict-field, not both."
         )
     if options.verdict is not None:
-        pattern = compiled("verdict", options.verdict)
-        if pattern.groups != 1:
-            raise CallError(f"--verdict {options.verdict!r} has {pattern.groups} groups ( ), and has to have one.")
+        pattern = compiled("verdict", options.verdict, groups=1)
         return lambda text: _in_text(pattern, text)
-    path = (options.verdict_field or "").split(".")
-    return lambda text: _in_json(path, text)
+    return lambda text: _in_json(options.verdict_field or "", text)
 
 
 def _in_text(pattern: re.Pattern[str], text: str) -> str | None:
@@ -154,15 +142,12 @@ def _in_text(pattern: re.Pattern[str], text: str) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _in_json(path: list[str], text: str) -> Any:
-    """Return the field of a text that is JSON."""
+def _in_json(path: str, text: str) -> Any:
     fenced = _FENCE.match(text)
     try:
-        value = json.loads(fenced[1] if fenced else text)
+        value = value_at(json.loads(fenced[1] if fenced else text), path)
     except (ValueError, RecursionError):
         return None
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
     if isinstance(value, str):
         value = value.strip()
     return value if is_scalar(value) and value != "" else None

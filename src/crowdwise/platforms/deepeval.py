@@ -36,7 +36,6 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
 
 
 def _case(at: Location, case: Mapping[str, Any], item: Any) -> Iterator[Finding]:
-    """Yield what the metrics said about a test case."""
     metrics = at.objects(case.get("metricsData"), "'metricsData'", "a metric")
     if not metrics:
         yield Tally("test cases without a metric", is_answer=True)

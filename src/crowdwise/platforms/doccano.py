@@ -55,7 +55,6 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
 
 
 def _file(file: Input, worker: str | None, options: ReadOptions) -> Iterator[Finding]:
-    """Yield the labels of one member."""
     for at, row in entries([file], "row", rows_of):
         item = at.field(row, options.item or "id")
         who = worker if options.worker is None else text_or_none(row.get(options.worker))

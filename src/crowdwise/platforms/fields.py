@@ -46,9 +46,7 @@ class Location(NamedTuple):
 
     def field(self, owner: Mapping[str, Any], path: str) -> Any:
         """Return the value at a path such as "data.url", which has to be text or a number, and not empty."""
-        value: Any = owner
-        for key in [path] if path in owner else path.split("."):
-            value = value.get(key) if isinstance(value, Mapping) else None
+        value = owner[path] if path in owner else value_at(owner, path)
         if not is_scalar(value) or value == "":
             what = "no" if value is None or value == "" else "neither text nor a number as"
             raise self.file.unlike(f"{self.where} has {what} {path!r}")
@@ -82,6 +80,17 @@ def entries(
     for file in files:
         for number, entry in enumerate(read(file), 1):
             yield Location(file, f"{name} {number:,}"), entry
+
+
+def value_at(owner: Any, path: str) -> Any:
+    """Return the value at a path such as "data.url"; None if there is no object on the way to it.
+
+    >>> value_at({"data": {"url": "x"}}, "data.url"), value_at({"data": "x"}, "data.url")
+    ('x', None)
+    """
+    for key in path.split("."):
+        owner = owner.get(key) if isinstance(owner, Mapping) else None
+    return owner
 
 
 def is_scalar(value: Any) -> bool:
@@ -123,12 +132,15 @@ def path_of(parts: Iterable[Any]) -> str:
     return " / ".join(str(part) for part in parts)
 
 
-def compiled(name: str, text: str) -> re.Pattern[str]:
-    """Return a regular expression that the user gave. Raises `CallError` if it is none."""
+def compiled(name: str, text: str, groups: int | None = None) -> re.Pattern[str]:
+    """Return a regular expression that the user gave. Raises `CallError` if it is none, or has not so many groups."""
     try:
-        return re.compile(text)
+        pattern = re.compile(text)
     except (re.error, RecursionError, OverflowError) as problem:
         raise CallError(f"--{name} {text!r} is no regular expression: {problem}.") from problem
+    if groups is not None and pattern.groups != groups:
+        raise CallError(f"--{name} {text!r} has {pattern.groups} groups ( ), and has to have {groups}.")
+    return pattern
 
 
 class JudgedOutputs:

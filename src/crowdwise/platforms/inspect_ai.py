@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
 from ..sources.typed_columns import as_text
-from .fields import JudgedOutputs, Location, entries, is_scalar, path_of, text_or_none
+from .fields import JudgedOutputs, Location, entries, is_scalar, path_of, text_or_none, value_at
 from .platform import CHOICE, Answer, Finding, Platform, Remark, Tally
 
 # The files in a zip: what the log is about, the same at the beginning of the run, and a summary of each sample.
@@ -101,7 +101,6 @@ def _samples(file: Input) -> Iterator[dict[str, Any]]:
 
 
 def _is_sample(name: str) -> bool:
-    """Return whether a file in the zip of a log has a sample."""
     return name.startswith("samples/") and (name.count("/") == 1 or name.endswith("/sample.json"))
 
 
@@ -116,7 +115,7 @@ def _scorers(file: Input, about: Mapping[str, Any]) -> dict[str, _Scorer]:
     for scorer in Location(file, "'eval'").objects(about.get("scorers"), "'scorers'", "a scorer"):
         name = (text_or_none(scorer.get("name")) or "a scorer").rpartition("/")[2]
         key = next(key for key in [name, *(f"{name}{n}" for n in range(1, len(found) + 2))] if key not in found)
-        workers = _workers(name, _models(scorer, about))
+        workers = tuple(f"{name} ({model})" for model in _models(scorer, about)) or (name,)
         if named & set(workers) or len(set(workers)) < len(workers):
             workers = tuple(f"{worker} of {key}" if key != name else worker for worker in workers)
             workers = tuple(f"{one}, {n}" if workers.count(one) > 1 else one for n, one in enumerate(workers, 1))
@@ -125,36 +124,25 @@ def _scorers(file: Input, about: Mapping[str, Any]) -> dict[str, _Scorer]:
     return found
 
 
-def _workers(name: str, models: list[str]) -> tuple[str, ...]:
-    return tuple(f"{name} ({model})" for model in models) or (name,)
-
-
 def _models(scorer: Mapping[str, Any], about: Mapping[str, Any]) -> list[str]:
     """Return the models that judge for a scorer; none if it needs no model, or does not say which."""
-    options = scorer.get("options")
-    model = options.get("model") if isinstance(options, dict) else None
+    model = value_at(scorer, "options.model")
     if model is None and str(scorer.get("name")).rpartition("/")[2].startswith("model_graded_"):
         # Then the model that plays the grader does it, or the model that answered.
-        roles = about.get("model_roles")
-        model = (roles.get("grader") if isinstance(roles, dict) else None) or about.get("model")
-    names = [
-        text_or_none(one.get("model") if isinstance(one, dict) else one)
-        for one in (model if isinstance(model, list) else [model])
-    ]
+        model = value_at(about, "model_roles.grader") or about.get("model")
+    models = model if isinstance(model, list) else [model]
+    names = [text_or_none(one.get("model") if isinstance(one, dict) else one) for one in models]
     return [name for name in names if name]
 
 
 def _scores(
     at: Location, sample: Mapping[str, Any], scorers: Mapping[str, _Scorer], item: Any
 ) -> Iterator[_Score | Finding]:
-    """Yield the scores of a sample."""
     given = at.object(sample.get("scores") or {}, "'scores'")
     time = text_or_none(sample.get("completed_at"))
     if not given:
-        yield Tally(
-            "samples that failed, and have no score" if sample.get("error") else "samples without a score",
-            is_answer=True,
-        )
+        what = "samples that failed, and have no score" if sample.get("error") else "samples without a score"
+        yield Tally(what, is_answer=True)
     for key, one in given.items():
         score = at.object(one, f"the score {key!r}")
         scorer = scorers.get(key) or _Scorer(key, (key,))
@@ -176,9 +164,7 @@ def _scores(
 
 def _votes_of_panel(score: Mapping[str, Any], size: int) -> list[Any]:
     """Return what each of several models said; nothing if the log does not have it."""
-    about = score.get("metadata")
-    panel = about.get("panel") if isinstance(about, dict) else None
-    votes = panel.get("votes") if isinstance(panel, dict) else None
+    votes = value_at(score, "metadata.panel.votes")
     return votes if isinstance(votes, list) and len(votes) == size else []
 
 
@@ -195,10 +181,9 @@ def _answers(scores: list[_Score], targets: Mapping[Any, str]) -> Iterator[Findi
         value = int(one.value) if isinstance(one.value, float) and one.value.is_integer() else one.value
         choices = (value,) if type_ == CHOICE and _kind(value) else ()
         status = "" if _kind(value) else "unscored"
-        yield Answer(
-            one.item, one.worker, question, choices, status=status, model=True, type=type_, time=one.time
-        )  # the target of a sample is what its answer should be, and seldom what its judges should say
+        yield Answer(one.item, one.worker, question, choices, status=status, model=True, type=type_, time=one.time)
         labels.setdefault(question, {}).update({as_text(choice): choice for choice in choices})
+    # The target of a sample is what its answer should be, and seldom what its judges should say.
     for question, said in labels.items():
         if len(set(targets.values())) > 1 and set(targets.values()) <= set(said):
             for item, target in targets.items():

@@ -5,12 +5,14 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .fields import Location, entries, is_scalar, number_or_none, text_or_none
+from .fields import Location, entries, first_text, is_scalar, number_or_none, text_or_none
 from .platform import CHOICE, Answer, Finding, Platform
 
 # The types of scores that are classes; what the others are, in words.
 _CLASSES: Final = ("CATEGORICAL", "BOOLEAN")
 _WORDS: Final = {"NUMERIC": "numbers", "TEXT": "free text", "CORRECTION": "corrected text"}
+# Where scores of people and of evaluators name who gave them.
+_AUTHORS: Final = {"ANNOTATION": "authorUserId", "EVAL": "evaluatorId"}
 # Where a score that a program sent may name its judge.
 _IN_METADATA: Final = ("model", "judge", "evaluator", "worker")
 
@@ -63,19 +65,13 @@ def _item(at: Location, score: Mapping[str, Any]) -> Any:
 
 def _worker(score: Mapping[str, Any], source: str, question: str) -> str:
     """Return who gave a score: a person, an evaluator, or what a program says in the metadata."""
+    if source in _AUTHORS:
+        return text_or_none(_field(score, _AUTHORS[source])) or question
     about = score.get("metadata")
-    named: list[Any] = []
-    if source == "ANNOTATION":
-        named = [_field(score, "authorUserId")]
-    elif source == "EVAL":
-        named = [_field(score, "evaluatorId")]
-    elif isinstance(about, dict):
-        named = [about.get(key) for key in _IN_METADATA]
-    return next((text for one in named if (text := text_or_none(one))), question)
+    return (first_text(about, *_IN_METADATA) if isinstance(about, dict) else None) or question
 
 
 def _classes(at: Location, score: Mapping[str, Any], type_: str) -> tuple[Any, ...]:
-    """Return the class of a score; none if it is empty."""
     said = _field(score, "stringValue")
     if said is None or said == "":
         said = score.get("value")

@@ -77,7 +77,6 @@ def _row(
     options: ReadOptions,
     pairs: tuple[re.Pattern[str], str] | None,
 ) -> Iterator[Finding]:
-    """Yield the answers of one assignment."""
     status = (text_or_none(row.get("AssignmentStatus")) or "").lower()
     about: dict[str, Any] = {
         "worker": text_or_none(row.get("WorkerId")),

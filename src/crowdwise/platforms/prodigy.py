@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input, file_name
-from .fields import Location, entries, first_text, text_or_none
+from .fields import Location, entries, first_text, text_or_none, value_at
 from .platform import CHOICE, Answer, Finding, Platform, Remark
 
 # What the answers to lines with options are called.
@@ -41,7 +41,7 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
             choices,
             status,
             gold=gold and not status,
-            several=question == _QUESTION and _style(line) == "multiple",
+            several=question == _QUESTION and value_at(line, "config.choice_style") == "multiple",
             type=type_,
             time=text_or_none(line.get("_timestamp")),
         )
@@ -58,11 +58,6 @@ def _chosen(at: Location, line: Mapping[str, Any], answer: str) -> tuple[str, tu
         return "spans", (), "spans"
     view = text_or_none(line.get("_view_id")) or "answer"
     return view, (), "free text" if view == "text_input" else "something that is no choice"
-
-
-def _style(line: Mapping[str, Any]) -> Any:
-    config = line.get("config")
-    return config.get("choice_style") if isinstance(config, dict) else None
 
 
 PRODIGY: Final = Platform("prodigy", "a Prodigy dataset", _recognises, _read, uses=("item",))

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
-from .fields import JudgedOutputs, Location, entries, is_scalar, path_of, text_or_none
+from .fields import JudgedOutputs, Location, entries, is_scalar, path_of, text_or_none, value_at
 from .platform import Answer, Finding, Platform, Tally
 
 # The types of assertions that a model decides, and the beginning of the names of others.
@@ -44,8 +44,7 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
             item = at.field(row, options.item)
         else:
             item = path_of(at.field(row, key) for key in ("testIdx", "promptIdx"))
-        response = row.get("response")
-        output = response.get("output") if isinstance(response, dict) else None
+        output = value_at(row, "response.output")
         judged.check(at.file, item, None if output is None else [row.get("vars"), output])
         yield from _row(at, row, item)
 
@@ -55,7 +54,6 @@ def _results(file: Input) -> Iterator[dict[str, Any]]:
 
 
 def _row(at: Location, row: Mapping[str, Any], item: Any) -> Iterator[Finding]:
-    """Yield what the judges of one result said."""
     grading = row.get("gradingResult")
     components = None if grading is None else at.object(grading, "'gradingResult'").get("componentResults")
     listed = at.objects(components, "'componentResults'", "a component")
@@ -72,13 +70,10 @@ def _row(at: Location, row: Mapping[str, Any], item: Any) -> Iterator[Finding]:
 
 
 def _component(at: Location, one: Mapping[str, Any], assertion: Mapping[str, Any], item: Any) -> Finding:
-    """Return what one assertion came to."""
     type_ = str(assertion.get("type")).removeprefix(_NOT)
     if type_ not in _JUDGED and not type_.startswith(_JUDGED_TOO):
         return Tally("results of assertions that no model decides", is_answer=True)
-    about = one.get("metadata")
-    failed = isinstance(about, dict) and bool(about.get("graderError"))
-    passed = one.get("pass")
+    failed, passed = bool(value_at(one, "metadata.graderError")), one.get("pass")
     if not failed and not isinstance(passed, bool):
         raise at.unlike("has an assertion that neither passed nor failed: its 'pass' is no true or false")
     question = text_or_none(assertion.get("metric"))

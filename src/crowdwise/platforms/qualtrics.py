@@ -56,9 +56,7 @@ def _items(file: Input, options: ReadOptions) -> dict[str, str]:
             f"{file.name} is a survey, whose columns are the items: say which, by a regular expression with one "
             f"group, as in --items 'Q(\\d+)' (items= in Python). Its columns are {listed}."
         )
-    pattern = compiled("items", options.items)
-    if pattern.groups != 1:
-        raise CallError(f"--items {options.items!r} has {pattern.groups} groups, and needs one, which is the item.")
+    pattern = compiled("items", options.items, groups=1)
     found = {name: match[1] for name in file.header if (match := pattern.fullmatch(name)) and match[1]}
     if not found:
         raise CallError(f"No column of {file.name} is as --items {options.items!r} says; they are {listed}.")
