@@ -70,7 +70,7 @@ def read_truth(
         name = inputs[0].name
         export = platform_of(inputs, asked.format)
         if export is not None:
-            table = truths_of(read_export(*export, asked), asked, name)
+            table = truths_of(read_export(*export, asked, partial(_kept, asked)), asked, name)
         else:
             roles = partial(_roles, {"item": item, "truth": truth}, likely or {}, name)
             plain = replace(asked, encoding=None)  # text is in UTF-8 by now, and other files have no encoding
@@ -93,6 +93,11 @@ def read_truth(
     if table.height == 0:
         raise DataError(f"{name} has no truth in it.")
     return table
+
+
+def _kept(options: ReadOptions, answers: pl.DataFrame) -> pl.DataFrame:
+    """Return the answers that say what is true: where each class is a question, all say which classes there are."""
+    return answers if options.multi == "each" else answers.filter("gold")
 
 
 def _in_python(source: Any) -> tuple[pl.DataFrame | None, str]:
