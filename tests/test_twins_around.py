@@ -111,7 +111,7 @@ def test_values_are_numbered_by_first_appearance(kind: type) -> None:
 def test_hashes_of_text_are_the_same_and_as_ever() -> None:
     """They number items and workers, and are in states."""
     names = pl.Series(["", "ann", "bob", "Zoë", "x" * 300, "item 12", "ann"])
-    by_numpy, by_kernel = by_both(numbering.hashes_of, names)
+    by_numpy, by_kernel = by_both(hashing.hashes_of, names)
     assert by_numpy.tolist() == by_kernel.tolist()
     assert by_numpy[[0, 1, 3]].tolist() == [17665956581633026203, 9265845255492201856, 18127017342606392926]
     of_numbers = hashing.hash_numbers(np.array([0, 1, 2**64 - 1], np.uint64))

@@ -83,7 +83,7 @@ def encode(keys: Array, checks: Array, slots: Array, found: int) -> tuple[Array,
 def group_by_item(
     items: Array, workers: Array, labels: Array, n_items: int, n_workers: int
 ) -> tuple[Array, Array, Array]:
-    """See `grouping.group_by_item`."""
+    """See `sorting.group_by_item`."""
     starts = _starts(items, n_items)
     largest = 0
     for i in range(n_items):
