@@ -145,7 +145,7 @@ clean:
 
 .venv-docs/installed: pyproject.toml
 	$(PYTHON) -m venv .venv-docs
-	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6' 'mkdocstrings-python>=2.0'
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check 'mkdocs>=1.6' 'mkdocstrings-python>=2.0' ruff
 	touch $@
 
 # crowd-kit and the older scikit-learn that it needs, and cleanlab, apart from everything else.

@@ -25,15 +25,15 @@ class Options(griffe.Extension):  # type: ignore[misc]
         function = pkg["reading.read_labels.read_labels"]
         options = pkg["crowd.read_options"]
         del function.parameters["options"]
-        for name, member in options["ReadKeywords"].all_members.items():
-            if member.is_attribute:
-                default = options["ReadOptions"][name].value
+        keywords = options["ReadKeywords"].all_members
+        for name, field in options["ReadOptions"].members.items():
+            if name in keywords:
                 function.parameters.add(
                     griffe.Parameter(
                         name,
-                        annotation=member.annotation,
+                        annotation=keywords[name].annotation,
                         kind=griffe.ParameterKind.keyword_only,
-                        default="{}" if name == "storage" else default,
+                        default="{}" if name == "storage" else field.value,
                     )
                 )
 
