@@ -174,7 +174,7 @@ def read_with(
         inputs = open_inputs(source, options, spill.copy if on_disk else None)
         rows = rows_in(inputs, options, spill.keep)
         rows = [replace(one, lazy=tidied(one.lazy, options)) for one in rows]
-        if options.engine == "auto" and all(one.knows_size for one in rows):
+        if options.engine == "auto" and not any(isinstance(one.content, bytes) for one in rows):
             on_disk = not fits(rows, options.memory)
         labels = _read_rows(rows, options, spill.open() if on_disk else None, phases)
         spill.remove_kept() if on_disk else spill.close()

@@ -16,11 +16,10 @@ from ..errors import DataError, quoted
 from ..parallel import require_threads
 from ..platforms.questions import truths_of
 from ..sources.columns import recognise
-from ..sources.formats import is_other_text
 from ..sources.input import Input
 from ..sources.paths import inputs_of
 from ..sources.rows import Rows, open_rows, same_types
-from ..sources.unpacking import UnsoundError
+from ..sources.unpacking import UnsoundError, is_utf_8_text
 from .read_labels import read_options
 from .registry import decoded, platform_of, read_export
 
@@ -113,10 +112,12 @@ def _in_python(source: Any) -> tuple[pl.DataFrame | None, str]:
 
 
 def _inputs(source: Any, options: ReadOptions) -> list[Input]:
-    """Return the inputs, with text in UTF-8; the user says how text is stored that is not."""
+    """Return the inputs, with text in UTF-8; what is in UTF-8 already stays as it is, whatever `encoding` says."""
     inputs = inputs_of(source, replace(options, encoding=None))
     if options.encoding is not None:
-        inputs = [decoded(one, options.encoding) if is_other_text(one) else one for one in inputs]
+        inputs = [
+            one if one.is_file and is_utf_8_text(one.content) else decoded(one, options.encoding) for one in inputs
+        ]
     return [replace(one, name="The table of truths") if one.frame is not None else one for one in inputs]
 
 

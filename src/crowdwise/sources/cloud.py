@@ -52,10 +52,10 @@ def is_scanned(address: str) -> bool:
     return format_at(address) in _SCANS
 
 
-def _open_address(one: Input, storage: Mapping[str, Any]) -> Table:
+def _scan(entry: Input, storage: Mapping[str, Any]) -> Table:
     """Return what is at an address, or matches a pattern, as a table that is read when it is needed."""
-    with reaching(one.address):
-        lazy = _SCANS[cast(Format, format_at(one.address))](one.address, storage_options=storage_options(storage))
+    with reaching(entry.address):
+        lazy = _SCANS[cast(Format, format_at(entry.address))](entry.address, storage_options=storage_options(storage))
         rows = int(lazy.select(pl.len()).collect().item())
         return Table.of(lazy, rows * _ROW_BYTES, lambda: rows)
 
@@ -63,25 +63,21 @@ def _open_address(one: Input, storage: Mapping[str, Any]) -> Table:
 CLOUD_TABLE: Final = Format(
     name="a table in a cloud storage",
     extensions=(),
-    read=_open_address,
+    read=_scan,
     schemes=CLOUD,
     uses=("storage",),
 )
 
 
 class FetchedText:
-    """The text of one file in a cloud storage, to be read once: each call of `read` gives the next piece, however long.
-
-    Attributes:
-        source_name: Its address, without secrets.
-    """
+    """The text of one file in a cloud storage, to be read once: each `read` gives the next piece, however long."""
 
     def __init__(self, name: str, pieces: Iterator[bytes]) -> None:
         self.source_name = shown_address(name)
         self._pieces = pieces
 
     def read(self, size: int = -1) -> bytes:
-        """Return the next piece; nothing at the end."""
+        """Return the next piece; empty at the end."""
         return b"" if size == 0 else next(self._pieces, b"")
 
 
@@ -92,11 +88,11 @@ def fetch(address: str, storage: Mapping[str, Any]) -> Iterator[IO[bytes]]:
         CallError: The address says a format that cannot be fetched, because it is not text.
         DataError: There is no such file, or it cannot be reached.
     """
-    found = format_at(address)
-    if found is not None and not found.compressible:
+    known = format_at(address)
+    if known is not None and not known.compressible:
         raise CallError(
             f"{shown_address(address)}: from a cloud storage, Parquet, Arrow and text are read; fetch a file of "
-            f"{found.name} first."
+            f"{known.name} first."
         )
     with reaching(address):
         lines = pl.scan_lines(address, storage_options=storage_options(storage), include_file_paths="path")
@@ -116,7 +112,6 @@ def fetch(address: str, storage: Mapping[str, Any]) -> Iterator[IO[bytes]]:
 
 
 def _reached(address: str, parts: Iterator[Any]) -> Iterator[Any]:
-    """Yield what comes from an address; errors are about the address."""
     with reaching(address):
         yield from parts
 

@@ -18,26 +18,17 @@ from ..errors import CallError, DataError
 from . import delimited, frames, json_objects, json_rows, matrix_files, postgres, spreadsheets
 from .class_names import features_in
 from .duckdb_files import open_duckdb
-from .input import Input
+from .input import IN_MEMORY, Input, reading
 from .parquet_pages import check_pages
 from .sqlite_files import open_sqlite
 from .table import Table, each_batch
-from .unpacking import (
-    Compression,
-    Content,
-    UnsoundError,
-    first_text,
-    for_polars,
-    is_utf_8_text,
-    stored_size,
-)
+from .unpacking import Compression, Content, UnsoundError, first_text, for_polars, stored_size
 
 _COMPRESSIONS: Final[Mapping[str, Compression]] = {".gz": "gzip", ".zst": "zstd"}
 # The first bytes of an Arrow IPC stream. (An Arrow IPC file starts with ARROW1.)
 _STREAM: Final = b"\xff\xff\xff\xff"
-# The bytes of a short row, to estimate rather too many rows where nothing says how many there are.
-_SHORT_ROW: Final = 16
-_NUMBERS_IN_LINE: Final = re.compile(r"[ \t]*[-+]?\d[\d.eE+-]*([ \t]+[-+]?\d[\d.eE+-]*)+[ \t]*")
+# A first line of several numbers with spaces between them.
+_NUMBERS: Final = re.compile(r"[ \t]*[-+]?\d[\d.eE+-]*([ \t]+[-+]?\d[\d.eE+-]*)+[ \t]*\r*(\n|\Z)")
 _HAS_VALUE: Final = ~pl.all_horizontal(pl.all().is_null())
 # polars plans expressions of all columns in time that grows with the square of their number.
 _FEW_COLUMNS: Final = 20
@@ -55,12 +46,7 @@ _FOR: Final = {
 
 @dataclass(frozen=True, eq=False)
 class SparkFormat:
-    """How Spark reads and writes a format.
-
-    Attributes:
-        name: Spark's name of the format.
-        options: The options for reading and writing.
-    """
+    """How Spark reads and writes a format: Spark's name of it, and the options for reading and writing."""
 
     name: str
     options: Mapping[str, Any]
@@ -76,13 +62,12 @@ class Format:
         read: Takes an `Input` and the options that `uses` names, and returns the table, which is read only when it is
             collected. Raises `UnsoundError` if it cannot be read.
         by_content: Whether an input is of this format, by what it begins with, if its extension does not say it.
-        also: Extensions of other formats that files of this format often have.
+        also: Other formats whose extensions files of this format often have.
         schemes: For addresses: their schemes.
         uses: The options that `read` takes, by name.
         compressible: Whether this is text, whose files may be compressed with gzip or zstd.
         is_text: Whether values have no types, so that numbers are read as text and rows without any value are empty
             lines.
-        knows_rows: Whether the file stores its number of rows.
         check: Takes a path or bytes, and the columns that will be read, and returns what is damaged if reading them
             would end the program, else an empty text. None if that cannot be.
         spark: How Spark reads and writes the format; None if Spark cannot.
@@ -93,27 +78,23 @@ class Format:
     extensions: tuple[str, ...]
     read: Callable[..., pl.LazyFrame | Table]
     by_content: Callable[[Input], bool] = lambda _: False
-    also: tuple[str, ...] = ()
+    also: tuple["Format", ...] = ()
     schemes: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
     compressible: bool = False
     is_text: bool = False
-    knows_rows: bool = False
     check: Callable[[Content, Collection[str]], str] | None = None
     spark: SparkFormat | None = None
     read_as: str = ""
 
-    def recognises(self, one: Input) -> bool:
+    def recognises(self, entry: Input) -> bool:
         """Return whether an input is of this format: by its extension if that is known, else by its beginning."""
-        if not one.is_file:
-            return scheme_of(one.address) in self.schemes if one.address else self is FRAME
-        extension = extension_of(one.path)[0] if isinstance(one.content, str) else ""
-        if extension in self.extensions:
-            return True
-        hidden = extension in self.also or not any(extension in other.extensions for other in FORMATS)
-        return hidden and self.by_content(one)
+        if entry.address:
+            return scheme_of(entry.address) in self.schemes
+        named = split_extension(entry.path)[0] if isinstance(entry.content, str) else None
+        return named is self or ((named is None or named in self.also) and self.by_content(entry))
 
-    def open(self, one: Input, options: ReadOptions) -> Table:
+    def open(self, entry: Input, options: ReadOptions) -> Table:
         """Return an input as a table.
 
         Raises:
@@ -123,12 +104,9 @@ class Format:
         for name in options.given(_FOR):
             if name not in self.uses and not (name == "encoding" and self.compressible):
                 raise CallError(f"{name} (--{name}) is for {_FOR[name]}, which this is not.")
-        opened = self.read(one, **{name: getattr(options, name) for name in self.uses})
-        if not isinstance(opened, Table):
-            lazy, size = opened, stored_size(one.content)
-            rows = lazy.select(pl.len())
-            opened = Table.of(lazy, size, lambda: int(rows.collect().item()) if self.knows_rows else size // _SHORT_ROW)
-        return replace(opened, pick=partial(_picked_rows, opened.pick)) if self.is_text else opened
+        opened = self.read(entry, **{name: getattr(options, name) for name in self.uses})
+        table = opened if isinstance(opened, Table) else Table.of(opened, stored_size(entry.content))
+        return replace(table, pick=partial(_picked_rows, table.pick)) if self.is_text else table
 
 
 def _picked_rows(pick: Callable[[Mapping[str, str]], pl.LazyFrame], columns: Mapping[str, str]) -> pl.LazyFrame:
@@ -139,78 +117,63 @@ def _picked_rows(pick: Callable[[Mapping[str, str]], pl.LazyFrame], columns: Map
     return lazy.filter(_HAS_VALUE)
 
 
-def _read_csv(one: Input) -> Table:
+def _read_csv(file: Input) -> Table:
     """Read CSV with the delimiter that gives the most columns.
 
     All columns are read as text: if polars guessed the types, the id 007 would become 7. They are numbered, because
     names may repeat.
     """
-    found = delimited.inspect(one.content)
+    csv = delimited.inspect(file.content)
     lazy = pl.scan_csv(
-        for_polars(one.content),
-        separator=found.delimiter,
-        quote_char='"' if found.quoted else None,
-        new_columns=[str(number) for number in range(len(found.names))],
+        for_polars(file.content),
+        separator=csv.delimiter,
+        quote_char='"' if csv.quoted else None,
+        new_columns=[str(number) for number in range(len(csv.names))],
         infer_schema=False,
         glob=False,
     )
-    numbers = {name: number for number, name in reversed(list(enumerate(found.names)))}
+    numbers = {name: number for number, name in reversed(list(enumerate(csv.names)))}
 
     def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
         return lazy.select(pl.col(str(numbers[column])).alias(role) for role, column in columns.items())
 
-    spark_options = {"sep": found.delimiter, "multiLine": found.multiline}
-    return Table(found.names, pick, lambda: found.rows, found.size, spark_options)
+    spark_options = {"sep": csv.delimiter, "multiLine": csv.multiline}
+    return Table(csv.names, pick, lambda: csv.rows, csv.size, spark_options)
 
 
-def _read_parquet(one: Input) -> Table:
-    lazy = pl.scan_parquet(for_polars(one.content), glob=False)
-    features = features_in(pl.read_parquet_metadata(for_polars(one.content)))
-    rows = lazy.select(pl.len())
-    return Table.of(lazy, stored_size(one.content), lambda: int(rows.collect().item()), features=features)
+def _read_parquet(file: Input) -> Table:
+    lazy = pl.scan_parquet(for_polars(file.content), glob=False)
+    features = features_in(pl.read_parquet_metadata(for_polars(file.content)))
+    return Table.of(lazy, stored_size(file.content), features=features)
 
 
-def _read_arrow(one: Input) -> pl.LazyFrame:
+def _read_arrow(file: Input) -> pl.LazyFrame:
     """Read an Arrow file when it is needed. An Arrow stream has no index, so it is read whole at once."""
-    if one.start.startswith(_STREAM):
-        return pl.read_ipc_stream(for_polars(one.content)).lazy()
-    return pl.scan_ipc(for_polars(one.content), glob=False)
-
-
-def _read_postgres(one: Input, query: str | None, table: str | None) -> Table:
-    return postgres.open_postgres(one.address, query, table)
+    if file.start.startswith(_STREAM):
+        return pl.read_ipc_stream(for_polars(file.content)).lazy()
+    return pl.scan_ipc(for_polars(file.content), glob=False)
 
 
 def _of_content(read: Callable[..., Table]) -> Callable[..., Table]:
     """Return the function that reads an `Input`, for one that reads a path or bytes."""
-    return lambda one, **options: read(one.content, **options)
+    return lambda file, **options: read(file.content, **options)
 
 
 def _starts_with(*starts: bytes) -> Callable[[Input], bool]:
-    return lambda one: one.start.startswith(starts)
+    return lambda file: file.start.startswith(starts)
 
 
-def is_matrix(start: str) -> bool:
-    r"""Return whether the first line of a text is several numbers with spaces between them, and no names of columns.
-
-    >>> is_matrix("0 -1 2\n1 1 1\n"), is_matrix("item worker label\n"), is_matrix("1\n2\n")
-    (True, False, False)
-    """
-    return _NUMBERS_IN_LINE.fullmatch(start.partition("\n")[0].rstrip("\r")) is not None
-
-
-def _is_workbook(one: Input) -> bool:
-    """Return whether a file is a workbook of Excel: a zip with certain names in it."""
+def _is_workbook(file: Input) -> bool:
     names = (b"[Content_Types].xml", b"xl/workbook.xml")
-    return one.start.startswith(b"PK\x03\x04") and any(name in one.start[:4096] for name in names)
+    return file.start.startswith(b"PK\x03\x04") and any(name in file.start[:4096] for name in names)
 
 
-def _is_text(one: Input) -> bool:
-    """Return whether an input is text in UTF-8. Raises `DataError` if it is a file of something else."""
+def _require_text(file: Input) -> bool:
+    """Return True. Raises `DataError` if a file is no text in UTF-8."""
     try:
-        first_text(one.content)
+        first_text(file.content)
     except UnsoundError as problem:
-        raise DataError(f"{one.name} is neither text nor a table that we know: {problem}.") from problem
+        raise DataError(f"{file.name} is neither text nor a table that we know: {problem}.") from problem
     return True
 
 
@@ -225,7 +188,7 @@ CSV: Final = Format(
     name="CSV",
     extensions=(".csv", ".txt"),
     read=_read_csv,
-    by_content=_is_text,  # any text that is of no other format
+    by_content=_require_text,  # any text that is of no other format
     compressible=True,
     is_text=True,
     spark=SparkFormat("csv", {**_SPARK_CSV, "sep": ","}),
@@ -250,7 +213,7 @@ JSON_LINES: Final = Format(
     name="JSON lines",
     extensions=(".jsonl", ".ndjson"),
     read=_of_content(json_rows.open_lines),
-    by_content=lambda one: one.text.startswith("{"),
+    by_content=lambda file: file.text.startswith("{"),
     compressible=True,
     spark=SparkFormat("json", {}),
 )
@@ -258,15 +221,15 @@ JSON_ARRAY: Final = Format(
     name="JSON array",
     extensions=(),
     read=_of_content(json_rows.open_array),
-    by_content=lambda one: one.text.startswith("["),
-    also=JSON_LINES.extensions,
+    by_content=lambda file: file.text.startswith("["),
+    also=(JSON_LINES,),
     compressible=True,
 )
 JSON_OBJECT: Final = Format(
     name="JSON object of objects",
     extensions=(),
     read=_of_content(json_objects.open_object),
-    by_content=lambda one: json_objects.is_object_of_objects(one.text),
+    by_content=lambda file: json_objects.is_object_of_objects(file.text),
     uses=("transposed",),
     compressible=True,
     is_text=True,  # keys of objects are text, whatever they stand for
@@ -276,7 +239,6 @@ ARROW: Final = Format(
     extensions=(".arrow", ".ipc", ".feather"),
     read=_read_arrow,
     by_content=_starts_with(b"ARROW1", _STREAM),
-    knows_rows=True,
 )
 NUMPY: Final = Format(
     name="NumPy array",
@@ -289,8 +251,8 @@ TEXT_MATRIX: Final = Format(
     name="text matrix",
     extensions=(),
     read=_of_content(matrix_files.open_text),
-    by_content=lambda one: is_matrix(one.text),
-    also=CSV.extensions,
+    by_content=lambda file: _NUMBERS.match(file.text) is not None,
+    also=(CSV,),
     uses=("missing", "transposed"),
     compressible=True,
 )
@@ -313,20 +275,21 @@ DUCKDB: Final = Format(
     name="DuckDB",
     extensions=(".duckdb",),
     read=_of_content(open_duckdb),
-    by_content=lambda one: one.start[8:12] == b"DUCK",
+    by_content=lambda file: file.start[8:12] == b"DUCK",
     uses=("query", "table"),
 )
 POSTGRES: Final = Format(
     name="Postgres",
     extensions=(),
-    read=_read_postgres,
+    read=lambda server, query, table: postgres.open_postgres(server.address, query, table),
     schemes=("postgresql", "postgres"),
     uses=("query", "table"),
 )
 FRAME: Final = Format(
-    name="a table",
+    name=IN_MEMORY,
     extensions=(),
-    read=lambda one: frames.frame_table(one.frame),
+    read=lambda entry: frames.frame_table(entry.frame),
+    by_content=lambda entry: entry.frame is not None,
 )
 
 # The first that recognises an input is taken, so the more special ones are before others.
@@ -338,43 +301,28 @@ FORMATS: tuple[Format, ...] = (
 _SPARK_DEFAULT: Final = PARQUET
 
 
-def format_of(one: Input) -> Format:
+def format_of(entry: Input) -> Format:
     """Return the format of an input. Raises `DataError` if it is neither a known binary format nor text."""
-    return next(known for known in FORMATS if known.recognises(one))
+    return next(known for known in FORMATS if known.recognises(entry))
 
 
-def is_binary(one: Input) -> bool:
+def is_binary(file: Input) -> bool:
     """Return whether a file is of a known binary format, by its extension or its first bytes, and no text."""
-    return any(known.recognises(one) for known in FORMATS if not known.compressible)
-
-
-def is_other_text(one: Input) -> bool:
-    """Return whether a file is text in another encoding than UTF-8."""
-    return one.is_file and not is_binary(one) and not is_utf_8_text(one.content)
-
-
-def extension_of(path: PurePath) -> tuple[str, Compression]:
-    """Return the extension of a file in lower case, without that of a compression, and the compression.
-
-    >>> extension_of(PurePath("votes.JSONL.gz"))
-    ('.jsonl', 'gzip')
-    """
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    compression: Compression = "uncompressed"
-    if suffixes and suffixes[-1] in _COMPRESSIONS:
-        compression = _COMPRESSIONS[suffixes.pop()]
-    return (suffixes[-1] if suffixes else ""), compression
+    return any(known.recognises(file) for known in FORMATS if not known.compressible)
 
 
 def split_extension(path: PurePath) -> tuple[Format | None, Compression]:
     """Return the format (None if the extension is not known) and the compression that a file name says.
 
-    >>> found, compression = split_extension(PurePath("votes.jsonl.gz"))
-    >>> found.name, compression
+    >>> known, compression = split_extension(PurePath("votes.JSONL.gz"))
+    >>> known.name, compression
     ('JSON lines', 'gzip')
     """
-    extension, compression = extension_of(path)
-    return next((one for one in FORMATS if extension in one.extensions), None), compression
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    compression: Compression = "uncompressed"
+    if suffixes and suffixes[-1] in _COMPRESSIONS:
+        compression = _COMPRESSIONS[suffixes.pop()]
+    return next((known for known in FORMATS if suffixes and suffixes[-1] in known.extensions), None), compression
 
 
 def spark_format_of(path: str) -> tuple[Format, SparkFormat]:
@@ -383,34 +331,32 @@ def spark_format_of(path: str) -> tuple[Format, SparkFormat]:
     Raises:
         CallError: Spark cannot read the format.
     """
-    found = split_extension(PurePosixPath(path.rstrip("/")))[0] or _SPARK_DEFAULT
-    if found.spark is None:
-        known = [one.name for one in FORMATS if one.spark is not None and one is not _SPARK_DEFAULT]
-        raise CallError(f"{path}: Spark reads and writes {', '.join([_SPARK_DEFAULT.name, *known])}.")
-    return found, found.spark
+    file_format = split_extension(PurePosixPath(path.rstrip("/")))[0] or _SPARK_DEFAULT
+    if file_format.spark is None:
+        others = [known.name for known in FORMATS if known.spark is not None and known is not _SPARK_DEFAULT]
+        raise CallError(f"{path}: Spark reads and writes {', '.join([_SPARK_DEFAULT.name, *others])}.")
+    return file_format, file_format.spark
 
 
-def rows_of(one: Input, keep: Callable[[str], bool] = lambda _: True) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a table, or the objects of JSON, one by one; for platforms, which know their columns.
+def rows_of(file: Input, keep: Callable[[str], bool] = lambda _: True) -> Iterator[dict[str, Any]]:
+    """Yield the rows of CSV, TSV or Parquet, or the objects of JSON; for platforms, which know their columns.
 
-    Args:
-        one: A file of CSV, TSV, Parquet or JSON.
-        keep: Says by its name whether a column of a table is wanted; the objects of JSON have all their keys.
+    `keep` says by its name whether a column of a table is wanted; the objects of JSON have all their keys.
 
     Raises:
         DataError: The file cannot be read, or a name of a column repeats.
     """
-    if not one.is_parquet and not one.header:
-        yield from one.objects()
+    if not file.is_parquet and not file.header:
+        yield from file.objects()
         return
-    known = PARQUET if one.is_parquet else CSV
-    with one.reading():
-        table = known.open(one, ReadOptions())
+    known = PARQUET if file.is_parquet else CSV
+    with reading(file.name):
+        table = known.open(file, ReadOptions())
         names = [name for name in table.names if keep(name)]
         twice = [name for name in names if names.count(name) > 1]
         if twice:
-            raise DataError(f"{one.name} has {names.count(twice[0]):,} columns {twice[0]!r}; rename all but one.")
-        damage = known.check(one.content, names) if known.check is not None else ""
+            raise DataError(f"{file.name} has {names.count(twice[0]):,} columns {twice[0]!r}; rename all but one.")
+        damage = known.check(file.content, names) if known.check is not None else ""
         if damage:
             raise UnsoundError(damage)
         lazy = table.pick({name: name for name in names})

@@ -18,12 +18,8 @@ class Tabular(Protocol):
         ...
 
 
-def as_table(frame: Any) -> pl.DataFrame:
-    """Convert any table with the Arrow C stream interface to polars, without copying data where possible.
-
-    Raises:
-        DataError: The object is not such a table, or its library cannot convert it to Arrow.
-    """
+def _as_table(frame: Any) -> pl.DataFrame:
+    """Convert any table with the Arrow C stream interface to polars, without copying data where possible."""
     if isinstance(frame, pl.DataFrame):
         return frame
     require_frame(frame)
@@ -41,7 +37,11 @@ def as_table(frame: Any) -> pl.DataFrame:
 
 
 def frame_table(frame: Any) -> Table:
-    """Return a table of any library, as in `as_table`, a polars LazyFrame, or a dataset of the library `datasets`."""
+    """Return what is in memory as a table: a `Tabular`, a LazyFrame of polars, or a dataset of the library `datasets`.
+
+    Raises:
+        DataError: It is no such table, or its library cannot convert it to Arrow.
+    """
     features: Any = {}
     if type(frame).__module__.partition(".")[0] == "datasets":
         if not hasattr(frame, "to_polars"):
@@ -51,10 +51,10 @@ def frame_table(frame: Any) -> Table:
         described: Any = getattr(frame, "features", None)
         features = described.to_dict() if hasattr(described, "to_dict") else {}
         frame = frame.to_polars()
-    lazy = frame if isinstance(frame, pl.LazyFrame) else as_table(_with_index(frame)).lazy()
-    rows = None if isinstance(frame, pl.LazyFrame) else lazy.collect().height
-    size = 0 if rows is None else int(lazy.collect().estimated_size())
-    return Table.of(lazy, size, lambda: rows or int(lazy.select(pl.len()).collect().item()), features=features)
+    if isinstance(frame, pl.LazyFrame):
+        return Table.of(frame, 0, features=features)
+    table = _as_table(_with_index(frame))
+    return Table.of(table.lazy(), int(table.estimated_size()), features=features)
 
 
 def _with_index(frame: Any) -> Any:

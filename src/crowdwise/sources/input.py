@@ -11,15 +11,18 @@ from typing import Any, Final
 
 import polars as pl
 
-from ..errors import DataError, is_utf_8
+from ..addresses import scheme_of
+from ..errors import CallError, DataError, is_utf_8
 from ..system import first_line
 from . import delimited, zips
 from .json_stream import beginning, objects_of, values_at, whole_of
-from .unpacking import Content, UnsoundError, compression_of, for_polars, head_of, unpacked
+from .unpacking import Content, UnsoundError, compression_of, for_polars, opened, unpacked
 
 # How much of a file is looked at to recognise it.
 _HEAD: Final = 2**16
 _PARQUET: Final = b"PAR1"
+# What a table in memory is called in messages, as a format.
+IN_MEMORY: Final = "a table"
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +51,8 @@ class Input:
     @cached_property
     def start(self) -> bytes:
         """The first bytes of a file, as they are stored."""
-        return head_of(self.content, _HEAD)
+        with opened(self.content) as file:
+            return file.read(_HEAD)
 
     @cached_property
     def head(self) -> bytes:
@@ -76,8 +80,8 @@ class Input:
     @property
     def first(self) -> Mapping[str, Any]:
         """The first object of JSON: that of an array, of lines, or the only one; empty if there is none."""
-        one = self.root[0] if isinstance(self.root, list) and self.root else self.root
-        return one if isinstance(one, dict) else {}
+        first = self.root[0] if isinstance(self.root, list) and self.root else self.root
+        return first if isinstance(first, dict) else {}
 
     @cached_property
     def header(self) -> list[str]:
@@ -142,38 +146,26 @@ class Input:
     def objects(self, path: str = "") -> Iterator[dict[str, Any]]:
         """Yield the objects of a JSON file one by one: those of an array, of lines, or the only one.
 
-        Args:
-            path: Where the objects are if they are deeper within one object: "results.item".
+        `path` says where they are if they are deeper within one object, as in "results.item".
 
         Raises:
             DataError: The file is no sound JSON, or has something else than objects there.
         """
-        for number, value in enumerate(self._values(path), 1):
-            if not isinstance(value, dict):
-                raise self.unlike(f"entry {number:,} is no object")
-            yield value
+        with reading(self.name), unpacked(self.content) as stream:
+            values = values_at(stream, self.name, path) if path else objects_of(stream, self.name)
+            for number, value in enumerate(values, 1):
+                if not isinstance(value, dict):
+                    raise self.unlike(f"entry {number:,} is no object")
+                yield value
 
     def whole(self) -> Any:
         """Return the content of a JSON file that is one object or array. Raises `DataError` if it is too long."""
-        with self.reading(), unpacked(self.content) as stream:
+        with reading(self.name), unpacked(self.content) as stream:
             return whole_of(stream, self.name)
 
-    def _values(self, path: str) -> Iterator[Any]:
-        """Yield what is in an array, in lines, or deeper within one object, by its path."""
-        with self.reading(), unpacked(self.content) as stream:
-            yield from values_at(stream, self.name, path) if path else objects_of(stream, self.name)
-
     def unlike(self, what: str) -> DataError:
-        """Return the error that says why a file is not as its platform writes it.
-
-        Args:
-            what: The reason, which follows "but".
-        """
+        """Return the error that says why a file is not as its platform writes it; `what` follows "but"."""
         return NotAsExpectedError(f"{self.name}: {what}.")
-
-    def reading(self) -> Any:
-        """Return a context manager that turns errors of the libraries that read into `DataError`."""
-        return _reading(self.name)
 
 
 class NotAsExpectedError(DataError):
@@ -181,48 +173,55 @@ class NotAsExpectedError(DataError):
 
 
 @contextmanager
-def _reading(name: str) -> Iterator[None]:
+def reading(name: str, read_as: str = "") -> Iterator[None]:
+    """Turn errors of the libraries that read an input into `DataError`.
+
+    `read_as` is the name of its format; empty for an export of a platform.
+    """
+    words = {"": "cannot be read", IN_MEMORY: "cannot be made"}
+    cannot = f"{name} {words.get(read_as, f'does not read as {read_as}')}"
     try:
         yield
-    except DataError:
+    except (DataError, CallError):
         raise
-    except RecursionError as problem:
-        raise DataError(f"{name} is nested too deeply to be an export.") from problem
     except pl.exceptions.PanicException as problem:
-        raise DataError(f"{name} cannot be read: it is damaged.") from problem
+        damage = "it is damaged, or has a column of a type that polars does not read, such as decimals of more than"
+        raise DataError(f"{cannot}: {damage} 38 digits.") from problem
     except (UnsoundError, pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
-        raise DataError(f"{name} cannot be read: {first_line(problem)}.") from problem
-    except ValueError as problem:
-        raise DataError(f"{name} is no sound JSON: {first_line(problem)}.") from problem
+        if scheme_of(name):
+            raise DataError(f"{name} cannot be read: {first_line(problem)}.") from None  # the stack may have a password
+        raise DataError(f"{cannot}: {first_line(problem)}.") from problem
+    except Exception as problem:
+        if read_as == IN_MEMORY:  # a LazyFrame may do anything
+            raise DataError(f"{cannot}: {first_line(problem)}.") from problem
+        if not read_as and isinstance(problem, RecursionError):
+            raise DataError(f"{name} is nested too deeply to be an export.") from problem
+        if not read_as and isinstance(problem, ValueError):
+            raise DataError(f"{name} is no sound JSON: {first_line(problem)}.") from problem
+        raise
 
 
 def worker_name(path: PurePath, place: str, name: str) -> str:
-    """Return the name of the worker whose answers are in a file.
+    """Return the worker after whom a file, or its folder, is named: `place` says which. Raises `DataError` if none is.
 
-    Args:
-        path: The path of the file.
-        place: "file" if the file is named after the worker, "folder" if its folder is.
-        name: The name of the file in messages.
-
-    Raises:
-        DataError: It has no such name.
+    `name` is the name of the file in messages.
 
     >>> worker_name(PurePath("votes/ann/1.csv"), "folder", "")
     'ann'
     >>> worker_name(PurePath("votes/ann.csv.gz"), "file", "")
     'ann'
     """
-    found = ""
+    worker = ""
     if path == PurePath():  # standard input, or an open file
         pass
     elif place == "file":
         packed = path.suffix.lower() in (".gz", ".zst")
-        found = file_name(path.with_suffix("") if packed and path.stem else path)
+        worker = file_name(path.with_suffix("") if packed and path.stem else path)
     else:
-        found = PurePath(os.path.abspath(path)).parent.name  # noqa: PTH100  # keeps the links that `resolve` follows
-    if not found or not is_utf_8(found):
+        worker = PurePath(os.path.abspath(path)).parent.name  # noqa: PTH100  # keeps the links that `resolve` follows
+    if not worker or not is_utf_8(worker):
         raise DataError(f"{name} is in no {place} that could name its worker (--worker-from {place}).")
-    return found
+    return worker
 
 
 def file_name(path: PurePath) -> str:

@@ -4,8 +4,7 @@ The lists are two columns, two fields of a column of structures, or fields of on
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -14,15 +13,8 @@ from ..errors import DataError
 from .columns import ALIASES, ROW_NUMBERS, item_column, spelled_as
 
 
-@dataclass(frozen=True)
-class Long:
-    """A table with one label a row.
-
-    Attributes:
-        lazy: The columns, named by role.
-        found: What the column for each role is called.
-        remarks: Sentences for the user about how the table was understood.
-    """
+class Long(NamedTuple):
+    """A table with one label a row, as in `rows.Rows`: its columns, what each was called, and remarks."""
 
     lazy: pl.LazyFrame
     found: dict[str, str]

@@ -18,7 +18,7 @@ from ..system import available_memory, show_size
 from . import cloud
 from .formats import FORMATS, split_extension
 from .input import Input
-from .unpacking import Content, pieces_within
+from .unpacking import Content, pieces_within, stored_size
 
 # What labels can be read from: a path, a folder, a pattern, "-" for standard input, or an open binary file.
 Source: TypeAlias = str | os.PathLike[str] | IO[bytes]
@@ -37,24 +37,20 @@ _LONGEST_NAME: Final = 200
 
 
 def inputs_of(source: Any, options: ReadOptions, copy: Copy | None = None) -> list[Input]:
-    """Return what a source stands for: files, addresses, or a table in memory.
+    """Return what a source stands for: files, addresses, or a table in memory; see `read_labels`.
 
-    Args:
-        source: The sources; see `read_labels`.
-        options: What the user says of them.
-        copy: Copies input without a path to a file; None to read it into memory.
+    Input without a path is copied to a file by `copy`, or read into memory if that is None.
     """
     if is_frame(source):
         return [Input("The table", frame=source)]
-    found: list[Input] = []
-    for one in expand(source):
-        for part in _fetched(one, options):
-            if scheme_of(part):
-                found.append(Input(name_of(part), address=str(part)))
-                continue
-            path = PurePath(part) if isinstance(part, str | os.PathLike) else PurePath()
-            found.append(Input(name_of(part), _content_of(part, copy, f"input-{len(found)}"), path))
-    return found
+    inputs: list[Input] = []
+    for file in (file for expanded in expand(source) for file in _fetched(expanded, options)):
+        if scheme_of(file):
+            inputs.append(Input(name_of(file), address=str(file)))
+        else:
+            path = PurePath(file) if isinstance(file, str | os.PathLike) else PurePath()
+            inputs.append(Input(name_of(file), _content_of(file, copy, f"input-{len(inputs)}"), path))
+    return inputs
 
 
 def _fetched(source: Source, options: ReadOptions) -> Iterable[Source]:
@@ -71,7 +67,7 @@ def _content_of(source: Source, copy: Copy | None, name: str) -> Content:
     """Return the path of a file, or the bytes of input without one. Raises `DataError` if it is empty."""
     content = _take(source, copy, name) if is_stream(source) else os.fspath(cast(str, source))
     with readable(source):
-        if stamp(content)[0] == 0:
+        if stored_size(content) == 0:
             raise DataError(f"{name_of(source)} is empty.")
     return content
 

@@ -1,22 +1,18 @@
 """`Rows`: one label a row, of any input, read whole or in batches."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 import polars as pl
 
-from ..addresses import scheme_of
 from ..crowd.ids import common_type, kind
 from ..crowd.read_options import Duplicates, ReadOptions
 from ..errors import CallError, DataError
-from ..system import first_line
 from .cloud import CLOUD_TABLE
 from .columns import NO_NAMES, seconds_column
-from .formats import FRAME, format_of
-from .input import Input, worker_name
-from .nested import Long
+from .formats import format_of
+from .input import IN_MEMORY, Input, reading, worker_name
 from .paths import readable, stamp
 from .shapes import long_form
 from .table import Table
@@ -59,21 +55,16 @@ class Rows:
     policy: Duplicates | None = None
     seconds: pl.LazyFrame | None = None
 
-    @property
-    def knows_size(self) -> bool:
-        """Whether it is known, or estimated, how large the table is before it is read."""
-        return isinstance(self.content, str) or self.content is None
-
     def collect(self) -> pl.DataFrame:
         """Read all rows. Raises `DataError` if they cannot be read or there are none."""
-        with self._reading():
+        with reading(self.name, self.read_as):
             table = self.lazy.collect()
         (checked,) = self._checked(iter([table]))
         return checked
 
     def batches(self, rows: int) -> Iterator[pl.DataFrame]:
         """Read batches of about `rows` rows, in the order of the input. Raises as `collect` does."""
-        with self._reading():
+        with reading(self.name, self.read_as):
             yield from self._checked(self.lazy.collect_batches(chunk_size=rows, maintain_order=True))
 
     def _checked(self, tables: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
@@ -92,7 +83,7 @@ class Rows:
 
     def size(self) -> tuple[int, int]:
         """Return about how many rows there are, and how many bytes they have, unpacked."""
-        with self._reading():
+        with reading(self.name, self.read_as):
             return self.table.rows(), self.table.size
 
     def paced(self) -> pl.LazyFrame | None:
@@ -108,85 +99,46 @@ class Rows:
             return None
         return self.table.pick({"worker": worker, "seconds": column}).cast(pl.String)
 
-    def _reading(self) -> AbstractContextManager[None]:
-        return _reading(self.name, self.read_as)
 
-
-@contextmanager
-def _reading(name: str, read_as: str) -> Iterator[None]:
-    """Turn what is wrong with an input, and errors of polars and of the file system, into `DataError`."""
-    try:
-        yield
-    except pl.exceptions.PanicException as problem:
-        raise DataError(
-            f"{name} does not read as {read_as}: it is damaged, or has a column of a type that polars does "
-            "not read, such as decimals of more than 38 digits."
-        ) from problem
-    except (UnsoundError, pl.exceptions.PolarsError, OSError, UnicodeDecodeError) as problem:
-        if scheme_of(name):
-            raise DataError(f"{name} cannot be read: {first_line(problem)}.") from None
-        if read_as == FRAME.name:
-            raise DataError(f"{name} cannot be made: {first_line(problem)}.") from problem
-        raise DataError(f"{name} does not read as {read_as}: {first_line(problem)}.") from problem
-    except (DataError, CallError):
-        raise
-    except Exception as problem:
-        if read_as != FRAME.name:
-            raise
-        raise DataError(f"{name} cannot be made: {first_line(problem)}.") from problem  # a LazyFrame may do anything
-
-
-def open_rows(
-    one: Input,
-    roles: Roles,
-    options: ReadOptions,
-    named_by: Mapping[str, str] = NO_NAMES,
-) -> Rows:
+def open_rows(entry: Input, roles: Roles, options: ReadOptions, named_by: Mapping[str, str] = NO_NAMES) -> Rows:
     """Open a table of any shape, and find its columns for these roles.
 
-    Args:
-        one: The input.
-        roles: The name of the column for each role, None to recognise it; or what returns that for the names of all
-            columns.
-        options: What the user says of how it is read.
-        named_by: The options of the command line that name the columns, where they are not called as their roles are.
+    `roles` has the name of the column for each role, None to recognise it; or returns that for the names of all
+    columns. `columns.recognise` describes `named_by`.
 
     Raises:
         DataError: The input cannot be read, or lacks a column.
     """
     if options.worker_from is not None and not callable(roles) and "worker" in roles:
-        return _with_worker_of_name(one, roles, options)
-    with readable(one.name):
-        before = stamp(one.content) if one.is_file else ()
-        known = CLOUD_TABLE if CLOUD_TABLE.recognises(one) else format_of(one)
+        return _with_worker_of_name(entry, roles, options)
+    with readable(entry.name):
+        before = stamp(entry.content) if entry.is_file else ()
+        known = CLOUD_TABLE if CLOUD_TABLE.recognises(entry) else format_of(entry)
     read_as = known.read_as or known.name
-    with _reading(one.name, read_as):
-        table = known.open(one, options)
+    with reading(entry.name, read_as):
+        table = known.open(entry, options)
         asked = roles(table.names) if callable(roles) else roles
-        long = long_form(table, asked, options, one.name, named_by)
-        damage = known.check(one.content, _columns(table, long)) if known.check is not None else ""
-    if damage:
-        raise DataError(f"{one.name} does not read as {read_as}: {damage}.")
-    content = one.content if one.is_file else None
-    remarks = (*table.remarks, *long.remarks)
-    return Rows(long.lazy, long.found, one.name, read_as, known.is_text, content, table, before, remarks)
+        lazy, found, remarks = long_form(table, asked, options, entry.name, named_by)
+        if known.check is not None:
+            columns = set(found.values())
+            damage = known.check(entry.content, columns if columns <= set(table.names) else table.names)
+            if damage:
+                raise UnsoundError(damage)
+    content = entry.content if entry.is_file else None
+    remarks = (*table.remarks, *remarks)
+    return Rows(lazy, found, entry.name, read_as, known.is_text, content, table, before, remarks)
 
 
-def _columns(table: Table, long: Long) -> Collection[str]:
-    """Return the names of the columns that will be read: those of the roles, or all if they are others."""
-    return long.found.values() if set(long.found.values()) <= set(table.names) else table.names
-
-
-def _with_worker_of_name(one: Input, roles: Mapping[str, str | None], options: ReadOptions) -> Rows:
+def _with_worker_of_name(entry: Input, roles: Mapping[str, str | None], options: ReadOptions) -> Rows:
     """Return a table whose worker is in the name of the file, or of its folder."""
     place = options.worker_from
     if options.worker is not None:
         raise CallError("worker= (--worker) and worker_from= (--worker-from) both name the worker; give one of them.")
-    if not one.is_file or place is None:
+    if not entry.is_file or place is None:
         raise CallError("worker_from= (--worker-from) is for files, whose names say who the worker is.")
-    worker = worker_name(one.path, place, one.name)
+    worker = worker_name(entry.path, place, entry.name)
     others = {role: column for role, column in roles.items() if role != "worker"}
-    rows = open_rows(one, others, options)
+    rows = open_rows(entry, others, options)
     lazy = rows.lazy.with_columns(pl.lit(worker).alias("worker")).select(*roles)
     return replace(rows, lazy=lazy, found={**rows.found, "worker": f"name of the {place}"})
 
@@ -220,4 +172,4 @@ def rows_of_frame(
 ) -> Rows:
     """Return rows whose columns are named by role already, such as the votes of an export; see `Rows.size`."""
     table = Table(list(found), lambda roles: frame.select(*roles), lambda: size[0], size[1])
-    return Rows(frame, found, name, FRAME.name, False, None, table, **more)  # type: ignore[arg-type]
+    return Rows(frame, found, name, IN_MEMORY, False, None, table, **more)  # type: ignore[arg-type]

@@ -1,7 +1,6 @@
 """A table of any shape as one label a row: long tables as they are, wide ones, and ones with lists in them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import polars as pl
@@ -30,15 +29,15 @@ def long_form(
         DataError: A column is missing or cannot be used.
         UnsoundError: The file cannot be read.
     """
-    found = _shaped(table, given, options, where, named_by)
-    if "label" not in found.found:
-        return found
+    long = _shaped(table, given, options, where, named_by)
+    if "label" not in long.found:
+        return long
     if options.label_names is not None:
-        return replace(found, lazy=named(found.lazy, options.label_names, options.missing))
-    names = names_of(table.features, found.found["label"]) if table.features else None
-    if names is None or not found.lazy.collect_schema()["label"].is_integer():
-        return found
-    return replace(found, lazy=named(found.lazy, names, (UNLABELLED, *options.missing)))
+        return long._replace(lazy=named(long.lazy, options.label_names, options.missing))
+    names = names_of(table.features, long.found["label"]) if table.features else None
+    if names is None or not long.lazy.collect_schema()["label"].is_integer():
+        return long
+    return long._replace(lazy=named(long.lazy, names, (UNLABELLED, *options.missing)))
 
 
 def _shaped(
@@ -89,11 +88,11 @@ def _sample(table: Table, names: Sequence[str]) -> pl.DataFrame | None:
 def _other_shape(table: Table, given: Mapping[str, str | None], where: str) -> Long | None:
     """Return a table that is not long with one label a row; None if its shape is not recognised either."""
     if table.nested is not None:
-        found = table.nested(given, where)
-        if found is not None:
-            require_ids(found.lazy.collect_schema(), found.found, where)
-            what = f"{where} has lists in its rows: workers are in {found.found['worker']!r}, their labels in "
-            return replace(found, remarks=(f"{what}{found.found['label']!r}.", *found.remarks))
+        long = table.nested(given, where)
+        if long is not None:
+            require_ids(long.lazy.collect_schema(), long.found, where)
+            said = f"{where} has lists in its rows: workers are in {long.found['worker']!r}, their labels in "
+            return long._replace(remarks=(f"{said}{long.found['label']!r}.", *long.remarks))
     if given["worker"] is not None or given["label"] is not None or _has_any(table.names, "worker", "label"):
         return None
     if len(set(table.names)) < len(table.names) or len(table.names) < 2:
@@ -104,11 +103,10 @@ def _other_shape(table: Table, given: Mapping[str, str | None], where: str) -> L
         return None
     listed = ", ".join(map(repr, workers.workers[:3])) + (", ..." if len(workers.workers) > 3 else "")
     said = f"{where} is read as a wide table, with a column for each of {len(workers.workers):,} workers ({listed})."
-    return replace(_unfolded(table, workers, where), remarks=(said,))
+    return _unfolded(table, workers, where)._replace(remarks=(said,))
 
 
 def _unfolded(table: Table, workers: wide.WideColumns, where: str) -> Long:
-    """Return a wide table with one label a row."""
     lazy = table.pick({name: name for name in workers.all})
     return Long(wide.long_form(lazy, workers, where), workers.found())
 

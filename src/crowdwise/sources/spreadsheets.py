@@ -5,8 +5,6 @@ import sys
 import zipfile
 import zlib
 from collections.abc import Mapping
-from io import BytesIO
-from pathlib import Path
 from typing import IO, Final
 
 import polars as pl
@@ -14,7 +12,7 @@ import polars as pl
 from ..errors import CallError, require_extra
 from ..system import available_memory, first_line, show_size
 from .table import Table
-from .unpacking import Content, UnsoundError, pieces_within
+from .unpacking import Content, UnsoundError, opened, pieces_within
 
 # What a sheet has room for, without the row of names.
 MOST_ROWS: Final = 1_048_575
@@ -35,11 +33,7 @@ _PLACED: Final = re.compile(
 
 
 def open_workbook(content: Content, sheet: str | None) -> Table:
-    """Return one sheet of a workbook as a table of text, whose first row is the names of columns.
-
-    Args:
-        content: The file.
-        sheet: The name of the sheet; None for the first.
+    """Return one sheet of a workbook, the first for None, as a table of text, whose first row is the header.
 
     Raises:
         CallError: There is no such sheet.
@@ -48,7 +42,7 @@ def open_workbook(content: Content, sheet: str | None) -> Table:
     require_extra("excel", "Reading workbooks of Excel")
     import fastexcel  # imported here because it needs the extra `excel`
 
-    with BytesIO(content) if isinstance(content, bytes) else Path(content).open("rb") as file:
+    with opened(content) as file:
         size = _check_room(file)
     try:
         workbook = fastexcel.read_excel(content)

@@ -12,7 +12,7 @@ import polars as pl
 from ..system import available_memory, first_line, show_size
 from .queries import BATCH_ROWS, Database, open_database, quoted
 from .table import Table
-from .unpacking import LONGEST_LINE, Content, UnsoundError
+from .unpacking import LONGEST_LINE, Content, UnsoundError, stored_size
 
 # How each set of SQLite's types is read; values of a column may have any of them.
 _TYPES: Final[tuple[tuple[set[str], pl.DataType], ...]] = (
@@ -75,8 +75,7 @@ class _File(Database):
 
         A column may be computed from others, so that a file of some kilobytes has gigabytes to read.
         """
-        stored = Path(self._content).stat().st_size if isinstance(self._content, str) else len(self._content)
-        room = max(stored, available_memory() // 4)
+        room = max(stored_size(self._content), available_memory() // 4)
         some: list[Any] = []
         size = total = 0
         while few := rows.fetchmany(_FEW_ROWS):

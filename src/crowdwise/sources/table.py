@@ -38,15 +38,19 @@ class Table:
     remarks: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, lazy: pl.LazyFrame, size: int, rows: Callable[[], int], **more: Any) -> "Table":
-        """Return a lazy table of polars as a `Table`."""
+    def of(cls, lazy: pl.LazyFrame, size: int, rows: Callable[[], int] | None = None, **more: Any) -> "Table":
+        """Return a lazy table of polars as a `Table`; unless `rows` says it, polars counts the rows."""
 
         def pick(found: Mapping[str, str]) -> pl.LazyFrame:
             return lazy.select(pl.col(column).alias(role) for role, column in found.items())
 
+        def count() -> int:
+            return int(lazy.select(pl.len()).collect().item())
+
         schema = lazy.collect_schema()
         has_lists = any(dtype.is_nested() for dtype in schema.values())
-        return cls(schema.names(), pick, rows, size, nested=partial(unnest, lazy) if has_lists else None, **more)
+        nested = partial(unnest, lazy) if has_lists else None
+        return cls(schema.names(), pick, rows or count, size, nested=nested, **more)
 
 
 def from_batches(batches: Callable[[], Iterable[pl.DataFrame]], schema: Mapping[str, Any]) -> pl.LazyFrame:

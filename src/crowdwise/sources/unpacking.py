@@ -59,12 +59,9 @@ def compression_of(start: bytes) -> Compression | None:
     return next((known for first, known in _FIRST_BYTES.items() if start.startswith(first)), None)
 
 
-def head_of(content: Content, size: int) -> bytes:
-    """Return the first bytes of a file, as they are stored."""
-    if isinstance(content, bytes):
-        return content[:size]
-    with Path(content).open("rb") as file:
-        return file.read(size)
+def opened(content: Content) -> IO[bytes]:
+    """Open a file to read its bytes, as they are stored."""
+    return io.BytesIO(content) if isinstance(content, bytes) else Path(content).open("rb")
 
 
 def for_polars(content: Content) -> Any:
@@ -195,7 +192,7 @@ def unpacked(content: Content) -> Iterator[IO[bytes]]:
 
     Errors of the libraries that unpack become `UnsoundError`, while the file is open.
     """
-    with io.BytesIO(content) if isinstance(content, bytes) else Path(content).open("rb") as stored:
+    with opened(content) as stored:
         compression = compression_of(stored.read(4))
         stored.seek(0)
         if compression is None:
