@@ -16,14 +16,14 @@ class Spill:
     """Keeps tables, and makes a workspace when one is needed.
 
     Args:
-        room: How many bytes of tables stay in memory; None for all.
+        room: How many bytes of tables stay in memory.
         make: Makes the workspace.
 
     Attributes:
         workspace: The workspace; None as long as there is none.
     """
 
-    def __init__(self, room: int | None, make: Callable[[], Workspace]) -> None:
+    def __init__(self, room: int, make: Callable[[], Workspace]) -> None:
         self._room = room
         self._make = make
         self._written = 0
@@ -40,10 +40,9 @@ class Spill:
 
     def keep(self, table: pl.DataFrame) -> pl.DataFrame | Path:
         """Return a table as it is if there is room for it, else the path of an Arrow file with it."""
-        if self._room is None or table.estimated_size() <= self._room:
-            self._room = None if self._room is None else self._room - int(table.estimated_size())
+        self._room -= int(table.estimated_size())
+        if self._room >= 0:
             return table
-        self._room = 0
         workspace = self.open()
         path = workspace.path / _FOLDER / f"{self._written}.arrow"
         self._written += 1

@@ -166,25 +166,14 @@ def read_with(
     require_threads()
     if options.engine == "spark":
         return _read_in_cluster(source, options, method)
-    on_disk = options.engine == "disk"
-    spill = Spill(_room_for_answers(options), partial(_workspace, options, method))
-    try:
-        if on_disk:
-            spill.open()
-        inputs = open_inputs(source, options, spill.copy if on_disk else None)
-        rows = rows_in(inputs, options, spill.keep)
-        rows = [replace(one, lazy=tidied(one.lazy, options)) for one in rows]
-        if options.engine == "auto" and not any(isinstance(one.content, bytes) for one in rows):
-            on_disk = not fits(rows, options.memory)
-        labels = _read_rows(rows, options, spill.open() if on_disk else None, phases)
-        spill.remove_kept() if on_disk else spill.close()
-    except BaseException:
-        spill.close()
-        raise
+    if options.engine == "memory":
+        labels = _read_rows(_tidied_rows(source, options), options, None, phases)
+    else:
+        labels = _read_with_disk(source, options, method, phases)
     if _LOG.isEnabledFor(logging.INFO):
         for sentence in (f"Read {labels}", *labels.report.understood, *labels.report.repairs):
             _LOG.info(sentence)
-    if warn and not on_disk and labels.slips:
+    if warn and not isinstance(labels, LabelsOnDisk) and labels.slips:
         raise_once(labels.slips)
     return labels
 
@@ -239,17 +228,34 @@ def read_options(**given: Any) -> ReadOptions:
     return replace(options, format=TABLE) if options.format == AUTO and only_tables else options
 
 
-def _room_for_answers(options: ReadOptions) -> int | None:
-    """Return how many bytes of an export's answers stay in memory while it is read; None for all.
-
-    If answers take half of the memory, their labels do not fit: these take as much again while they are read.
-    """
-    if options.engine != "auto":
-        return 0 if options.engine == "disk" else None
-    return (available_memory() if options.memory is None else parse_size(options.memory)) // 2
+def _tidied_rows(source: Any, options: ReadOptions, spill: Spill | None = None) -> list[Rows]:
+    copy = spill.copy if spill is not None and options.engine == "disk" else None
+    inputs = open_inputs(source, options, copy)
+    rows = rows_in(inputs, options) if spill is None else rows_in(inputs, options, spill.keep)
+    return [replace(one, lazy=tidied(one.lazy, options)) for one in rows]
 
 
-def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep) -> list[Rows]:
+def _read_with_disk(source: Any, options: ReadOptions, method: Any, phases: Phases) -> Any:
+    """Return labels on disk; for the engine "auto", in memory if they fit."""
+    on_disk = options.engine == "disk"
+    memory = available_memory() if options.memory is None else parse_size(options.memory)
+    # If answers of an export take half of the memory, their labels do not fit: these take as much again when read.
+    spill = Spill(0 if on_disk else memory // 2, partial(_workspace, options, method))
+    try:
+        if on_disk:
+            spill.open()
+        rows = _tidied_rows(source, options, spill)
+        if not on_disk and not any(isinstance(one.content, bytes) for one in rows):
+            on_disk = not fits(rows, options.memory)
+        labels = _read_rows(rows, options, spill.open() if on_disk else None, phases)
+        spill.remove_kept() if on_disk else spill.close()
+    except BaseException:
+        spill.close()
+        raise
+    return labels
+
+
+def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep = lambda table: table) -> list[Rows]:
     """Return the rows of some inputs, with columns of the same types. An export has all its votes in one `Rows`.
 
     Args:
