@@ -3,6 +3,7 @@
 import gzip
 import io
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -189,6 +190,9 @@ def test_truth_is_read_from_files_tables_and_mappings(tmp_path: Path) -> None:
         cw.read_truth(pl.DataFrame({"item": [1, 2, 2], "truth": ["x", "y", "z"]}))
     with pytest.raises(cw.DataError, match="has no truth in it"):
         cw.read_truth(pl.DataFrame({"item": [1], "truth": [None]}))
+    (tmp_path / "other.csv").write_text("item,truth\n1,z\n")  # each file is sound, and both together are not
+    with pytest.raises(cw.DataError, match=re.escape(f"{tmp_path} has more than one truth for 1 item")):
+        cw.read_truth(tmp_path)
 
 
 def read_hex(one: Input) -> pl.LazyFrame:

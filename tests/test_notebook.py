@@ -151,6 +151,8 @@ def test_a_truth_is_a_series_with_items_as_its_index(crowd: SimulatedCrowd, resu
     assert cw.accuracy(result, some).items == 40
     with pytest.raises(cw.DataError, match="The series has more than one truth"):
         cw.accuracy(result, pd.Series(["c1", "c2"], index=["i01", "i01"]))
+    with pytest.raises(cw.DataError, match="The Series does not convert to Arrow"):  # which is no table of labels
+        cw.read_labels(series)
     gold = cw.aggregate(crowd.rows, gold=series.head(10))
     assert (gold.to_frame()["gold"].sum()) == 10
 

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -279,3 +280,19 @@ def test_an_export_is_recognised_with_options_of_a_storage(tmp_path: Path) -> No
         cw.read_labels(path, question="mood", sheet="x")
     with pytest.raises(cw.CallError, match=r"label_names= \(--label-names\) does nothing"):
         cw.read_labels(path, question="mood", label_names=["a", "b"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"encoding": ""}, "There is no encoding ''"),
+        ({"label_names": 3}, "label_names has to be a list of texts"),
+        ({"missing": [["NA"]]}, "missing is a list, and has to be a value, or some values"),
+        ({"format": None}, "format is a NoneType, and has to be the name of a format"),
+        ({"item": 3}, "item is a int, and has to be the name of a column, or None"),
+        ({"lable": "answer"}, "There is no option 'lable' of reading. Did you mean 'label'?"),
+    ],
+)
+def test_a_value_that_is_none_of_the_option_is_refused(options: dict[str, Any], message: str, votes: Path) -> None:
+    with pytest.raises(cw.CallError, match=re.escape(message)):
+        cw.read_labels(votes, **options)

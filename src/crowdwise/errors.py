@@ -113,9 +113,13 @@ def did_you_mean(name: str, known: Iterable[str] | Mapping[str, str]) -> str:
 
     >>> did_you_mean("BAW", ["bwa", "ds"])
     " Did you mean 'bwa'?"
+    >>> did_you_mean("lable", ["label", "table"])
+    " Did you mean 'label'?"
     """
     folded = {one.lower(): known[one] if isinstance(known, Mapping) else one for one in known}
-    close = get_close_matches(shortened(name.lower(), 100), folded, 1)  # comparing long names would take long
+    wrong = shortened(name.lower(), 100)  # comparing long names would take long
+    close = get_close_matches(wrong, folded, 3)
+    close.sort(key=lambda one: sorted(one) != sorted(wrong))  # of equally close ones, that with two letters swapped
     return f" Did you mean {folded[close[0]]!r}?" if close else ""
 
 

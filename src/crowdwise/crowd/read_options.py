@@ -1,7 +1,7 @@
 """`ReadOptions`: everything a user may say about how labels are read; the keyword arguments of `read_labels`."""
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, signature
 from typing import Any, Final, Literal, TypedDict, TypeVar, get_args
@@ -123,8 +123,11 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         texts = ("query", "table", "sheet", "question", "verdict", "verdict_field", "id", "items", "pairs")
-        for name in ("item", "worker", "label", "time", *texts):
+        for name in ("item", "worker", "label", "time"):
+            require_kind(name, getattr(self, name), str | None, "the name of a column, or None")
+        for name in texts:
             require_kind(name, getattr(self, name), str | None, "text, or None")
+        require_kind("format", self.format, str, "the name of a format, such as table")
         for name in ("strict", "strip", "fold_case", "transposed", "models"):
             require_kind(name, getattr(self, name), bool | np.bool_, "True or False")
         policies = get_args(Duplicates)
@@ -165,7 +168,8 @@ class ReadOptions:
                 )
             self._set("classes", classes)
         if self.label_names is not None:
-            if isinstance(self.label_names, str) or not all(isinstance(name, str) for name in self.label_names):
+            names = self.label_names
+            if not isinstance(names, Iterable) or isinstance(names, str) or not all(isinstance(n, str) for n in names):
                 raise CallError("label_names has to be a list of texts, one for each class.")
             if len(set(self.label_names)) < len(self.label_names):
                 raise CallError("label_names has a name twice; each class needs one of its own.")
@@ -178,7 +182,7 @@ class ReadOptions:
             raise CallError("Give either a query or a table (--query or --table), not both.")
         require_kind("encoding", self.encoding, str | None, "the name of an encoding, or None")
         try:
-            "".encode(self.encoding or "utf-8")
+            "".encode("utf-8" if self.encoding is None else self.encoding)
         except (LookupError, ValueError) as problem:
             raise CallError(
                 f"There is no encoding {shown(self.encoding)}; usual ones are utf-16, cp1252 and latin-1."
@@ -209,6 +213,7 @@ def _missing(given: Any, strip: bool, fold_case: bool) -> tuple[Any, ...]:
     values = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
     tidied = []
     for value in values:
+        require_kind("missing", value, Hashable, "a value, or some values, such as -1 or 'NA'")
         if isinstance(value, str):
             if not is_utf_8(value):
                 raise CallError(f"missing has {value!r}, which is not text in UTF-8.")

@@ -17,7 +17,7 @@ from ..parallel import require_threads
 from ..platforms.questions import truths_of
 from ..sources.columns import recognise
 from ..sources.input import Input
-from ..sources.paths import inputs_of
+from ..sources.paths import inputs_of, name_of
 from ..sources.rows import Rows, open_rows, same_types
 from ..sources.unpacking import UnsoundError, is_utf_8_text
 from .read_labels import read_options
@@ -66,7 +66,7 @@ def read_truth(
     table, name = _in_python(source)
     if table is None:
         inputs = _inputs(source, asked)
-        name = inputs[0].name
+        name = inputs[0].name if len(inputs) == 1 else name_of(source)
         export = platform_of(inputs, asked.format)
         if export is not None:
             table = truths_of(read_export(*export, asked, partial(_kept, asked)), asked, name)

@@ -60,7 +60,8 @@ def frame_table(frame: Any) -> Table:
 def _with_index(frame: Any) -> Any:
     """Return a table of pandas with its index as columns, unless it only numbers the rows; Arrow leaves it out."""
     index: Any = getattr(frame, "index", None)
-    if type(frame).__module__.partition(".")[0] != "pandas" or type(index).__name__ == "RangeIndex":
+    is_pandas = type(frame).__module__.partition(".")[0] == "pandas" and hasattr(frame, "columns")  # a series has none
+    if not is_pandas or type(index).__name__ == "RangeIndex":
         return frame
     names = [name or f"__index_level_{level}__" for level, name in enumerate(index.names)]
     return frame if set(names) & set(frame.columns) else frame.reset_index(names=names)

@@ -146,7 +146,8 @@ def _require_object(value: Any) -> JsonObject:
 
 def _no_object(unit: str, number: int, problem: Exception) -> UnsoundError:
     reason = getattr(problem, "msg", str(problem)) if isinstance(problem, ValueError) else "it is nested too deeply"
-    return UnsoundError(f"{unit} {number:,} is not one JSON object ({reason.partition(':')[0]})")
+    reason = reason.partition(":")[0].removesuffix(" at").removesuffix(" starting")  # the place followed here
+    return UnsoundError(f"{unit} {number:,} is not one JSON object ({reason})")
 
 
 def open_lines(content: Content) -> Table:
