@@ -543,7 +543,7 @@ def test_a_zip_that_is_no_export_is_refused_by_its_beginning(
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(name, b" " * 2**20)
     whole: list[str] = []
-    monkeypatch.setattr("crowdwise.sources.zips._unpacked_file", lambda *given: whole.append(given[-1]))
+    monkeypatch.setattr("crowdwise.sources.zips.unpacked_files", lambda *given: whole.append(given[-1]))
     with pytest.raises(cw.DataError, match="a zip of files that no known platform writes"):
         cw.read_labels(path)
     assert not whole

@@ -99,7 +99,6 @@ def _create_beside(file: Path) -> tuple[Path, int | None]:
 
 
 def _prefix(file: Path) -> str:
-    """Return how the names of temporary files for a target begin."""
     return f".{file.name.encode(errors='ignore')[:_NAME_BYTES].decode(errors='ignore')}."
 
 
@@ -118,8 +117,8 @@ def _remove_left_behind(file: Path) -> None:
         with suppress(OSError), ExitStack() as stack:  # it may be another user's, or removed by another process
             descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
             stack.callback(os.close, descriptor)
-            found = os.fstat(descriptor)
-            if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and lock(descriptor, wait=False):
+            status = os.fstat(descriptor)
+            if stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid() and lock(descriptor, wait=False):
                 path.unlink()
 
 

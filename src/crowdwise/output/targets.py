@@ -27,12 +27,8 @@ def check_targets(
 ) -> None:
     """Raise `CallError` if a target is also an input, if two targets are the same, or if one cannot be written.
 
-    Args:
-        targets: The paths or addresses to write to.
-        inputs: The inputs: files, folders, patterns, addresses, or "-" for standard input; None for no input.
-        folders: Whether a Spark cluster writes the targets, each as a folder of files.
-        page: Whether the targets are HTML pages.
-        bom: Whether text is to begin with the byte-order mark; see `write`.
+    Inputs are files, folders, patterns, addresses, or "-" for standard input. A Spark cluster writes `folders`, each
+    target as one; a `page` is HTML; `write` describes `bom`.
     """
     if folders and bom:
         raise CallError("--bom does not go with --engine spark: a cluster writes folders, which Excel does not open.")
@@ -40,8 +36,8 @@ def check_targets(
     identities = {_identity(place) for place in read}
     for target in targets:
         place = _resolved(target)
-        inside = folders and any(_inside(one, place) or _inside(place, one) for one in read)
-        matched = scheme_of(place) and any(fnmatchcase(place, one) for one in read)
+        inside = folders and any(_inside(source, place) or _inside(place, source) for source in read)
+        matched = scheme_of(place) and any(fnmatchcase(place, pattern) for pattern in read)
         if inside or matched or _identity(place) in identities:
             raise CallError(f"{target} is an input; write to another {'folder' if folders else 'file'}.")
         if folders:
@@ -55,13 +51,9 @@ def check_targets(
 
 
 def check_state(path: str, others: Sequence[str | None], what: str = "a state", *, cloud: bool = False) -> None:
-    """Raise `CallError` if a state cannot be written to a path: it is an input or another output, or no file.
+    """Raise `CallError` if a state, or `what` else, cannot be written to a path: it is among `others`, or no file.
 
-    Args:
-        path: Where the state is to be written.
-        others: The inputs and outputs; None for none. An earlier state, which may be replaced, is not among them.
-        what: What is written if it is no state, for the message.
-        cloud: Whether it may be an address in a cloud storage.
+    `others` are the inputs and outputs, without an earlier state, which may be replaced; `cloud` allows an address.
     """
     if path == "-":
         raise CallError(f"{what.capitalize()} is written to a file, not to standard output.")
@@ -82,13 +74,7 @@ def check_other_file(option: str, path: str, files: Sequence[str]) -> None:
 def check_outputs(
     tables: Sequence[str | os.PathLike[str]], files: Sequence[str | os.PathLike[str]] = (), *, bom: bool = False
 ) -> None:
-    """Raise `CallError` if tables, and files that are none, cannot be written to all of these paths and addresses.
-
-    Args:
-        tables: Where tables are to be written.
-        files: Where other files, such as a state, are to be written.
-        bom: Whether text is to begin with the byte-order mark; at least one of the tables has to be such text.
-    """
+    """Raise `CallError` if tables, and files that are none, cannot be written to all of these paths and addresses."""
     formats = {path: format_to_write(_target_path(path))[0] for path in tables}
     if bom and not any(WRITERS[one].takes_bom and not scheme_of(path) for path, one in formats.items()):
         raise CallError("bom (--bom) does nothing here: it is for a file to write that ends in .csv or .tsv.")
@@ -159,7 +145,6 @@ def _check_folder(target: str) -> None:
 
 
 def _target_path(path: str | os.PathLike[str]) -> Path:
-    """Return a path to write to. Raises `CallError` if it is none."""
     if isinstance(path, str | os.PathLike) and isinstance(os.fspath(path), str):
         return Path(path)
     raise CallError(f"A {type(path).__name__} is no path to write to.")
@@ -205,12 +190,11 @@ def _identity(path: str | os.PathLike[str]) -> Any:
     if scheme_of(place):
         return place
     try:
-        found = Path(place).stat()
+        status = Path(place).stat()
     except (OSError, ValueError):  # there is none, or it is no path at all, such as text with a null character
         return os.path.normcase(place)
-    return (found.st_dev, found.st_ino) if found.st_ino else os.path.normcase(place)
+    return (status.st_dev, status.st_ino) if status.st_ino else os.path.normcase(place)
 
 
 def _inside(inner: str, outer: str) -> bool:
-    """Return whether the path `inner` is inside the folder `outer`."""
     return inner.startswith(f"{outer.rstrip('/')}/")

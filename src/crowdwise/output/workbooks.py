@@ -39,7 +39,6 @@ def write_sheets(tables: Mapping[str, pl.DataFrame], file: IO[bytes]) -> None:
 
 
 def _check_sheet(name: str, table: pl.DataFrame) -> None:
-    """Raise `DataError` if a table does not fit into a sheet."""
     if table.height > MOST_ROWS or table.width > MOST_COLUMNS:
         raise DataError(
             f"The sheet {name!r} would have {'more than ' if table.height > MOST_ROWS else ''}"

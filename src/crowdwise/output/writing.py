@@ -93,7 +93,6 @@ def _write_to_clouds(contents: Mapping[str, Content], storage: Mapping[str, Any]
 
 
 def _write_to_cloud(content: Content, address: str, storage: Mapping[str, Any]) -> None:
-    """Write a table, or a file that is none, to an address."""
     if not callable(content):
         file_format, compression = format_to_write(address)
         send(_only(content).lazy(), address, file_format, compression, storage)
@@ -110,7 +109,7 @@ def _only(table: pl.DataFrame | pl.LazyFrame | Mapping[str, pl.DataFrame]) -> pl
 
 
 def _write_one(table: Content, target: Path, temporary: Path, bom: bool) -> None:
-    """Write one table, or sheets, to a temporary file; errors name the target instead."""
+    """Write one file to its temporary path; errors name the target instead."""
     try:
         if callable(table):
             table(temporary)

@@ -27,13 +27,8 @@ _PIECE_BYTES: Final = 1 << 20
 class Workspace:
     """A temporary folder, which is removed when it is closed, when it is no longer used, or when the program ends.
 
-    Args:
-        parent: The folder to create it in; None for the system's folder for large temporary files. `CallError` is
-            raised if it does not exist or may not be written to.
-
-    Attributes:
-        path: The path of the folder.
-        close: Removes the folder.
+    It is created in `parent`, None for the system's folder for large temporary files. Raises `CallError` if that does
+    not exist or may not be written to.
     """
 
     def __init__(self, parent: str | os.PathLike[str] | None) -> None:
@@ -89,7 +84,6 @@ class Workspace:
         return path
 
     def _too_small(self) -> DataError:
-        """Return the error that says that the disk is too small."""
         free = show_size(shutil.disk_usage(self._parent).free)
         needed = f"about {show_size(self._needed)} are needed there for the labels, and " if self._needed else ""
         return DataError(
@@ -150,10 +144,7 @@ def _remove(folder: Path, marker_descriptor: int | None) -> None:
 
 
 def _default_parent() -> Path:
-    """Return the folder for large temporary files.
-
-    /var/tmp is preferred to /tmp, because /tmp is often kept in memory, of which there is not enough here.
-    """
+    # /tmp is often kept in memory, of which there is not enough here.
     var_tmp = Path("/var/tmp")
     if "TMPDIR" not in os.environ and var_tmp.is_dir() and os.access(var_tmp, os.W_OK):
         return var_tmp

@@ -258,10 +258,7 @@ def _read_with_disk(source: Any, options: ReadOptions, method: Any, phases: Phas
 def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep = lambda table: table) -> list[Rows]:
     """Return the rows of some inputs, with columns of the same types. An export has all its votes in one `Rows`.
 
-    Args:
-        inputs: The inputs.
-        options: How they are read.
-        keep: Keeps the answers of an export, in memory or on disk.
+    `keep` keeps the answers of an export, in memory or on disk.
 
     Raises:
         CallError: An option was given that does nothing for these inputs.
@@ -269,8 +266,14 @@ def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep = lambda t
     """
     export = platform_of(inputs, options.format)
     if export is not None:
-        _check_options_of_exports(export[0].name, options)
-        return [vote_rows(read_export(*export, options, keep), export[1], options)]
+        platform, files = export
+        if options.label is not None:
+            raise CallError(f"label= (--label) does nothing for {platform.name}: question= (--question) does.")
+        for name in FOR_TABLES:
+            if getattr(options, name) not in (None, False):
+                option = f"{name}= (--{name.replace('_', '-')})"
+                raise CallError(f"{option} does nothing for {platform.name}: it is for tables.")
+        return [vote_rows(read_export(platform, files, options, keep), files, options)]
     given = options.given(FOR_EXPORTS)
     if given:
         raise CallError(f"{inputs[0].name} is a table, which has no questions: {', '.join(given)} does nothing.")
@@ -280,14 +283,6 @@ def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep = lambda t
             "Several tables have no column of items, whose rows would be taken for the same items: add one."
         )
     return same_types(rows)
-
-
-def _check_options_of_exports(name: str, options: ReadOptions) -> None:
-    if options.label is not None:
-        raise CallError(f"label= (--label) does nothing for {name}: question= (--question) does.")
-    for option in FOR_TABLES:
-        if getattr(options, option) not in (None, False):
-            raise CallError(f"{option}= (--{option.replace('_', '-')}) does nothing for {name}: it is for tables.")
 
 
 def _read_rows(rows: Sequence[Rows], options: ReadOptions, place: Workspace | None, phases: Phases) -> Any:
@@ -315,7 +310,7 @@ def _read_rows(rows: Sequence[Rows], options: ReadOptions, place: Workspace | No
 def _pace_of(rows: Sequence[Rows]) -> tuple[pl.DataFrame | None, tuple[str, ...]]:
     """Return how fast each worker is, where the inputs say it; and a sentence if what they say cannot be read."""
     try:
-        seconds = [one for one in (one.paced() for one in rows) if one is not None]
+        seconds = [lazy for lazy in (one.seconds_of_workers() for one in rows) if lazy is not None]
         return (pace_of(pl.concat(seconds)) if seconds else None), ()
     except UnsoundError as problem:
         return None, (f"How fast workers are is not known: {problem}.",)
@@ -333,16 +328,12 @@ def _require_method(method: Any, place: str) -> None:
 
 
 def _workspace(options: ReadOptions, method: Any) -> Workspace:
-    """Return a new folder to work in. Refuses a `method` that cannot run on disk."""
     _require_method(method, "disk")
     return Workspace(options.workdir)
 
 
 def _read_in_cluster(source: Any, options: ReadOptions, method: Any) -> Any:
-    """Return labels that a Spark cluster reads from any path or address that it can reach.
-
-    Refuses a `method` that cannot run on Spark, and input without a path.
-    """
+    """Return labels that a Spark cluster reads from any path or address that it can reach."""
     others = ("format", "storage", "encoding", "worker_from", *FOR_TABLES, *FOR_EXPORTS)
     if (options.format != TABLE and options.given(others)) or options.given(others[1:]):
         raise CallError("A cluster reads long tables from files; other sources are read by memory and disk.")
@@ -350,8 +341,8 @@ def _read_in_cluster(source: Any, options: ReadOptions, method: Any) -> Any:
     require_extra("spark", "engine='spark'")
     from ..partitions.on_spark import LabelsOnSpark  # imported here because it needs the extra `spark`
 
-    given = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
-    paths = [os.fspath(path) for path in given if isinstance(path, str | os.PathLike) and path != "-"]
-    if len(paths) < len(given):
+    sources = source if isinstance(source, Sequence) and not isinstance(source, str) else [source]
+    paths = [os.fspath(path) for path in sources if isinstance(path, str | os.PathLike) and path != "-"]
+    if len(paths) < len(sources):
         raise CallError("A cluster reads files by their paths or addresses, and no standard input or open files.")
     return LabelsOnSpark.read(paths, options)

@@ -30,46 +30,41 @@ TABLE: Final = "table"
 
 def check_format(name: str) -> None:
     """Raise `CallError` if there is no such format."""
-    known = [AUTO, TABLE, *(one.key for one in PLATFORMS)]
+    known = [AUTO, TABLE, *(platform.key for platform in PLATFORMS)]
     if name not in known:
         raise CallError(f"There is no format {name!r}; the formats are {', '.join(known)}.{did_you_mean(name, known)}")
 
 
 def open_inputs(source: Any, options: ReadOptions, copy: Copy | None = None) -> list[Input]:
     """Return the inputs that a source stands for, with text in UTF-8; see `inputs_of`."""
-    return [decoded(one, options.encoding) for one in inputs_of(source, options, copy)]
+    return [decoded(entry, options.encoding) for entry in inputs_of(source, options, copy)]
 
 
-def decoded(one: Input, encoding: str | None) -> Input:
-    """Return an input with its text in UTF-8, of which the user says how it is stored.
+def decoded(entry: Input, encoding: str | None) -> Input:
+    """Return an input with its text, which is stored in this encoding, in UTF-8.
 
     A binary file stays as it is: that it has no encoding is said where it is opened.
     """
-    if encoding is None or not one.is_file or is_binary(one):
-        return one
+    if encoding is None or not entry.is_file or is_binary(entry):
+        return entry
     try:
-        return replace(one, content=in_utf_8(one.content, encoding))
+        return replace(entry, content=in_utf_8(entry.content, encoding))
     except UnsoundError as problem:
-        raise DataError(f"{one.name} does not read as text: {problem}.") from problem
+        raise DataError(f"{entry.name} does not read as text: {problem}.") from problem
 
 
-def reader_of(one: Input, wanted: str) -> Reader | None:
-    """Return the reader of an input.
+def _reader_of(entry: Input, wanted: str) -> Reader | None:
+    """Return the reader of an input; None for a zip that none recognises by itself.
 
-    Args:
-        one: The input.
-        wanted: "auto" for the first that recognises it, "table" for the first that is no platform, or the key of a
-            platform.
-
-    Returns:
-        The reader; None for a zip that none recognises by itself.
+    `wanted` is "auto" for the first that recognises it, "table" for the first that is no platform, or a platform's key.
     """
     named = [reader for reader in PLATFORMS if reader.key == wanted]
     if named:
         return named[0]
-    asked = (reader for reader in READERS if wanted == AUTO or isinstance(reader, Format))
-    for reader in asked:
-        if (reader is not READERS[-1] or wanted == TABLE or not one.is_zip) and reader.recognises(one):
+    for reader in READERS:
+        if isinstance(reader, Platform) and wanted == TABLE:
+            continue
+        if (reader is not READERS[-1] or wanted == TABLE or not entry.is_zip) and reader.recognises(entry):
             return reader
     return None
 
@@ -81,22 +76,24 @@ def platform_of(inputs: Sequence[Input], wanted: str) -> tuple[Platform, list[In
         DataError: Some of the files are exports of a platform, and others are not.
     """
     first, files = inputs[0], list(inputs)
-    reader = reader_of(first, wanted)
+    reader = _reader_of(first, wanted)
     if reader is None:  # a zip of which no platform knows more than what is in its files
         inside = next(first.peek(), None)
         if inside is None:
             raise DataError(f"{first.name} is an empty zip.")
-        reader = reader_of(inside, AUTO)
+        reader = _reader_of(inside, AUTO)
         if not isinstance(reader, Platform):
             raise DataError(
                 f"{first.name} is a zip of files that no known platform writes: unpack it, and name the tables."
             )
-        files = [inner for one in files for inner in (one.unpack() if one.is_zip else [one])]
+        files = [inner for file in files for inner in (file.unpack() if file.is_zip else [file])]
     if not isinstance(reader, Platform):
         return None
-    for one in files if wanted == AUTO else []:
-        if not reader.recognises(one):
-            raise DataError(f"{files[0].name} is {reader.name}, but {one.name} is none: read them one after the other.")
+    for file in files if wanted == AUTO else []:
+        if not reader.recognises(file):
+            raise DataError(
+                f"{files[0].name} is {reader.name}, but {file.name} is none: read them one after the other."
+            )
     return reader, files
 
 
@@ -129,5 +126,5 @@ def _findings(platform: Platform, files: Sequence[Input], options: ReadOptions) 
         return
     for file in files:
         worker = worker_name(file.path, options.worker_from, file.name)
-        for one in platform.read([file], options):
-            yield one._replace(worker=worker) if isinstance(one, Answer) and not one.model else one
+        for finding in platform.read([file], options):
+            yield finding._replace(worker=worker) if isinstance(finding, Answer) and not finding.model else finding

@@ -48,25 +48,25 @@ def names_of(features: Mapping[str, Any], path: str) -> list[str] | None:
     >>> names_of({"votes": {"feature": {"label": {"names": ["no", "yes"], "_type": "ClassLabel"}}}}, "votes.label")
     ['no', 'yes']
     """
-    found = _step(features, path) if path in features else None
-    if found is None and "." in path:
+    feature = _feature(features, path)
+    if feature is None and "." in path:
         column, _, field = path.partition(".")
-        found = _step(_step(features, column), field)
-    names = found.get("names") if isinstance(found, dict) and found.get("_type") == "ClassLabel" else None
+        feature = _feature(_feature(features, column), field)
+    names = feature.get("names") if isinstance(feature, dict) and feature.get("_type") == "ClassLabel" else None
     usable = isinstance(names, list) and all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
     return names if usable else None
 
 
-def _step(node: Any, key: str) -> Any:
-    """Return what a description of columns says of one of them, without the lists around it."""
-    found = node.get(key) if isinstance(node, Mapping) else None
+def _feature(features: Any, name: str) -> Any:
+    """Return what is said of a column or field, without the lists around it."""
+    feature = features.get(name) if isinstance(features, Mapping) else None
     while True:
-        if isinstance(found, list) and found:
-            found = found[0]
-        elif isinstance(found, dict) and isinstance(found.get("feature"), list | dict):
-            found = found["feature"]
+        if isinstance(feature, list) and feature:
+            feature = feature[0]
+        elif isinstance(feature, dict) and isinstance(feature.get("feature"), list | dict):
+            feature = feature["feature"]
         else:
-            return found
+            return feature
 
 
 def named(lazy: pl.LazyFrame, names: Sequence[str], missing: Sequence[Any] = ()) -> pl.LazyFrame:

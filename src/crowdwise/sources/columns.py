@@ -96,12 +96,11 @@ def recognise(
 
 
 def _folded(column: str) -> str:
-    """Return the name of a column without what does not matter: letter case, spaces around it, a byte order mark."""
+    """Return the name of a column in small letters, without spaces around it and without a byte-order mark."""
     return column.strip().lstrip("\ufeff").lower()
 
 
 def _spellings(alias: str) -> tuple[str, ...]:
-    """Return the ways to write a usual name."""
     return alias, f"{alias}_id", f"{alias}id", f"{alias} id"
 
 
@@ -204,9 +203,9 @@ def refuse_spans(columns: Sequence[str], first_rows: Callable[[list[str]], pl.Da
 
 
 def _pair(columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
-    """Return the first pair of columns that has one of some pairs of names; None if there is none."""
+    """Return the columns with the names of the first of these pairs that there is; None if there is none."""
     named = {column.strip().lower(): column for column in columns}
-    return next(((named[one], named[other]) for one, other in pairs if one in named and other in named), None)
+    return next(((named[first], named[second]) for first, second in pairs if {first, second} <= named.keys()), None)
 
 
 def seconds_column(columns: Sequence[str]) -> str | None:

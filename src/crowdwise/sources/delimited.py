@@ -87,26 +87,19 @@ def inspect(content: Content) -> Delimited:
 
 
 def header(text: str) -> list[str]:
-    """Return the names of the columns, given the beginning of a CSV or TSV file.
-
-    Raises `UnsoundError` if the first row is not sound.
-    """
+    """Return the names of columns that a CSV or TSV file begins with. Raises `UnsoundError` if they are not sound."""
     return _Rows(text.encode().lstrip(b"\r\n"), 0).names
 
 
 class _Rows:
-    """The rows of a file, over which it goes piece by piece. Raises `UnsoundError` at the first row that is wrong.
+    """The rows of a text, walked over piece by piece. Raises `UnsoundError` at the first row that is wrong.
 
-    Args:
-        text: Its first piece, without empty pieces.
-        empty_lines: The number of lines before that.
-
-    Attributes:
-        names: The names of the columns.
+    `text` is the first piece with a row, which some empty lines may come before.
     """
 
     def __init__(self, text: bytes, empty_lines: int) -> None:
-        self._walk = new_walk(empty_lines)
+        self._walk = np.zeros(9, np.int64)
+        self._walk[LINE] = empty_lines + 1
         tries = {delimiter: self._walk_over_first_row(text, delimiter) for delimiter in _DELIMITERS}
         self._delimiter = max(tries, key=lambda delimiter: tries[delimiter][0][FIELDS])
         walk, end, wrong = tries[self._delimiter]
@@ -134,7 +127,6 @@ class _Rows:
             self._refuse(wrong, self._walk)
 
     def end(self, size: int) -> Delimited:
-        """Return what was found out, after the last piece. `size` is the number of bytes of all pieces."""
         if self._walk[STATE] == QUOTED:
             self._refuse(UNCLOSED, self._walk)
         quoted, multiline = (bool(self._walk[which]) for which in (IN_QUOTES, MULTILINE))
@@ -142,7 +134,6 @@ class _Rows:
         return Delimited(self.names, self._delimiter, quoted, multiline, rows, size)
 
     def _refuse(self, wrong: int, walk: Array) -> NoReturn:
-        """Raise `UnsoundError` about what is wrong where the walk ended."""
         said = _PROBLEMS[wrong].format(
             line=walk[LINE],
             opened=walk[OPENED],
@@ -152,13 +143,6 @@ class _Rows:
             delimiter=self._delimiter,
         )
         raise UnsoundError(said)
-
-
-def new_walk(lines: int) -> Array:
-    """The walk at the start of a text, before which there are some empty lines."""
-    walk = np.zeros(9, np.int64)
-    walk[LINE] = lines + 1
-    return walk
 
 
 @loop

@@ -25,8 +25,6 @@ def open_duckdb(content: Content, query: str | None, table: str | None) -> Table
 
 
 class _File(Database):
-    """A file of DuckDB."""
-
     # Views are not among its tables.
     list_tables = (
         "select schema_name = current_schema(), schema_name, table_name from duckdb_tables() where not internal "
@@ -37,7 +35,6 @@ class _File(Database):
         self.name = path
 
     def schema(self, query: str) -> Mapping[str, pl.DataType]:
-        """Return the type of each column."""
         with self.ask(empty(query)) as rows:
             for name, dtype in zip(rows.columns, rows.types, strict=True):
                 if dtype.id in _UNKNOWN_TYPES:
@@ -46,22 +43,20 @@ class _File(Database):
             return pl.DataFrame(rows.to_arrow_table()).schema
 
     def batches(self, query: str, _: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
-        """Yield the rows of a query."""
         with self.ask(query) as rows:
             yield from map(pl.DataFrame, rows.to_arrow_reader(BATCH_ROWS))
 
     @contextmanager
     def ask(self, query: str) -> Iterator[Any]:
-        """Ask a query, which can read no other file, and give its relation."""
         import duckdb  # imported here because it needs the extra `duckdb`
 
-        apart: dict[str, Any] = {
+        no_other_file: dict[str, Any] = {
             "enable_external_access": "false",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
         }
         try:
-            with closing(duckdb.connect(self.name, read_only=True, config=apart)) as connection:
+            with closing(duckdb.connect(self.name, read_only=True, config=no_other_file)) as connection:
                 yield connection.sql(query)
         except duckdb.Error as problem:
             raise UnsoundError(f"it does not answer the query ({first_line(problem)})") from problem

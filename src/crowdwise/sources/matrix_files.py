@@ -52,7 +52,6 @@ def open_text(content: Content, missing: Sequence[Any], transposed: bool) -> Tab
 
 
 def _beginning(problem: BaseException) -> str:
-    """Return the beginning of another library's message, which may have several lines."""
     return " ".join(str(problem).split())[:80].rstrip(".") or type(problem).__name__
 
 

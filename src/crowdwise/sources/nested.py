@@ -83,10 +83,10 @@ def choose(lists: Sequence[str], given: Mapping[str, str | None]) -> tuple[str, 
 def _called(lists: Sequence[str], role: str, name: str | None) -> Iterator[str]:
     """Yield the lists that the user names for a role, also by the field alone, or that have a usual name for it."""
     if name is not None:
-        yield from (one for one in lists if name in (one, one.rpartition(".")[2]))
+        yield from (path for path in lists if name in (path, path.rpartition(".")[2]))
         return
     for alias in ALIASES[role]:
-        yield from (one for one in lists if spelled_as(one.rpartition(".")[2], alias, plural=True))
+        yield from (path for path in lists if spelled_as(path.rpartition(".")[2], alias, plural=True))
 
 
 def _check_lengths(table: pl.LazyFrame, chosen: tuple[str, str], where: str) -> int:

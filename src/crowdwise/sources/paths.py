@@ -86,10 +86,10 @@ def expand(source: Source | Sequence[Source]) -> list[Source]:
             raise CallError(
                 f"A {type(source).__name__} is no input: pass a path, an open binary file, or a list of them."
             )
-        expanded = [path for one in source for path in expand(one)]
-        if not expanded:
+        files = [file for part in source for file in expand(part)]
+        if not files:
             raise CallError("No file was given.")
-        return expanded
+        return files
     path = os.fsdecode(source)
     if path in _STANDARD_INPUT:
         return ["-"]
@@ -181,12 +181,7 @@ def is_stream(source: Source) -> bool:
 
 
 def _take(source: Source, copy: Copy | None, name: str) -> Content:
-    """Read a stream into memory, or have `copy` write it to a file unless that is None; returns the bytes, or the path.
-
-    Raises:
-        CallError: The open file is one of text.
-        DataError: The stream cannot be read, or does not fit into memory.
-    """
+    """Return the bytes of a stream; or the path of its copy, unless `copy` is None."""
     with readable(source), _opened(source) as stream:
         _require_bytes_with_an_end(stream, name_of(source))
         if copy is not None:
@@ -226,12 +221,12 @@ def _require_bytes_with_an_end(stream: Any, name: str) -> None:
         raise DataError(f"{name} is a device, and no file: name a file, or pipe one in.")
 
 
-def stamp(content: str | bytes) -> tuple[int, ...]:
+def stamp(content: Content) -> tuple[int, ...]:
     """Return the size of a file and, if it is one on disk, which file it is and when it was last written to."""
     if isinstance(content, bytes):
         return (len(content),)
-    found = Path(content).stat()
-    return found.st_size, found.st_mtime_ns, found.st_dev, found.st_ino
+    status = Path(content).stat()
+    return status.st_size, status.st_mtime_ns, status.st_dev, status.st_ino
 
 
 @contextmanager
@@ -244,7 +239,6 @@ def readable(source: Any) -> Iterator[None]:
 
 
 def _cannot_be_read(source: Any, problem: Exception) -> DataError:
-    """Return the error that says why a file cannot be read."""
     return DataError(f"{name_of(source)} cannot be read: {getattr(problem, 'strerror', None) or problem}.")
 
 

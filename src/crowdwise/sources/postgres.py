@@ -40,12 +40,6 @@ def _require_sound(address: str) -> None:
 
 
 class _Server(Database):
-    """A Postgres server.
-
-    Args:
-        address: Its address, as in postgresql://user:password@host:5432/database.
-    """
-
     # Views are among its tables; those outside of the search path have their schema.
     list_tables = (
         "select pg_table_is_visible(c.oid), n.nspname, c.relname "
@@ -59,18 +53,15 @@ class _Server(Database):
         self.name = shown_address(address)
 
     def schema(self, query: str) -> Mapping[str, pl.DataType]:
-        """Return the type of each column."""
         with self.ask(empty(query)) as rows:
             return _as_table(rows.fetch_arrow_table()).schema
 
     def batches(self, query: str, _: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
-        """Yield the rows of a query as the server sends them."""
         with self.ask(query) as rows:
             yield from map(_as_table, rows.fetch_record_batch())
 
     @contextmanager
     def ask(self, query: str) -> Iterator[Any]:
-        """Ask a query in a transaction that can only read, and give the cursor with its rows."""
         import adbc_driver_manager  # imported here because they need the extra `sql`
         from adbc_driver_postgresql import StatementOptions, dbapi
 

@@ -72,19 +72,16 @@ def quoted(name: str) -> str:
 
 
 def quoted_tables(rows: Iterable[tuple[bool, str, str]]) -> dict[str, str]:
-    """Return the names of tables, each with how it is written in SQL.
-
-    Args:
-        rows: For each table whether its name alone is enough, its schema, and its name.
+    """Return the names of tables, each with how it is written in SQL; `rows` are those of `Database.list_tables`.
 
     >>> quoted_tables([(True, "main", "votes"), (False, "old", "votes")])
     {'votes': '"votes"', 'old.votes': '"old"."votes"'}
     """
-    found: dict[str, str] = {}
+    tables: dict[str, str] = {}
     for alone, schema, name in sorted(rows, key=lambda row: not row[0]):
         shown, written = (name, quoted(name)) if alone else (f"{schema}.{name}", f"{quoted(schema)}.{quoted(name)}")
-        found.setdefault(shown, written)
-    return found
+        tables.setdefault(shown, written)
+    return tables
 
 
 def checked(query: str) -> str:
@@ -133,26 +130,26 @@ def open_database(database: Database, query: str | None, table: str | None) -> T
         asked = f"select * from {known[table]}"
     names = database.columns(asked)
 
-    def pick(found: Mapping[str, str]) -> pl.LazyFrame:
-        wanted = ", ".join(dict.fromkeys(map(quoted, found.values())))
+    def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
+        wanted = ", ".join(dict.fromkeys(map(quoted, columns.values())))
         picked = f"select {wanted} from ({asked}\n) as asked"
         schema = database.schema(picked)
         types = {name: pl.String() if dtype == pl.Binary else dtype for name, dtype in schema.items()}
 
         def read() -> Iterator[pl.DataFrame]:
             for batch in database.batches(picked, schema):
-                as_text = batch.with_columns(uuids(column) for column in batch if column.dtype == pl.Binary)
+                as_text = batch.with_columns(_uuids(column) for column in batch if column.dtype == pl.Binary)
                 yield as_text.cast(pl.Schema(types))
 
         lazy = from_batches(read, types)
-        return lazy.select(pl.col(column).alias(role) for role, column in found.items())
+        return lazy.select(pl.col(column).alias(role) for role, column in columns.items())
 
     # Counted only if somebody asks, because that may take as long as the query. Parts on disk have to fit into memory,
     # so what a planner expects would not do.
     return Table(names, pick, cache(lambda: database.count(asked)), 0, remarks=remarks)
 
 
-def uuids(values: pl.Series) -> pl.Series:
+def _uuids(values: pl.Series) -> pl.Series:
     """Return bytes as the text of UUIDs, if all of them have 16 bytes. Raises `DataError` if not."""
     if (values.bin.size() != 16).any():
         raise DataError(

@@ -86,7 +86,7 @@ class Rows:
         with reading(self.name, self.read_as):
             return self.table.rows(), self.table.size
 
-    def paced(self) -> pl.LazyFrame | None:
+    def seconds_of_workers(self) -> pl.LazyFrame | None:
         """Return the columns worker and seconds, if the input says how long workers took; else None.
 
         Raises:

@@ -78,8 +78,8 @@ def _named(cells: pl.DataFrame, size: int, remarks: tuple[str, ...]) -> Table:
     columns = [(name, values) for name, values in columns if name or values.null_count() < rows.height]
     by_name = dict(reversed(columns))  # the first of each name
 
-    def pick(found: Mapping[str, str]) -> pl.LazyFrame:
-        return pl.LazyFrame([by_name[name].alias(role) for role, name in found.items()])
+    def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
+        return pl.LazyFrame([by_name[name].alias(role) for role, name in columns.items()])
 
     return Table([name for name, _ in columns], pick, lambda: rows.height, size, remarks=remarks)
 
@@ -147,10 +147,6 @@ class _UsedCells:
                 self._columns = max(self._columns, self._column)
                 self._row = _row_number(digits) if digits else self._row
             self._rows = max(self._rows, self._row)
-        self._require_room()
-
-    def _require_room(self) -> None:
-        """Raise `UnsoundError` if the library that reads would not have room for all places of the rectangle."""
         if self._rows > MOST_ROWS + 1 or self._columns > MOST_COLUMNS:
             raise UnsoundError(
                 f"it is damaged, or no workbook (a cell in row {self._rows:,} and column {self._columns:,}, and a "
@@ -164,8 +160,7 @@ class _UsedCells:
 
 
 def _row_number(digits: bytes) -> int:
-    """Return the number of a row. Digits after the ninth do not count."""
-    return int(digits.lstrip(b"0")[:9] or b"0")
+    return int(digits.lstrip(b"0")[:9] or b"0")  # more digits are too many anyway
 
 
 def _column_number(letters: bytes) -> int:

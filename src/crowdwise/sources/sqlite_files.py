@@ -36,8 +36,6 @@ def open_sqlite(content: Content, query: str | None, table: str | None) -> Table
 
 
 class _File(Database):
-    """A file of SQLite, or its bytes."""
-
     # Views are not among its tables.
     list_tables = (
         "select true, '', name from sqlite_schema where type = 'table' and name not like 'sqlite\\_%' escape '\\'"
@@ -52,10 +50,10 @@ class _File(Database):
         names = self.columns(query)
         of_each = ", ".join(f"typeof({quoted(name)})" for name in names)
         with self.ask(f"select distinct {of_each} from ({query}\n)") as rows:
-            found = [set(kinds) for kinds in zip(*rows.fetchall(), strict=True)] or [set()] * len(names)
+            kinds_of = [set(kinds) for kinds in zip(*rows.fetchall(), strict=True)] or [set()] * len(names)
         types: dict[str, pl.DataType] = {}
-        for name, kinds in zip(names, found, strict=True):
-            dtype = next((one for known, one in _TYPES if kinds <= known), None)
+        for name, kinds in zip(names, kinds_of, strict=True):
+            dtype = next((dtype for known, dtype in _TYPES if kinds <= known), None)
             if dtype is None:
                 said = " and ".join(_WORDS[kind] for kind in sorted(kinds - {"null"}))
                 raise UnsoundError(f"column {name!r} has {said}; give it one type, as in cast({name} as text)")
@@ -63,7 +61,6 @@ class _File(Database):
         return types
 
     def batches(self, query: str, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
-        """Yield the rows of a query."""
         with self.ask(query) as rows:
             texts = [at for at, dtype in enumerate(schema.values()) if dtype in (pl.String, pl.Binary)]
             for some in self._bounded(rows, texts):
@@ -92,7 +89,6 @@ class _File(Database):
 
     @contextmanager
     def ask(self, query: str) -> Iterator[Any]:
-        """Ask a query, and give the cursor with its rows."""
         try:
             with closing(self._connect()) as connection:
                 for setting in ("query_only = on", "trusted_schema = off"):
@@ -114,8 +110,8 @@ class _File(Database):
             path = Path(self._content).absolute()
             logs = [path.with_name(f"{path.name}{ending}") for ending in ("-wal", "-journal")]
             settled = not any(log.exists() and log.stat().st_size for log in logs)
-            how = "mode=ro&immutable=1" if settled else "mode=ro"
-            return sqlite3.connect(f"file:{quote(str(path))}?{how}", uri=True, check_same_thread=False)
+            mode = "mode=ro&immutable=1" if settled else "mode=ro"
+            return sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, check_same_thread=False)
         connection = sqlite3.connect(":memory:", check_same_thread=False)
         # The two bytes say that there is a write-ahead log, which bytes cannot have.
         whole = self._content[18:20] != b"\2\2"

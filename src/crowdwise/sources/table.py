@@ -41,8 +41,8 @@ class Table:
     def of(cls, lazy: pl.LazyFrame, size: int, rows: Callable[[], int] | None = None, **more: Any) -> "Table":
         """Return a lazy table of polars as a `Table`; unless `rows` says it, polars counts the rows."""
 
-        def pick(found: Mapping[str, str]) -> pl.LazyFrame:
-            return lazy.select(pl.col(column).alias(role) for role, column in found.items())
+        def pick(columns: Mapping[str, str]) -> pl.LazyFrame:
+            return lazy.select(pl.col(column).alias(role) for role, column in columns.items())
 
         def count() -> int:
             return int(lazy.select(pl.len()).collect().item())
