@@ -144,10 +144,10 @@ def read(call: str, folder: Path, prepare: str = "") -> set[str]:
     return {name for name in walked(READ.format(call=call, prepare=prepare), folder) if name.startswith(DATA_SIDE)}
 
 
-# The aim is twenty for both.
+# An export passes its platform's file and those that platforms share besides.
 @pytest.mark.parametrize(
     ("call", "most"),
-    [("cw.read_labels('labels.csv')", 21), ("cw.read_labels(export, **example.options)", 24)],
+    [("cw.read_labels('labels.csv')", 20), ("cw.read_labels(export, **example.options)", 24)],
     ids=["csv", "label-studio"],
 )
 def test_reading_passes_few_files(call: str, most: int, tmp_path: Path) -> None:
