@@ -69,7 +69,7 @@ def _feature(features: Any, name: str) -> Any:
             return feature
 
 
-def named(lazy: pl.LazyFrame, names: Sequence[str], missing: Sequence[Any] = ()) -> pl.LazyFrame:
+def with_class_names(lazy: pl.LazyFrame, names: Sequence[str], missing: Sequence[Any] = ()) -> pl.LazyFrame:
     """Return the table with the names of the classes 0, 1, 2, ... in the place of their numbers in the column label.
 
     Values in `missing` mean "no label". Reading the table raises `UnsoundError` if a label is no number of a class.

@@ -47,11 +47,7 @@ def _has_labels(inner: Mapping[str, Any]) -> bool:
 
 
 def open_object(content: Content, transposed: bool) -> Table:
-    """Return one object of objects as a table with a row for each label.
-
-    Args:
-        content: The file.
-        transposed: Whether its keys are workers, and items are inside.
+    """Return one object of objects as a table with a row for each label; if `transposed`, its keys are workers.
 
     Raises:
         UnsoundError: It is not such an object.
@@ -75,7 +71,8 @@ def open_object(content: Content, transposed: bool) -> Table:
                 raise ValueError(f"after its object is {sign!r}")
         except (ValueError, RecursionError) as problem:
             raise UnsoundError(f"it is not JSON ({first_line(problem)[:80]})") from problem
-    return rows.table()
+    frame = rows.frame()
+    return Table.of(frame.lazy(), int(frame.estimated_size()))
 
 
 def _repeated(value: Any) -> Iterator[str]:
@@ -94,7 +91,6 @@ def _refuse_repeated(keys: Iterator[str]) -> None:
 
 
 def _labels_of(item: str, said: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the workers and labels of an item."""
     if _WORKERS not in said or _LABELS not in said:
         yield from said.items()
         return
@@ -116,7 +112,6 @@ class _Rows:
         self._values: dict[str, list[Any]] = {"item": [], "worker": [], "label": []}
 
     def add(self, item: Any, worker: Any, label: Any) -> None:
-        """Add a label."""
         for values, value in zip(self._values.values(), (item, worker, label), strict=True):
             values.append(value)
 
@@ -124,31 +119,20 @@ class _Rows:
         """Return the labels. Raises `UnsoundError` if a column has values of several types."""
         return pl.DataFrame([typed_column(role, values, "label") for role, values in self._values.items()])
 
-    def table(self) -> Table:
-        """Return the labels as a table."""
-        frame = self.frame()
-        return Table.of(frame.lazy(), int(frame.estimated_size()), lambda: frame.height)
-
 
 def nested_rows(
     objects: Callable[[], Iterator[JsonObject]], given: Mapping[str, str | None], where: str
 ) -> Long | None:
-    """Return objects with lists in them with one label a row; see `nested.unnest`.
-
-    Args:
-        objects: Reads the objects.
-        given: The name of the column for each role; None to recognise it.
-        where: The name of the table in error messages.
-    """
+    """Return objects with lists in them with one label a row; see `nested.unnest`."""
     paths, scalars = _keys(objects())
     chosen = nested.choose(paths, given)
     if chosen is None or (given["item"] is not None and given["item"] not in scalars):
         return None
     item = item_column(scalars, given["item"], where)
     rows, empty = _Rows(), 0
-    for number, found in enumerate(objects()):
-        _refuse_repeated(_repeated(found))
-        workers, labels = (_list_at(found, path, number) for path in chosen)
+    for number, row in enumerate(objects()):
+        _refuse_repeated(_repeated(row))
+        workers, labels = (_list_at(row, path, number) for path in chosen)
         if len(workers) != len(labels):
             raise DataError(
                 f"{where} has rows with lists of different lengths; first: row {number + 1:,} has {len(workers):,} in "
@@ -156,7 +140,7 @@ def nested_rows(
             )
         empty += not labels
         for worker, label in zip(workers, labels, strict=True):
-            rows.add(number if item is None else found.get(item), worker, label)
+            rows.add(number if item is None else row.get(item), worker, label)
     names = {"item": item or ROW_NUMBERS, "worker": chosen[0], "label": chosen[1]}
     return Long(rows.frame().lazy(), names, nested.about_empty(empty))
 
@@ -165,8 +149,8 @@ def _keys(objects: Iterator[JsonObject]) -> tuple[list[str], list[str]]:
     """Return what has lists in the first objects, as "column" or "column.field", and which keys have scalars."""
     paths: dict[str, None] = {}
     scalars: dict[str, None] = {}
-    for found in islice(objects, _LOOKED_AT):
-        for key, value in found.items():
+    for row in islice(objects, _LOOKED_AT):
+        for key, value in row.items():
             inner = value[0] if isinstance(value, list) and value else None
             if isinstance(inner, dict):
                 paths |= {f"{key}.{field}": None for field in inner}
@@ -179,19 +163,19 @@ def _keys(objects: Iterator[JsonObject]) -> tuple[list[str], list[str]]:
     return list(paths), list(scalars)
 
 
-def _list_at(found: Mapping[str, Any], path: str, number: int) -> list[Any]:
+def _list_at(row: Mapping[str, Any], path: str, number: int) -> list[Any]:
     """Return the list of an object; empty if it has none."""
-    if path in found:
-        values = found[path]
+    if path in row:
+        values = row[path]
     else:
         column, _, field = path.rpartition(".")
-        values = found.get(column)
+        values = row.get(column)
         if isinstance(values, dict):
             values = values.get(field)
         elif isinstance(values, list):
-            if not all(isinstance(one, dict) for one in values):
+            if not all(isinstance(vote, dict) for vote in values):
                 raise UnsoundError(f"row {number + 1:,} has something else than objects in {column!r}")
-            values = [one.get(field) for one in values]
+            values = [vote.get(field) for vote in values]
     if values is None:
         return []
     if not isinstance(values, list):

@@ -161,10 +161,7 @@ def open_array(content: Content) -> Table:
 
 
 class _Rows:
-    """What is known of a table in JSON.
-
-    Args:
-        pieces: Opens its pieces.
+    """The keys and kinds of values of a table in JSON, whose pieces `pieces` opens.
 
     Raises:
         UnsoundError: Some line or element is not one JSON object, and the message says which; or it has no row.
@@ -206,7 +203,6 @@ class _Rows:
         return rows
 
     def table(self) -> Table:
-        """Return the table, which is read when it is collected."""
         has_nested = any(NESTED in kinds for kinds in self._kinds.values())
         nested = partial(json_objects.nested_rows, self._objects) if has_nested else None
         return Table(list(self._kinds), self._pick, lambda: self._rows, self._size, nested=nested)

@@ -65,14 +65,9 @@ STRICT: Final = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_refu
 
 
 class JsonText:
-    """The text of a stream that is not used yet, of which as much is in memory as one value needs.
+    """The text of a stream in UTF-8 that is not used yet, of which as much is in memory as one value needs.
 
-    Args:
-        stream: The text, in UTF-8; it may begin with a byte-order mark.
-        decoder: Parses single values.
-
-    Attributes:
-        has_mark: Whether it begins with a byte-order mark.
+    It may begin with a byte-order mark, which `has_mark` says. `decoder` parses single values.
     """
 
     def __init__(self, stream: IO[bytes], decoder: json.JSONDecoder = _LENIENT) -> None:
@@ -95,9 +90,9 @@ class JsonText:
 
     def take(self, sign: str) -> bool:
         """Go past this character if it is the next one; return whether it is."""
-        found = self.peek() == sign
-        self._at += found
-        return found
+        is_next = self.peek() == sign
+        self._at += is_next
+        return is_next
 
     def value(self) -> Any:
         """Return the value that begins here, and go past it. Raises `ValueError` if it is no JSON."""
@@ -203,12 +198,8 @@ def objects_of(stream: IO[bytes], name: str) -> Iterator[Any]:
 
     What is no object may be yielded as its first character, and nothing after it.
 
-    Args:
-        stream: The text, in UTF-8.
-        name: The name of the file in messages.
-
     Raises:
-        DataError: The text is no sound JSON.
+        DataError: The text is no sound JSON; `name` is what it is called in the message.
     """
     text = JsonText(stream)
     in_array = text.take("[")
@@ -232,8 +223,8 @@ def _values(text: JsonText, name: str, in_array: bool) -> Iterator[Any]:
         if in_array and not text.take(","):
             break
     if in_array and not text.take("]"):
-        found = repr(text.peek()) if text.peek() else "nothing"
-        raise DataError(f"{name} is no sound JSON: after entry {number:,} is {found}, and no comma.")
+        following = repr(text.peek()) if text.peek() else "nothing"
+        raise DataError(f"{name} is no sound JSON: after entry {number:,} is {following}, and no comma.")
 
 
 def _parsed(text: bytes, name: str, number: int, in_array: bool) -> Iterator[Any]:

@@ -9,7 +9,7 @@ from ..crowd.ids import require_ids
 from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError
 from . import columns, wide
-from .class_names import UNLABELLED, named, names_of
+from .class_names import UNLABELLED, names_of, with_class_names
 from .columns import OtherTableError, refuse_spans
 from .nested import Long
 from .table import Table
@@ -33,11 +33,11 @@ def long_form(
     if "label" not in long.found:
         return long
     if options.label_names is not None:
-        return long._replace(lazy=named(long.lazy, options.label_names, options.missing))
+        return long._replace(lazy=with_class_names(long.lazy, options.label_names, options.missing))
     names = names_of(table.features, long.found["label"]) if table.features else None
     if names is None or not long.lazy.collect_schema()["label"].is_integer():
         return long
-    return long._replace(lazy=named(long.lazy, names, (UNLABELLED, *options.missing)))
+    return long._replace(lazy=with_class_names(long.lazy, names, (UNLABELLED, *options.missing)))
 
 
 def _shaped(

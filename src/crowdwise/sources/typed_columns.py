@@ -72,13 +72,7 @@ def dtype_of(kinds: set[str]) -> pl.DataType | None:
 
 
 def refusal(name: str, values: Iterable[tuple[int, Any]], unit: str) -> UnsoundError:
-    """Return the error that says why numbered values are no column: the first value of each kind.
-
-    Args:
-        name: The column.
-        values: Values and their numbers.
-        unit: What is numbered, such as "line".
-    """
+    """Return the error that says why values are no column: the number of the first of each kind, in units as "line"."""
     first: dict[str, int] = {}
     for number, value in values:
         for kind in kinds_of((value,)):
