@@ -1,4 +1,4 @@
-"""Rows that can be used: those without a label are dropped, others refused; and the end of reading, on any engine."""
+"""Rows that can be used: those without a label are dropped, others refused; `finish` ends reading on any engine."""
 
 from collections.abc import Mapping
 from typing import get_args
@@ -36,7 +36,7 @@ class Cleaning:
         columns: The name of the column for each role: item, worker and label.
         options: How labels are read.
         rows: The number of rows so far.
-        unlabelled: The number of rows so far that have no label.
+        missing: The number of rows so far that have no label.
     """
 
     def __init__(self, found: Mapping[str, str], options: ReadOptions) -> None:
@@ -46,7 +46,7 @@ class Cleaning:
         self._first: dict[str, str] = {}
         self._without_value = 0
         self.rows = 0
-        self.unlabelled = 0
+        self.missing = 0
 
     def labelled(self, table: pl.DataFrame) -> pl.Series | None:
         """Count the rows of one batch, and return which of them have a label; None if all have one.
@@ -63,7 +63,7 @@ class Cleaning:
         self.rows += table.height
         if present.all():
             return None
-        self.unlabelled += int((~present).sum())
+        self.missing += int((~present).sum())
         return present
 
     def check(self) -> None:
@@ -80,7 +80,7 @@ class Cleaning:
                     f"{count:,} of {self.rows:,} rows have no {role}; first: {self._first[role]}. "
                     f"Fill in column {self.columns[role]!r} or leave those rows out."
                 )
-        if self.unlabelled == self.rows:
+        if self.missing == self.rows:
             raise DataError(f"All {self.rows:,} rows are without a label: column {self.columns['label']!r} is empty.")
         if self._without_value and self.options.strict:
             raise DataError(
@@ -88,13 +88,13 @@ class Cleaning:
                 "dropping them. Drop them first, or leave strict out."
             )
 
-    def set_counts(self, rows: int, without_value: int, unlabelled: int, absent: Mapping[str, tuple[int, str]]) -> None:
+    def set_counts(self, rows: int, without_value: int, missing: int, absent: Mapping[str, tuple[int, str]]) -> None:
         """Set all counts at once, where the rows were counted elsewhere, such as in a Spark cluster.
 
-        `without_value` counts labels that are null, NaN or empty text, and `unlabelled` also those that mean "no
+        `without_value` counts labels that are null, NaN or empty text, and `missing` also those that mean "no
         label". `absent` has, for the roles that any row lacks, how many rows do and the first of them in words.
         """
-        self.rows, self._without_value, self.unlabelled = rows, without_value, unlabelled
+        self.rows, self._without_value, self.missing = rows, without_value, missing
         for role, (count, first) in absent.items():
             self._absent[role], self._first[role] = count, first
 
@@ -134,7 +134,7 @@ def finish(cleaning: Cleaning, counts: SortCounts, conflict: Conflict | None, na
         raise DataError('duplicates="drop" leaves no label at all: every (item, worker) pair conflicts.')
     return ReadingReport(
         rows=cleaning.rows,
-        missing=cleaning.unlabelled,
+        missing=cleaning.missing,
         repeated=counts.repeated,
         conflicts=counts.conflicts,
         duplicates=options.policy,

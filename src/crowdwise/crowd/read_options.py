@@ -73,8 +73,8 @@ class ReadKeywords(RowKeywords, total=False):
 class ReadOptions:
     """What a user says about how labels are read. `read_labels` describes every field.
 
-    Files of names (`classes`, `label_names`) are read before; here they are the names. `missing` also has the values
-    as they are after `strip` and `fold_case`.
+    `classes` and `label_names` are lists here, also where the user gave a file. `missing` has each value as the user
+    gave it, and as `strip` and `fold_case` change it.
     """
 
     item: str | None = None
@@ -193,7 +193,7 @@ class ReadOptions:
 
     @property
     def policy(self) -> Duplicates:
-        """What to do where one worker gave one item several labels, if the kind of input does not say otherwise."""
+        """What to do where one worker gave one item several labels; but see `Rows.policy`."""
         return self.duplicates or "error"
 
     @property

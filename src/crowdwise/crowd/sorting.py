@@ -169,7 +169,7 @@ def sort_part(
     duplicates: Duplicates,
     samples: Samples | None = None,
 ) -> SortedRows:
-    """Sort all rows of some items; items and workers are then numbered by their names, but not in the conflict.
+    """Sort all rows of some items, which then have the numbers of `Numbering`; the conflict keeps the codes.
 
     Args:
         table: The rows: names of items, codes of workers, which are -1 where there is no label, codes of labels, and
@@ -223,13 +223,13 @@ def resolve_repeats(item_starts: Array, workers: Array, labels: Array, kept: Kep
         the first row of the first conflict, or -1 and -1 if there is none.
     """
     keep = np.ones(len(workers), np.bool_)
-    same = continuing(item_starts, workers)  # as the row before
+    same = continuing(item_starts, workers)  # whether a row has the item and worker of the row before
     if not same.any():
         return keep, 0, 0, -1, -1
     rows = np.flatnonzero(same | np.append(same[1:], False))
     pair = np.cumsum(~same[rows]) - 1
     firsts = np.flatnonzero(~same[rows])
-    # Sorted by pair and label, and else in their order, a row repeats the one before it if both are the same.
+    # After a stable sort by pair and label, a row that equals the one before it repeats an earlier row.
     order = np.lexsort((labels[rows], pair))
     is_new = np.ones(len(rows), np.bool_)
     is_new[1:] = (np.diff(pair[order]) != 0) | (labels[rows][order][1:] != labels[rows][order][:-1])

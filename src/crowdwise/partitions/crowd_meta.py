@@ -36,7 +36,7 @@ class CrowdMeta:
         n_labels: The number of labels of all parts.
         set_valued: Whether some vote names several classes.
         class_codes: The class that each stored label stands for; None if labels are stored as what they stand for.
-        gold: The columns item, and code for the number of the known class of this item; None if no class is known.
+        gold: The items whose class is known: a table with the columns item, and code for the class; None if none is.
         known: What else is known beforehand.
     """
 

@@ -87,10 +87,10 @@ class LabelsOnDisk(LabelsInParts):
         workspace: Workspace,
         phases: Phases,
     ) -> "LabelsOnDisk":
-        """Read files into parts on disk.
+        """Read rows into parts on disk.
 
         Args:
-            inputs: The files.
+            inputs: The rows of each input.
             found: The name of the column for each role, for messages.
             options: How labels are read; half of the free memory may be used if they do not say how much.
             workspace: The folder for the parts. It is removed if reading fails.
@@ -98,7 +98,7 @@ class LabelsOnDisk(LabelsInParts):
 
         Raises:
             CallError: `memory` is too small.
-            DataError: The disk is too small, or the files cannot be used.
+            DataError: The disk is too small, or the rows cannot be used.
         """
         try:
             limit = available_memory() // 2 if options.memory is None else parse_size(options.memory)

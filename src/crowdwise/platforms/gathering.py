@@ -141,7 +141,7 @@ def gather(platform: Platform, findings: Iterable[Finding], name: str, keep: Kee
     """
     questions: dict[str, Question] = {}
     left_out: Counter[str] = Counter()
-    also: Counter[str] = Counter()
+    noted: Counter[str] = Counter()  # what is counted and is no answer
     remarks: dict[str, None] = {}
     for one in findings:
         if isinstance(one, Answer):
@@ -158,11 +158,11 @@ def gather(platform: Platform, findings: Iterable[Finding], name: str, keep: Kee
                 question.type = one.type
             question.add(one)
         elif isinstance(one, Tally):
-            (left_out if one.is_answer else also)[one.what] += one.number
+            (left_out if one.is_answer else noted)[one.what] += one.number
         else:
             remarks.setdefault(one.sentence)
     if not questions:
-        said = "; ".join(f"{count:,} {what}" for what, count in (left_out + also).items())
+        said = "; ".join(f"{count:,} {what}" for what, count in (left_out + noted).items())
         raise DataError(f"{name} looks like {platform.name}, but has no answer in it{f' ({said})' if said else ''}.")
-    sentences = (*remarks, *(f"{count:,} {what}." for what, count in also.items()))
+    sentences = (*remarks, *(f"{count:,} {what}." for what, count in noted.items()))
     return Gathered(platform, questions, dict(left_out), sentences)

@@ -61,7 +61,7 @@ def _reader_of(entry: Input, wanted: str) -> Reader | None:
     named = [reader for reader in PLATFORMS if reader.key == wanted]
     if named:
         return named[0]
-    for reader in READERS:
+    for reader in READERS:  # the last one takes any text, and would say that a zip is none
         if isinstance(reader, Platform) and wanted == TABLE:
             continue
         if (reader is not READERS[-1] or wanted == TABLE or not entry.is_zip) and reader.recognises(entry):

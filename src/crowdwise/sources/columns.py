@@ -75,17 +75,17 @@ def recognise(
     >>> recognise(["Task", "annotator", "answer"], {"item": None, "worker": None, "label": None}, "the table")
     {'item': 'Task', 'worker': 'annotator', 'label': 'answer'}
     """
-    may_compare = "label" in given and given.get("item", "") is None
+    may_compare = "label" in given and given.get("item", "") is None  # the user names no column of items
     try:
         found = {
             role: _find(columns, role, name, where, named_by.get(role, f"--{role}")) for role, name in given.items()
         }
     except DataError:
         if may_compare:
-            refuse_comparisons(columns, where, is_read=False)
+            refuse_comparisons(columns, where, has_item=False)
         raise
     if may_compare:
-        refuse_comparisons(columns, where, is_read=True)
+        refuse_comparisons(columns, where, has_item=True)
     for role, column in found.items():
         if columns.count(column) > 1:
             raise DataError(f"{where} has {columns.count(column):,} columns {column!r}; rename all but one.")
@@ -166,12 +166,12 @@ def _in_python(role: str) -> str:
     return f"cw.read_truth(..., {role}=)" if role == "truth" else f"{role}="
 
 
-def refuse_comparisons(columns: Sequence[str], where: str, is_read: bool) -> None:
+def refuse_comparisons(columns: Sequence[str], where: str, has_item: bool) -> None:
     """Raise `OtherTableError` if the columns of a table are those of comparisons of two things.
 
-    Call this where the user did not name the column of items; `is_read` says whether it is recognised all the same.
+    Call this where the user did not name the column of items; `has_item` says whether one was recognised.
     """
-    pair = _pair(columns, _COMPARED[1:] if is_read else _COMPARED)
+    pair = _pair(columns, _COMPARED[1:] if has_item else _COMPARED)
     if pair is not None:
         raise OtherTableError(
             f"{where} looks like comparisons of two things, in columns {pair[0]!r} and {pair[1]!r}; ranking is not "
@@ -192,9 +192,9 @@ def refuse_spans(columns: Sequence[str], first_rows: Callable[[list[str]], pl.Da
         return
     start, end = (sample[name].cast(pl.Int64, strict=False) for name in pair)
     are_integers = all(sample[name].dtype.is_integer() or sample[name].dtype == pl.String for name in pair)
-    given = sample.drop_nulls().height
+    complete = sample.drop_nulls().height
     is_span = ((start >= 0) & (start <= end) & (end < _LARGEST_OFFSET)).fill_null(False)
-    if given and are_integers and is_span.sum() == given:
+    if complete and are_integers and is_span.sum() == complete:
         raise OtherTableError(
             f"{where} looks like spans, which begin and end where columns {pair[0]!r} and {pair[1]!r} say: labels of "
             "different spans of an item are not votes on the same thing. Make an item of each span or token that "

@@ -18,6 +18,7 @@ from .shapes import long_form
 from .table import Table
 from .unpacking import Content, UnsoundError
 
+# The column for each role, None to recognise it; or what returns that for the names of all columns.
 Roles: TypeAlias = Mapping[str, str | None] | Callable[[Sequence[str]], Mapping[str, str | None]]
 
 
@@ -37,7 +38,8 @@ class Rows:
         remarks: Sentences for the user about how the input was understood.
         answers: For exports: how many answers there are, those that are no votes among them; else None.
         left_out: For exports: what is not used, in words, and how many of each.
-        policy: What to do with several labels of one worker on one item, if the input says it; None for the usual.
+        policy: What to do with several labels of one worker on one item, if the kind of input decides it; None
+            if the options do.
         seconds: The columns worker and seconds, a row for each label, if an export says how long workers took.
     """
 

@@ -66,10 +66,10 @@ def _shaped(
             refuse_spans(table.names, partial(_sample, table), where)
         return Long(lazy, found)
     except (DataError, UnsoundError) as problem:
-        is_long = "worker" not in given or "time" in given or options.wide is False
-        other = None if is_long else _other_shape(table, given, where)
-        is_known = isinstance(problem, OtherTableError | UnsoundError)
-        if other is None and not is_known and _may_be_wide(table, given):
+        must_be_long = "worker" not in given or "time" in given or options.wide is False
+        other = None if must_be_long else _other_shape(table, given, where)
+        says_why = isinstance(problem, OtherTableError | UnsoundError)
+        if other is None and not says_why and _may_be_wide(table, given):
             offer = "If there is a column for each worker, say wide (--wide, or --wide-columns 'r*')."
             raise DataError(f"{problem} {offer}") from problem
         if other is None:
