@@ -36,10 +36,10 @@ def made_folder(folder: Path) -> Iterator[None]:
     made: list[Path] = []
     try:
         try:
-            missing = [one for one in (folder, *folder.parents) if not one.exists()]
-            for one in reversed(missing):
-                one.mkdir()
-                made.append(one)
+            missing = [path for path in (folder, *folder.parents) if not path.exists()]
+            for path in reversed(missing):
+                path.mkdir()
+                made.append(path)
             if not folder.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         except (OSError, ValueError) as problem:
@@ -47,9 +47,9 @@ def made_folder(folder: Path) -> Iterator[None]:
             raise CallError(f"The folder {folder} cannot be made: {reason}.") from problem
         yield
     except BaseException:
-        for one in reversed(made):
+        for path in reversed(made):
             with suppress(OSError):  # others may have put something into it
-                one.rmdir()
+                path.rmdir()
         raise
 
 

@@ -45,20 +45,12 @@ def _write_json_lines(table: pl.LazyFrame, to: Any, compression: Compression, **
     table.sink_ndjson(to, compression=compression, check_extension=False, **options)
 
 
-def _write_parquet(table: pl.LazyFrame, to: Any, _: Compression, **options: Any) -> None:
-    table.sink_parquet(to, **options)
-
-
-def _write_arrow(table: pl.LazyFrame, to: Any, _: Compression, **options: Any) -> None:
-    table.sink_ipc(to, **options)
-
-
 WRITERS: dict[Format, Writer] = {
     CSV: Writer(_write_csv, takes_address=True, takes_bom=True),
     TSV: Writer(partial(_write_csv, separator="\t"), takes_address=True, takes_bom=True),
-    PARQUET: Writer(_write_parquet, takes_address=True),
+    PARQUET: Writer(lambda table, to, _, **options: table.sink_parquet(to, **options), takes_address=True),
     JSON_LINES: Writer(_write_json_lines, takes_address=True),
-    ARROW: Writer(_write_arrow, takes_address=True),
+    ARROW: Writer(lambda table, to, _, **options: table.sink_ipc(to, **options), takes_address=True),
     EXCEL: Writer(workbooks.write_table, write_sheets=workbooks.write_sheets),
 }
 
@@ -68,7 +60,7 @@ def format_to_write(path: str | os.PathLike[str]) -> tuple[Format, Compression]:
     file_format, compression = split_extension(PurePath(path))
     packed = compression != "uncompressed"
     if file_format not in WRITERS or (packed and not file_format.compressible):
-        known = ", ".join(extension for one in WRITERS for extension in one.extensions)
+        known = ", ".join(extension for known in WRITERS for extension in known.extensions)
         raise CallError(
             f"{name_of(path)} does not say a format to write: end it in {known}; "
             "text may be compressed, as in .csv.gz or .jsonl.zst."

@@ -68,7 +68,7 @@ def is_export(source: Source, options: ReadOptions) -> bool:
 
 def gathered_in(source: Source | Sequence[Source], options: ReadOptions) -> Gathered:
     """Return what is in an export. Raises `DataError` if it is a table."""
-    for name in options.given(one.name for one in fields(options) if one.name not in _USED):
+    for name in options.given(field.name for field in fields(options) if field.name not in _USED):
         raise CallError(f"{name}= (--{name.replace('_', '-')}) does nothing here, where all answers are read.")
     inputs = open_inputs(source, options)
     found = platform_of(inputs, options.format)

@@ -239,11 +239,11 @@ def _columns(opened: Lines | Elements, text: bytes, row: Any, schema: Mapping[st
     else:
         if not _may_repeat(opened, text, columns):
             return columns
-    found = list(opened.each(text))
-    for number, one in found:
-        if repeated := schema.keys() & one.repeated:
+    rows = list(opened.each(text))
+    for number, found in rows:
+        if repeated := schema.keys() & found.repeated:
             raise UnsoundError(f"{opened.unit} {number:,} has the key {repeated.pop()!r} twice")
-    return [_column((one.get(key) for _, one in found), key, dtype) for key, dtype in schema.items()]
+    return [_column((found.get(key) for _, found in rows), key, dtype) for key, dtype in schema.items()]
 
 
 def _column(values: Iterable[Any], key: str, dtype: pl.DataType) -> pl.Series:

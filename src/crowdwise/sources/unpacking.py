@@ -7,9 +7,8 @@ import sys
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Final, Literal, TypeAlias, cast
+from typing import IO, Any, Final, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -39,14 +38,8 @@ class UnsoundError(Exception):
     """What is wrong with a file, as the end of a sentence that starts with its name."""
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Some whole lines of a text.
-
-    Attributes:
-        text: The lines. The last one ends with a line feed too, even where the file does not.
-        lines: The number of lines.
-    """
+class Piece(NamedTuple):
+    """Some whole lines of a text, and how many. The last ends with a line feed too, even where the file does not."""
 
     text: bytes
     lines: int
