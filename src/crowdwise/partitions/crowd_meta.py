@@ -1,8 +1,9 @@
 """`CrowdMeta`: what a part knows of the whole crowd; and what labels on disk and in Spark have in common."""
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, Self
 
 import numpy as np
@@ -13,14 +14,25 @@ from ..crowd.knowledge import NOTHING_KNOWN, PriorKnowledge
 from ..crowd.label_cautions import cautions_of
 from ..crowd.labels import Labels
 from ..crowd.names import Names
-from ..crowd.numbering import Numbering
+from ..crowd.numbering import Numbering, hash_ranks
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
-from ..crowd.sorting import LabelArrays, SortCounts
+from ..crowd.samples import Samples
+from ..crowd.sorting import LabelArrays, SortCounts, SortedRows, sort_part
 from ..numerics import Array
 
 # A part has no report of its own: the report is about the whole crowd.
 _NO_REPORT: Final = ReadingReport(0)
+
+
+def numbering_and_sorting(
+    names: Names, ranks: Array | None, samples: Samples | None, options: ReadOptions
+) -> tuple[Numbering, Callable[[pl.DataFrame], SortedRows]]:
+    """Return the numbers of workers while a method works, and what sorts the rows of a part by them."""
+    numbering = Numbering.of_workers(hash_ranks(names.workers))
+    policy = options.policy
+    numbers = numbering.worker_numbers
+    return numbering, partial(sort_part, ranks=ranks, worker_numbers=numbers, duplicates=policy, samples=samples)
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,6 @@ within their part, so that no list of all items is ever needed.
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -21,15 +20,14 @@ from ..crowd.hashing import split_by_hash
 from ..crowd.ids import is_present
 from ..crowd.names import Names
 from ..crowd.number_reader import NumberReader
-from ..crowd.numbering import Numbering, hash_ranks
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples, most_answers
-from ..crowd.sorting import Conflict, SortCounts, SortedRows, sort_part
+from ..crowd.sorting import Conflict, SortCounts, SortedRows
 from ..numerics import Array
 from ..parallel import Threads, thread_count
 from ..sources.rows import Rows
-from .crowd_meta import CrowdMeta
+from .crowd_meta import CrowdMeta, numbering_and_sorting
 from .part_files import PartFiles
 from .pending_rows import PendingRows
 from .workspace import Workspace
@@ -98,14 +96,7 @@ def partition(
     classes, ranks = labels.finish(integers_in_text)
     samples = _samples(pending, 1 << bits, worker_names) if options.policy == "samples" else None
     names = Names.read(worker_names, classes, samples, options.fold_case)
-    numbering = Numbering.of_workers(hash_ranks(names.workers))
-    sort = partial(
-        sort_part,
-        ranks=ranks,
-        worker_numbers=numbering.worker_numbers,
-        duplicates=options.policy,
-        samples=samples,
-    )
+    numbering, sort = numbering_and_sorting(names, ranks, samples, options)
     parts: list[_SortedPart] = []
     with Threads(1 << bits) as threads:
         for part in threads.map(lambda number: _sort_on_disk(pending, number, sort, integers_in_text)):

@@ -3,7 +3,6 @@
 import math
 import pickle
 import uuid
-from functools import partial
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -20,15 +19,14 @@ from ..crowd.cleaning import Cleaning, finish
 from ..crowd.ids import ZEROS, as_number, codes_of, in_text, require_ids
 from ..crowd.names import Names
 from ..crowd.number_reader import LARGEST, NO_CLASSES, NUMBER, first_case, refuse_unusable
-from ..crowd.numbering import Numbering, hash_ranks
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples
-from ..crowd.sorting import Conflict, SortCounts, sort_part
+from ..crowd.sorting import Conflict, SortCounts
 from ..errors import CallError, DataError, quoted
 from ..numerics import Array
 from ..system import first_line
-from .crowd_meta import CrowdMeta
+from .crowd_meta import CrowdMeta, numbering_and_sorting
 from .spark_parts import StoredParts
 from .spark_reading import to_polars
 
@@ -105,14 +103,7 @@ def partition(votes: DataFrame, found: dict[str, str], options: ReadOptions, par
         raise CallError(f"{count:,} partitions are too few for {cleaning.rows:,} rows: leave partitions out.")
     samples = Samples.of(workers, _most_answers(labelled, workers)) if options.policy == "samples" else None
     names = Names.read(workers, classes, samples, options.fold_case)
-    numbering = Numbering.of_workers(hash_ranks(names.workers))
-    sort = partial(
-        sort_part,
-        ranks=ranks,
-        worker_numbers=numbering.worker_numbers,
-        duplicates=options.policy,
-        samples=samples,
-    )
+    numbering, sort = numbering_and_sorting(names, ranks, samples, options)
     parts = StoredParts(coded.repartition(count, "item"), sort, f"crowdwise-{uuid.uuid4().hex}")
     summary = [row.asDict() for row in parts.small.collect()]
     rows.unpersist()
