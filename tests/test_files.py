@@ -209,7 +209,7 @@ def write_hex(table: pl.LazyFrame, file: IO[bytes], compression: Compression) ->
 
 @pytest.mark.usefixtures("workdir")
 def test_a_format_is_added_as_one_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    row = formats.Format("Hex", (".hex",), read_hex, lambda one: one.start.startswith(b"HEX:"))
+    row = formats.Format("Hex", (".hex",), read_hex, lambda one: one.stored_head.startswith(b"HEX:"))
     monkeypatch.setattr(formats, "FORMATS", (row, *formats.FORMATS))
     monkeypatch.setattr(registry, "READERS", (row, *registry.READERS))
     monkeypatch.setitem(writers.WRITERS, row, writers.Writer(write_hex))

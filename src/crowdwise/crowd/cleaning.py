@@ -44,7 +44,7 @@ class Cleaning:
         self.options = options
         self._absent = {"item": 0, "worker": 0}
         self._first: dict[str, str] = {}
-        self._without_value = 0
+        self._blank = 0
         self.rows = 0
         self.missing = 0
 
@@ -56,7 +56,7 @@ class Cleaning:
         """
         for role in ("item", "worker") if self.options.numeric else ("item", "worker", "label"):
             require_values(table[role], self.columns[role])
-        self._without_value += int((~has_value(table["label"])).sum())
+        self._blank += int((~has_value(table["label"])).sum())
         present = is_present(table["label"], self.options.missing)
         for role in self._absent:
             self._count_absent(table, role)
@@ -82,19 +82,19 @@ class Cleaning:
                 )
         if self.missing == self.rows:
             raise DataError(f"All {self.rows:,} rows are without a label: column {self.columns['label']!r} is empty.")
-        if self._without_value and self.options.strict:
+        if self._blank and self.options.strict:
             raise DataError(
-                f"{self._without_value:,} of {self.rows:,} rows have no label, and strict=True (--strict) forbids "
+                f"{self._blank:,} of {self.rows:,} rows have no label, and strict=True (--strict) forbids "
                 "dropping them. Drop them first, or leave strict out."
             )
 
-    def set_counts(self, rows: int, without_value: int, missing: int, absent: Mapping[str, tuple[int, str]]) -> None:
+    def set_counts(self, rows: int, blank: int, missing: int, absent: Mapping[str, tuple[int, str]]) -> None:
         """Set all counts at once, where the rows were counted elsewhere, such as in a Spark cluster.
 
-        `without_value` counts labels that are null, NaN or empty text, and `missing` also those that mean "no
+        `blank` counts labels that are null, NaN or empty text, and `missing` also those that mean "no
         label". `absent` has, for the roles that any row lacks, how many rows do and the first of them in words.
         """
-        self.rows, self._without_value, self.missing = rows, without_value, missing
+        self.rows, self._blank, self.missing = rows, blank, missing
         for role, (count, first) in absent.items():
             self._absent[role], self._first[role] = count, first
 

@@ -36,9 +36,9 @@ _LEAST_MEMORY_PER_ROW: Final = 1
 _MEMORY_PER_ROW: Final = 110
 
 
-def fits(inputs: Sequence[Rows], memory: str | int | None) -> bool:
+def fits(entries: Sequence[Rows], memory: str | int | None) -> bool:
     """Return whether the rows fit into `memory`, or into the free memory if it is None."""
-    needed = sum(rows * _MEMORY_PER_ROW + stored for rows, stored in (one.size() for one in inputs))
+    needed = sum(rows * _MEMORY_PER_ROW + stored for rows, stored in (one.size() for one in entries))
     return needed <= (available_memory() if memory is None else parse_size(memory))
 
 

@@ -166,7 +166,7 @@ def _count_rows(cleaning: Cleaning, table: DataFrame, rows: DataFrame, has_label
         rows: The same columns, and the number of each row.
         has_label: The condition that a row has a label.
     """
-    conditions = {"without_value": _has_value(table, "label"), "unlabelled": has_label}
+    conditions = {"blank": _has_value(table, "label"), "missing": has_label}
     conditions |= {role: _has_value(table, role) for role in ("item", "worker")}
     sums = [f.sum(f.when(condition, 0).otherwise(1)).alias(name) for name, condition in conditions.items()]
     counts = rows.agg(f.count("*").alias("rows"), *sums).collect()[0].asDict()
@@ -177,7 +177,7 @@ def _count_rows(cleaning: Cleaning, table: DataFrame, rows: DataFrame, has_label
             number = rows.filter(f.col("row") < first["row"]).count() + 1 if first is not None else 0
             others = [f"{name} {quoted(first[name])}" for name in ("item", "worker", "label") if first and name != role]
             absent[role] = counts[role], f"row {number} ({', '.join(others)})"
-    cleaning.set_counts(counts["rows"], counts["without_value"] or 0, counts["unlabelled"] or 0, absent)
+    cleaning.set_counts(counts["rows"], counts["blank"] or 0, counts["missing"] or 0, absent)
 
 
 def _tidied(table: DataFrame, options: ReadOptions) -> DataFrame:

@@ -47,11 +47,11 @@ def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) 
     used = answers.filter(pl.col("reason").is_null())
     counts = _streamed(answers.group_by("reason", "chosen").agg(pl.len().alias("answers")))
     counts_used = counts.filter(pl.col("reason").is_null())
-    unusual = counts_used.filter(pl.col("chosen") != 1)
+    not_one = counts_used.filter(pl.col("chosen") != 1)
     # Where several classes may be chosen, to choose none is an answer too.
-    are_several = bool(unusual.height if question.several else unusual.filter(pl.col("chosen") > 1).height)
-    if are_several and options.multi == "refuse":
-        raise _several_chosen(int(unusual["answers"].sum()), int(counts_used["answers"].sum()), question, name)
+    needs_multi = bool(not_one.height if question.several else not_one.filter(pl.col("chosen") > 1).height)
+    if needs_multi and options.multi == "refuse":
+        raise _several_chosen(int(not_one["answers"].sum()), int(counts_used["answers"].sum()), question, name)
     if options.multi == "each":
         votes = _each_class(used, question)
     else:
@@ -71,7 +71,7 @@ def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) 
     asked = f"; labels are the answers{_named(question)}" if question.name else ""
     remarks = (f"{name} is {platform.name}{asked}.", *gathered.remarks)
     policy: Duplicates | None = None
-    if are_several and options.multi == "set":
+    if needs_multi and options.multi == "set":
         if options.policy not in ("error", "set"):
             raise CallError(
                 f"duplicates={options.policy!r} (--duplicates) does nothing here, where every answer is a set of "
@@ -233,11 +233,11 @@ def long_table(gathered: Gathered) -> pl.DataFrame:
     ).collect()
 
 
-def _several_chosen(unusual: int, used: int, question: Question, name: str) -> CallError:
+def _several_chosen(not_one: int, used: int, question: Question, name: str) -> CallError:
     """Return the error that asks what to do where several classes may be chosen."""
     first = f"; first: {question.first_several}" if question.first_several else ""
     return CallError(
-        f"{unusual:,} of {used:,} answers of {name}{_named(question)} chose no class or several{first}. --multi set "
+        f"{not_one:,} of {used:,} answers of {name}{_named(question)} chose no class or several{first}. --multi set "
         "makes each a vote for a set of classes, --multi each asks for every class by itself (multi= in Python)."
     )
 

@@ -149,7 +149,7 @@ def _read_parquet(file: Input) -> Table:
 
 def _read_arrow(file: Input) -> pl.LazyFrame:
     """Read an Arrow file when it is needed. An Arrow stream has no index, so it is read whole at once."""
-    if file.start.startswith(_STREAM):
+    if file.stored_head.startswith(_STREAM):
         return pl.read_ipc_stream(for_polars(file.content)).lazy()
     return pl.scan_ipc(for_polars(file.content), glob=False)
 
@@ -160,12 +160,12 @@ def _of_content(read: Callable[..., Table]) -> Callable[..., Table]:
 
 
 def _starts_with(*starts: bytes) -> Callable[[Input], bool]:
-    return lambda file: file.start.startswith(starts)
+    return lambda file: file.stored_head.startswith(starts)
 
 
 def _is_workbook(file: Input) -> bool:
     names = (b"[Content_Types].xml", b"xl/workbook.xml")
-    return file.start.startswith(b"PK\x03\x04") and any(name in file.start[:4096] for name in names)
+    return file.stored_head.startswith(b"PK\x03\x04") and any(name in file.stored_head[:4096] for name in names)
 
 
 def _require_text(file: Input) -> bool:
@@ -275,7 +275,7 @@ DUCKDB: Final = Format(
     name="DuckDB",
     extensions=(".duckdb",),
     read=_of_content(open_duckdb),
-    by_content=lambda file: file.start[8:12] == b"DUCK",
+    by_content=lambda file: file.stored_head[8:12] == b"DUCK",
     uses=("query", "table"),
 )
 POSTGRES: Final = Format(

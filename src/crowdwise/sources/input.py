@@ -49,7 +49,7 @@ class Input:
         return not self.address and self.frame is None
 
     @cached_property
-    def start(self) -> bytes:
+    def stored_head(self) -> bytes:
         """The first bytes of a file, as they are stored."""
         with opened(self.content) as file:
             return file.read(_HEAD)
@@ -58,8 +58,8 @@ class Input:
     def head(self) -> bytes:
         """The first bytes, unpacked if they are packed by gzip or zstd; empty if that does not work."""
         try:
-            if compression_of(self.start) is None:
-                return self.start
+            if compression_of(self.stored_head) is None:
+                return self.stored_head
             with unpacked(self.content) as stream:
                 return stream.read(_HEAD)
         except UnsoundError:
