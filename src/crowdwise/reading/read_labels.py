@@ -28,6 +28,7 @@ from ..platforms.questions import vote_rows
 from ..sources.class_names import read_label_names
 from ..sources.columns import ROW_NUMBERS
 from ..sources.input import Input
+from ..sources.paths import Copy
 from ..sources.rows import Rows, open_rows, same_types
 from ..sources.unpacking import UnsoundError
 from ..system import available_memory, parse_size
@@ -228,10 +229,11 @@ def read_options(**given: Any) -> ReadOptions:
     return replace(options, format=TABLE) if options.format == AUTO and only_tables else options
 
 
-def _tidied_rows(source: Any, options: ReadOptions, spill: Spill | None = None) -> list[Rows]:
-    copy = spill.copy if spill is not None and options.engine == "disk" else None
-    inputs = open_inputs(source, options, copy)
-    rows = rows_in(inputs, options) if spill is None else rows_in(inputs, options, spill.keep)
+def _tidied_rows(
+    source: Any, options: ReadOptions, copy: Copy | None = None, keep: Keep = lambda table: table
+) -> list[Rows]:
+    """Return the rows of a source with tidied labels; `copy` copies streams to files, see `rows_in` for `keep`."""
+    rows = rows_in(open_inputs(source, options, copy), options, keep)
     return [replace(one, lazy=tidied(one.lazy, options)) for one in rows]
 
 
@@ -244,7 +246,7 @@ def _read_with_disk(source: Any, options: ReadOptions, method: Any, phases: Phas
     try:
         if on_disk:
             spill.open()
-        rows = _tidied_rows(source, options, spill)
+        rows = _tidied_rows(source, options, spill.copy if on_disk else None, spill.keep)
         if not on_disk and not any(isinstance(one.content, bytes) for one in rows):
             on_disk = not fits(rows, options.memory)
         labels = _read_rows(rows, options, spill.open() if on_disk else None, phases)
@@ -255,7 +257,7 @@ def _read_with_disk(source: Any, options: ReadOptions, method: Any, phases: Phas
     return labels
 
 
-def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep = lambda table: table) -> list[Rows]:
+def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep) -> list[Rows]:
     """Return the rows of some inputs, with columns of the same types. An export has all its votes in one `Rows`.
 
     `keep` keeps the answers of an export, in memory or on disk.
@@ -334,8 +336,8 @@ def _workspace(options: ReadOptions, method: Any) -> Workspace:
 
 def _read_in_cluster(source: Any, options: ReadOptions, method: Any) -> Any:
     """Return labels that a Spark cluster reads from any path or address that it can reach."""
-    others = ("format", "storage", "encoding", "worker_from", *FOR_TABLES, *FOR_EXPORTS)
-    if (options.format != TABLE and options.given(others)) or options.given(others[1:]):
+    others = options.given(("storage", "encoding", "worker_from", *FOR_TABLES, *FOR_EXPORTS))
+    if options.format not in (AUTO, TABLE) or others:
         raise CallError("A cluster reads long tables from files; other sources are read by memory and disk.")
     _require_method(method, "spark")
     require_extra("spark", "engine='spark'")
