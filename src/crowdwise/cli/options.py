@@ -110,7 +110,7 @@ Settings = Annotated[
 _TABLES: Final = "Other tables, databases and clouds"
 _IMPORT: Final = "Exports of platforms and logs of judges"
 # Options that find labels, items and workers in texts.
-FOR_TEXTS: Final = ("verdict", "verdict_field", "id", "items", "pairs")
+_FOR_TEXTS: Final = ("verdict", "verdict_field", "id", "items", "pairs")
 # The options that only some engines use, and these engines.
 _FOR_ENGINES: Final = {"memory": ("disk", "auto"), "workdir": ("disk", "auto"), "master": ("spark",)}
 # Fields of `Reading` that are no options of `read_labels`.
@@ -304,7 +304,7 @@ class Reading(NamedTuple):
         given = self.keywords()
         kept = {name: given[name] for name in ("missing", "strip", "fold_case", "encoding", "storage")}
         if is_export:
-            names = ("item", "question", "multi", "models", "status", "worker_from", *FOR_TEXTS)
+            names = ("item", "question", "multi", "models", "status", "worker_from", *_FOR_TEXTS)
             return kept | {name: given[name] for name in names}
         likely = {"item": self.item, "truth": self.label}
         return kept | {"item": self.truth_item, "truth": self.truth_label, "likely": likely}
@@ -324,7 +324,6 @@ class Reading(NamedTuple):
 ExportReading = Annotated[
     Reading,
     Only(
-        *("files", "item", "worker", "format", "encoding", "storage", "question", "worker_from"),
-        *("verdict", "verdict_field", "id", "items", "pairs"),
+        *("files", "item", "worker", "format", "encoding", "storage", "question", "worker_from", *_FOR_TEXTS),
     ),
 ]

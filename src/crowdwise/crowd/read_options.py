@@ -17,9 +17,11 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Multi = Literal["refuse", "set", "each"]
 # Where labels may be put: "auto" means memory if they fit there, else disk.
 _ENGINES: Final = ("memory", "disk", "auto", "spark")
+# Options that only some platforms have a use for, besides item and worker.
+FOR_SOME_PLATFORMS: Final = ("verdict", "verdict_field", "id", "items", "pairs")
 # Options that only tables have, and those that only exports of platforms have; `worker_from` is for both.
 FOR_TABLES: Final = ("query", "table", "sheet", "wide", "transposed", "label_names")
-FOR_EXPORTS: Final = ("question", "models", "multi", "status", "verdict", "verdict_field", "id", "items", "pairs")
+FOR_EXPORTS: Final = ("question", "models", "multi", "status", *FOR_SOME_PLATFORMS)
 
 
 class LabelKeywords(TypedDict, total=False):

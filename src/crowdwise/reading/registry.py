@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from ..crowd.read_options import ReadOptions
+from ..crowd.read_options import FOR_SOME_PLATFORMS, ReadOptions
 from ..errors import CallError, DataError, did_you_mean
 from ..platforms import PLATFORMS, REFUSED
 from ..platforms.gathering import Gathered, Keep, gather
@@ -106,7 +106,7 @@ def read_export(
         CallError: An option was given that the platform has no use for.
         DataError: A file is not as the platform writes it.
     """
-    for name in options.given(("item", "worker", "verdict", "verdict_field", "id", "items", "pairs")):
+    for name in options.given(("item", "worker", *FOR_SOME_PLATFORMS)):
         if name not in platform.uses:
             raise CallError(f"{name}= (--{name.replace('_', '-')}) does nothing for {platform.name}.")
     if options.models and platform.judges:
