@@ -17,7 +17,7 @@ from .analysis.ordinal_errors import ordinal_errors as ordinal_errors
 from .analysis.planning.asking import next_labels as next_labels
 from .analysis.planning.plan import plan as plan
 from .analysis.plot import plot as plot
-from .analysis.review import review as review
+from .analysis.review import review_list as review_list
 from .analysis.rivals import rivals as rivals
 from .analysis.unusual_workers import unusual_workers as unusual_workers
 from .caution import Caution as Caution
@@ -74,6 +74,7 @@ from .reporting.warming import warm_up as warm_up
 from .results.history import History as History
 from .results.numeric_result import NumericResult as NumericResult
 from .results.result import Result as Result
+from .reviewing.review import review as review
 
 _HOMES: dict[str, str]
 __version__: str

@@ -20,6 +20,7 @@ from .addresses import is_address, without_secrets
 _MOST_BYTES: Final = 8 * 2**30
 # The packages that each extra installs.
 _EXTRAS: Final = {
+    "review": ("starlette", "uvicorn", "jinja2"),
     "report": ("altair", "jinja2", "vl_convert"),
     "spark": ("pyspark", "pyarrow"),
     "crowdkit": ("pandas",),

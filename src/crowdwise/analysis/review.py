@@ -1,4 +1,4 @@
-"""`review`: the items to look at again, and why, in words."""
+"""`review_list`: the items to look at again, and why, in words."""
 
 import math
 from numbers import Real
@@ -23,7 +23,7 @@ _SURE: Final = 0.8
 SHARE: Final = 0.1
 
 
-def review(result: Result, labels: Labels, *, top: int | None = None, below: float | None = None) -> pl.DataFrame:
+def review_list(result: Result, labels: Labels, *, top: int | None = None, below: float | None = None) -> pl.DataFrame:
     """Return the items that are worth a person's time, the least sure first.
 
     These are at most a tenth of the items: the least sure of those whose answer is less than 80 % sure, whose best two
@@ -42,12 +42,12 @@ def review(result: Result, labels: Labels, *, top: int | None = None, below: flo
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(100, 10, classes=2, seed=1)
-    >>> review(cw.aggregate(crowd.labels), crowd.labels).columns
+    >>> review_list(cw.aggregate(crowd.labels), crowd.labels).columns
     ['item', 'label', 'confidence', 'majority', 'votes', 'reason']
     """
     check_review(top, below)
     require_order(result)
-    require_in_memory(labels, "review")
+    require_in_memory(labels, "review_list")
     labels = same_labels(result, labels)
     votes = MajorityVote().fit(labels, warn=False)
     outvoted = (votes.labels != result.labels).to_numpy() & ~votes.ties
@@ -97,7 +97,7 @@ def expected_errors(result: Result, listed: pl.DataFrame) -> str:
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(100, 10, classes=2, seed=1)
     >>> result = cw.aggregate(crowd.labels)
-    >>> expected_errors(result, review(result, crowd.labels, top=5)).startswith("The list has 5 of 100 items")
+    >>> expected_errors(result, review_list(result, crowd.labels, top=5)).startswith("The list has 5 of 100 items")
     True
     """
     is_open = np.ones(len(result.confidence), bool) if result.gold is None else result.gold < 0

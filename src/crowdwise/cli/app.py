@@ -25,6 +25,7 @@ from .panics import panics_hidden
 from .plan import plan
 from .questions import questions
 from .report import report
+from .review import review
 from .signals import EXIT_CODES, code_of_signal
 from .simulate import simulate
 from .streams import prepare_streams, say
@@ -50,7 +51,7 @@ def _version(version: Annotated[bool, typer.Option("--version", help="Print the 
         raise typer.Exit
 
 
-for command in (aggregate, compare, report, explain, blocks, plan, questions, convert, simulate, methods):
+for command in (aggregate, review, compare, report, explain, blocks, plan, questions, convert, simulate, methods):
     app.command()(with_groups(command))
 app.command("next")(with_groups(next_))
 app.command("warm-up")(with_groups(warm_up))

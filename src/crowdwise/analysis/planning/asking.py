@@ -129,7 +129,7 @@ def next_labels(
     labels = same_labels(found, labels)
     code = None if worker is None else find_name(labels.names.workers, worker, "worker")
     decisions = None if costs is None else decide(found, costs)
-    request = _request(found, labels, decisions, budget, min(most, budget), code, seed)
+    request = request_for(found, labels, decisions, budget, min(most, budget), code, seed)
     if not request.open.any():
         who = "gold" if worker is None else f"gold or labelled by {shown(worker)}"
         raise DataError(f"Every item is {who} already, so there is nothing to ask about.")
@@ -196,14 +196,14 @@ def check_request(
     return int(most)
 
 
-def _request(
+def request_for(
     result: Result,
     labels: Labels,
-    decisions: Decisions | None,
-    budget: int,
-    most: int,
-    worker: int | None,
-    seed: int,
+    decisions: Decisions | None = None,
+    budget: int = 1,
+    most: int = 1,
+    worker: int | None = None,
+    seed: int = 0,
 ) -> Request:
     """Arrange what strategies look at in the order of the numbers of the items."""
     loss = 1 - result.confidence if decisions is None else decisions.to_frame()["expected_cost"].to_numpy()

@@ -23,13 +23,12 @@ def rank_for_expert(request: Request) -> tuple[Offers, list[str]]:
     wrong, or its expected cost, which is what deciding it adds at least.
     """
     labels, result = request.labels, request.result
-    lost = np.round(request.loss, _DIGITS)
-    order = np.lexsort((-request.votes, -lost))
-    settling = _settling(request)
+    order, settling = least_sure(request), settling_items(request)
     order = np.concatenate([settling, order[~np.isin(order, settling)]])
     order = order[request.open[order]][: request.budget]
     why = reasons(result, labels, inverse(labels.numbering.item_numbers)[order].tolist())
     first = set(settling.tolist())
+    lost = np.round(request.loss, _DIGITS)
     told = [
         f"readings of the crowd differ here, and its truth says which is right; {reason}" if item in first else reason
         for item, reason in zip(order.tolist(), why, strict=True)
@@ -37,7 +36,12 @@ def rank_for_expert(request: Request) -> tuple[Offers, list[str]]:
     return Offers(order, lost[order]), told
 
 
-def _settling(request: Request) -> Array:
+def least_sure(request: Request) -> Array:
+    """Return the numbers of all items, those first whose answers are most likely wrong, or cost most."""
+    return np.lexsort((-request.votes, -np.round(request.loss, _DIGITS)))
+
+
+def settling_items(request: Request) -> Array:
     """Return the numbers of the items whose truth settles best which reading is right; none without rival readings."""
     found = rivals(request.result, request.labels)
     if found is None:

@@ -69,9 +69,13 @@ def choose(strategy: str, request: Request) -> Offers:
 
 def draw(request: Request) -> Offers:
     """Return one label each of as many items as the budget says, drawn at random."""
-    items = np.flatnonzero(request.open)
-    chance = np.random.default_rng(request.seed).random(len(items))
-    return _sorted(items, np.full(len(items), np.nan), chance).first(request.budget)
+    items = shuffled(np.flatnonzero(request.open), request.seed)
+    return Offers(items, np.full(len(items), np.nan)).first(request.budget)
+
+
+def shuffled(items: Array, seed: int) -> Array:
+    """Return items, which are given by their numbers, in a random order."""
+    return items[np.lexsort((items, np.random.default_rng(seed).random(len(items))))]
 
 
 def check_strategy(strategy: object) -> None:

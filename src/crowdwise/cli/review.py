@@ -1,0 +1,106 @@
+"""`crowdwise review`: an expert decides items on a page in the browser, and the decisions are gold."""
+
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from . import options
+from .groups import NotWith
+from .streams import say
+
+
+def review(
+    context: typer.Context,
+    reading: options.Reading,
+    items: Annotated[
+        str | None, typer.Option(help="A file with more about the items, joined by their id: texts, images.")
+    ] = None,
+    show: Annotated[
+        str | None,
+        typer.Option(help="The columns to show, separated by commas; all if left out.", callback=options.in_utf8),
+    ] = None,
+    media: Annotated[str | None, typer.Option(help="The folder of images, sound and video that columns name.")] = None,
+    remote: Annotated[
+        bool, typer.Option("--remote", help="Let the page load images, sound and video from other machines.")
+    ] = False,
+    reviewer: Annotated[
+        str | None, typer.Option(help="Who decides; your user name if left out.", callback=options.in_utf8)
+    ] = None,
+    plan: Annotated[
+        str, typer.Option(help="Which items, in which order; or the number of random items.")
+    ] = "random:30,settle:10,worst",
+    decisions: Annotated[
+        str | None, typer.Option(help="The file of decisions; labels.decisions.csv beside labels.csv if left out.")
+    ] = None,
+    method: options.MethodKey = options.DEFAULT_METHOD,
+    set_: options.Settings = None,
+    numeric: options.Numeric = False,
+    ordinal: options.Ordinal = False,
+    order: options.Order = None,
+    host: Annotated[str, typer.Option(help="The address of the server; others than loopback need a password.")] = (
+        "127.0.0.1"
+    ),
+    port: Annotated[int, typer.Option(help="The port of the server; a free one if left out.")] = 0,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only, as for `ssh -L`.")] = False,
+    seed: Annotated[int, typer.Option(help="The seed of what is drawn at random.")] = 0,
+    feedback: Annotated[
+        str | None,
+        typer.Option(help="Open no page: write a file per worker to this folder, with the items decided against them."),
+        NotWith("port", "writes files and opens no page, so --port does nothing."),
+        NotWith("host", "writes files and opens no page, so --host does nothing."),
+        NotWith("plan", "writes files and opens no page, so --plan does nothing."),
+        NotWith("reviewer", "writes files and opens no page, so --reviewer does nothing."),
+        NotWith("no_browser", "writes files and opens no page, so --no-browser does nothing."),
+        NotWith("seed", "writes files and opens no page, so --seed does nothing."),
+        NotWith("remote", "writes files and opens no page, so --remote does nothing."),
+        NotWith("media", "writes files and opens no page, so --media does nothing."),
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Let somebody who knows decide items on a page in the browser; every decision makes the answers better."""
+    from ..errors import CallError, require_extra
+    from ..reviewing import review as reviewing
+    from ..reviewing.contents import read_contents
+    from ..reviewing.desk import Setting
+    from ..reviewing.log import DecisionFile, default_path
+    from ..reviewing.plan import Plan
+    from . import numbers, session
+    from .terminal import Terminal
+
+    Plan.of(plan)
+    if feedback is None:
+        require_extra("review", "A review")
+    if decisions is None and not Path(reading.files[0]).suffix:
+        raise CallError("Name the file that decisions are written to (--decisions): the labels are in no single file.")
+    path = Path(decisions) if decisions is not None else default_path(reading.files[0])
+    chosen = numbers.choose(context, method, set_)[1] if numeric else session.choose_method(method, set_)
+    asked = session.read_order(ordinal, order, None)
+    terminal = Terminal(quiet)
+    with terminal.compiling():
+        labels = session.read(terminal, reading, numeric=numeric, ordered=asked is not None)
+        shown = None if show is None else [name.strip() for name in show.split(",")]
+        contents = read_contents(labels, reading.files, reading.options(numeric=numeric), items, shown, media, remote)
+        if feedback is not None:
+            from ..reviewing.feedback import feedback as write_feedback
+
+            if not path.is_file():
+                raise CallError(f"There are no decisions yet: {path} is not there.")
+            with DecisionFile(path) as file:
+                found = write_feedback(labels, file, contents.columns, Path(feedback))
+            told = found.filter(found["against"] > 0).height
+            terminal.remark(f"Wrote {feedback}: files for {told:,} of {found.height:,} workers, and workers.csv.")
+            return
+        title = ", ".join(Path(name).name for name in reading.files)
+        gold = "--numeric --truth" if numeric else "--gold"
+        more = "" if numeric else " --provenance"
+        command = f"crowdwise aggregate {reading.arguments()} {gold} {shlex.quote(str(path))} -o truth.csv{more}"
+        who = reviewer or reviewing.user_name()
+        about = Setting(title, who, command, seed, reviewing.class_order(labels, asked))
+        with DecisionFile(path):  # a file that cannot be used is refused before the fit
+            pass
+        first = session.fit(terminal, chosen, labels, strict=reading.strict)
+        with reviewing.opened_desk(labels, chosen, path, contents, plan, about, first) as desk:
+            reviewing.serve(desk, host=host, port=port, browser=not no_browser, say=terminal.remark, show=say)
+    terminal.remark(f"Use them: {command}")
