@@ -80,7 +80,7 @@ def aggregate(
     from ..analysis.ordinal_errors import errors_of
     from ..analysis.planning.needs import require_in_memory
     from ..analysis.review import check_review, expected_errors
-    from ..analysis.review import review as items_to_review
+    from ..analysis.review import review_list as items_to_review
     from ..crowd.labels import Labels
     from ..errors import CallError
     from ..methods import METHODS
