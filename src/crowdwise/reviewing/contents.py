@@ -161,7 +161,7 @@ def read_contents(
             if name not in columns:
                 have = ", ".join(map(quoted, columns)) or "none"
                 raise CallError(
-                    f"There is no column {quoted(name)} to show; the columns are: {have}.{did_you_mean(name, columns)}"
+                    f"There is no column {quoted(name)} to show; the columns are: {have}.{did_you_mean(name, list(columns))}"
                 )
         columns = {name: columns[name] for name in show}
     return Contents(columns, None if media is None else Path(media), remote, tuple(remarks))

@@ -8,6 +8,7 @@ never acknowledged.
 import csv
 import io
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -60,6 +61,7 @@ class DecisionFile:
         self.path = path
         self.entries: list[Entry] = []
         self.remarks: list[str] = []
+        self._is_new = False
         try:
             self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o666)
         except OSError as problem:
@@ -83,7 +85,10 @@ class DecisionFile:
         self.close()
 
     def close(self) -> None:
-        """Close the file; others may write to it then."""
+        """Close the file; others may write to it then. A new file without any row is removed."""
+        if self._is_new and not self.entries:
+            with suppress(OSError):
+                self.path.unlink()
         os.close(self._descriptor)
 
     def append(self, entry: Entry) -> None:
@@ -112,6 +117,7 @@ class DecisionFile:
     def _load(self) -> None:
         """Read the rows, and repair the end of the last one."""
         if os.fstat(self._descriptor).st_size == 0:
+            self._is_new = True
             self._write(_HEADER.encode())
             _sync_folder(self.path.parent)
             return
@@ -162,12 +168,9 @@ def _sync_folder(folder: Path) -> None:
         descriptor = os.open(folder, os.O_RDONLY)
     except OSError:
         return
-    try:
+    with suppress(OSError):
         os.fsync(descriptor)
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
+    os.close(descriptor)
 
 
 def default_path(source: Any) -> Path:

@@ -154,7 +154,8 @@ def opened_desk(
 
     `first` is the result of that fit, if there is one already.
     """
-    require_in_memory(labels, "review")
+    if not labels.numeric:
+        require_in_memory(labels, "review")
     require_whole("seed", about.seed, 0, 10**18)
     planned = Plan.of(plan)
     with DecisionFile(path) as file:
