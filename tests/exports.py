@@ -366,7 +366,7 @@ def labelbox() -> Example:
 
     lines: list[Any] = [
         {
-            "data_row": {"id": f"d{item}", "global_key": f"k{item}"},
+            "data_row": {"id": f"d{item}", "global_key": f"k{item}", "row_data": f"About {item}"},
             "projects": {"p1": {"name": "P", "labels": [label(worker, chosen) for worker, chosen in said]}},
         }
         for item, said in by_item().items()

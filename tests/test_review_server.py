@@ -16,9 +16,12 @@ import pytest
 import crowdwise as cw
 from crowdwise.errors import CallError, DataError
 from crowdwise.reading.decision_log import COLUMNS, read_log, settled, standing
+from crowdwise.reading.read_labels import read_options
+from crowdwise.reviewing.item_columns import read_contents
 from crowdwise.reviewing.log import DecisionFile, Entry
 from crowdwise.reviewing.plan import Plan
 
+from . import exports
 from .commands import Command
 from .review_server import ReviewProcess, rows_of
 
@@ -482,3 +485,14 @@ def test_no_decision_that_was_acknowledged_is_lost_by_a_kill(labels: Path) -> No
         # Beside what was acknowledged, at most one row: written, and killed before the answer.
         assert set(acknowledged) - set(written) == set() or path.read_text().splitlines()[-1].endswith("undone")
         acknowledged = list(written)
+
+
+@pytest.mark.parametrize("platform", ["label_studio", "argilla_nested", "prodigy", "doccano", "labelbox"])
+def test_what_an_export_says_of_an_item_is_shown(tmp_path: Path, platform: str) -> None:
+    make = getattr(exports, platform)
+    path = (make(".jsonl") if platform == "doccano" else make()).write(tmp_path)
+    options = read_options()
+    labels = cw.read_labels(path, warn=False)
+    shown = read_contents(labels, path, options)
+    assert shown.columns
+    assert all(len(shown.fields(code)) == len(shown.columns) for code in range(labels.n_items))

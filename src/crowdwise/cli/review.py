@@ -62,8 +62,8 @@ def review(
     """Let somebody who knows decide items on a page in the browser; every decision makes the answers better."""
     from ..errors import CallError, require_extra
     from ..reviewing import review as reviewing
-    from ..reviewing.contents import read_contents
     from ..reviewing.desk import Setting
+    from ..reviewing.item_columns import read_contents
     from ..reviewing.log import DecisionFile, default_path
     from ..reviewing.plan import Plan
     from . import numbers, session

@@ -166,4 +166,11 @@ def _name(at: Location, names: Sequence[Any], number: int) -> Any:
     return names[number]
 
 
-ARGILLA: Final = Platform("argilla", "an Argilla export", _recognises, _read, uses=("item",))
+def _contents(files: Sequence[Input], options: ReadOptions) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    for file in files:
+        for at, record in entries([file], "record", _records):
+            shown = record.get("fields", {name: value for name, value in record.items() if "." not in name})
+            yield at.field(record, options.item or "id"), at.object(shown or {}, "'fields'")
+
+
+ARGILLA: Final = Platform("argilla", "an Argilla export", _recognises, _read, uses=("item",), contents=_contents)

@@ -1,6 +1,6 @@
 """doccano: a zip with a file for each member of the project, named after the member."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, Final
 
@@ -81,4 +81,15 @@ def _labels(at: Location, value: Any) -> list[Any]:
     return [value] if isinstance(value, str) and value else at.array(value or None, "the label")
 
 
-DOCCANO: Final = Platform("doccano", "a doccano export", _recognises, _read, uses=("item", "worker"))
+def _contents(files: Sequence[Input], options: ReadOptions) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    for given in files:
+        for file in given.unpack() if given.is_zip else [given]:
+            if file.text.strip() not in ("", "[]"):
+                for at, row in entries([file], "row", rows_of):
+                    shown: dict[str, Any] = {name: row[name] for name in ("text", "filename") if name in row}
+                    yield at.field(row, options.item or "id"), shown
+
+
+DOCCANO: Final = Platform(
+    "doccano", "a doccano export", _recognises, _read, uses=("item", "worker"), contents=_contents
+)

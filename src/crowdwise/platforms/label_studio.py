@@ -151,4 +151,12 @@ def as_paths(at: Location, value: Any, what: str) -> list[Any]:
     return [path_of(one) if isinstance(one, list) else one for one in at.array(value, what)]
 
 
-LABEL_STUDIO: Final = Platform("label-studio", "a Label Studio export", _recognises, _read, uses=("item",))
+def _contents(files: Sequence[Input], options: ReadOptions) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    for at, entry, item in tasks(files, options.item):
+        task = entry["task"] if is_annotation(entry) else entry
+        yield item, at.object(task.get("data") or {}, "'data'")
+
+
+LABEL_STUDIO: Final = Platform(
+    "label-studio", "a Label Studio export", _recognises, _read, uses=("item",), contents=_contents
+)

@@ -71,4 +71,11 @@ def _classifications(
             yield from _classifications(at, answer.get("classifications"), item, here, about)
 
 
-LABELBOX: Final = Platform("labelbox", "a Labelbox export", _recognises, _read, uses=("item",))
+def _contents(files: Sequence[Input], options: ReadOptions) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    for at, line in entries(files, "line"):
+        row = at.object(line.get("data_row"), "'data_row'")
+        key = options.item or ("global_key" if row.get("global_key") else "id")
+        yield at.inside("'data_row'").field(row, key), {"row_data": row.get("row_data")}
+
+
+LABELBOX: Final = Platform("labelbox", "a Labelbox export", _recognises, _read, uses=("item",), contents=_contents)

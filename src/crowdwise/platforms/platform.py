@@ -1,6 +1,6 @@
 """`Platform`: how exports of one platform, or logs of judges, are recognised and read; what they yield: `Answer`s."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
@@ -66,6 +66,8 @@ class Remark(NamedTuple):
 
 # What the reader of a platform yields.
 Finding: TypeAlias = Answer | Tally | Remark
+# What yields the items of an export, and what was shown of them.
+Contents: TypeAlias = Callable[[Sequence[Input], ReadOptions], Iterator[tuple[Any, Mapping[str, Any]]]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +83,8 @@ class Platform:
         judges: Whether answers of models are votes without asking, as in the logs of language models that judge.
         uses: The options that this platform uses, besides those that all do (question, models, multi, status,
             worker_from).
+        contents: Takes the same as `read`, and yields every item with what was shown to workers of it, by the name of
+            the field; None if exports do not say that.
     """
 
     key: str
@@ -89,3 +93,4 @@ class Platform:
     read: Callable[[Sequence[Input], ReadOptions], Iterator[Finding]]
     judges: bool = False
     uses: tuple[str, ...] = ()
+    contents: Contents | None = None

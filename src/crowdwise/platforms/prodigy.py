@@ -60,4 +60,12 @@ def _chosen(at: Location, line: Mapping[str, Any], answer: str) -> tuple[str, tu
     return view, (), "free text" if view == "text_input" else "something that is no choice"
 
 
-PRODIGY: Final = Platform("prodigy", "a Prodigy dataset", _recognises, _read, uses=("item",))
+def _contents(files: Sequence[Input], options: ReadOptions) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    for at, line in entries(files, "line"):
+        shown: dict[str, Any] = {
+            name: line[name] for name in ("text", "html", "image", "audio", "video") if name in line
+        }
+        yield at.field(line, options.item or "_input_hash"), shown
+
+
+PRODIGY: Final = Platform("prodigy", "a Prodigy dataset", _recognises, _read, uses=("item",), contents=_contents)

@@ -23,8 +23,9 @@ from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
 from ..reading.read_labels import read_labels, read_options
 from ..results.result import Result
-from .contents import Contents, read_contents
+from .contents import Contents
 from .desk import Desk, Setting
+from .item_columns import read_contents
 from .log import DecisionFile, default_path
 from .plan import DEFAULT_PLAN, Plan
 
