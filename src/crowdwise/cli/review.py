@@ -97,7 +97,7 @@ def review(
         more = "" if numeric else " --provenance"
         command = f"crowdwise aggregate {reading.arguments()} {gold} {shlex.quote(str(path))} -o truth.csv{more}"
         who = reviewer or reviewing.user_name()
-        about = Setting(title, who, command, seed, reviewing.class_order(labels, asked))
+        about = Setting(title, who, command, session.command_line(), seed, reviewing.class_order(labels, asked))
         with DecisionFile(path):  # a file that cannot be used is refused before the fit
             pass
         first = session.fit(terminal, chosen, labels, strict=reading.strict)

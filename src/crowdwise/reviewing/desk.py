@@ -62,6 +62,7 @@ class Setting:
         title: The name of the labels.
         reviewer: Who decides, if the page says nothing else.
         command: The command that uses the decisions.
+        restart: The command that goes on with the review after the server has stopped.
         seed: The seed of what is drawn at random.
         order: The codes of the classes in the order of the buttons; None for the order of their values.
     """
@@ -69,6 +70,7 @@ class Setting:
     title: str
     reviewer: str
     command: str
+    restart: str
     seed: int = 0
     order: Sequence[int] | None = None
 
@@ -126,6 +128,7 @@ class Desk:
                 "reviewer": self.about.reviewer,
                 "file": str(self._file.path),
                 "command": self.about.command,
+                "restart": self.about.restart,
                 "kind": "classes" if numbers is None else "numbers",
                 "classes": self._buttons(),
                 "classes_total": len(self._ledger.classes),

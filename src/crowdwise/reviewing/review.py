@@ -1,6 +1,7 @@
 """`review`: an expert decides items on a page in the browser, and the decisions are gold."""
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from getpass import getuser
@@ -30,6 +31,9 @@ from .log import DecisionFile, default_path
 from .plan import DEFAULT_PLAN, Plan
 
 HOST: Final = "127.0.0.1"
+# A thread that fits must give way to one that answers the page after so many seconds; Python's own are 5 ms, and an
+# answer waits several times.
+_SWITCH: Final = 0.0005
 # Where the password of a server that other machines reach is taken from.
 PASSWORD: Final = "CROWDWISE_REVIEW_PASSWORD"
 
@@ -141,7 +145,8 @@ def review(
     chosen = chosen if method is None else as_method(method, numbers=labels.numeric)
     title = Path(source).name if isinstance(source, str | os.PathLike) else "labels"
     command = f"cw.aggregate(labels, gold={str(path)!r})"
-    about = Setting(title, reviewer or user_name(), command, seed, class_order(labels, ordered))
+    restart = f"cw.review(labels, decisions={str(path)!r})"
+    about = Setting(title, reviewer or user_name(), command, restart, seed, class_order(labels, ordered))
     with opened_desk(labels, chosen, path, contents, str(plan), about) as desk:
         serve(desk, host=host, port=port, browser=browser, say=say)
         return desk.decisions()
@@ -182,6 +187,8 @@ def serve(
 
     require_kind("port", port, int, "a number")
     server = ReviewServer(desk, host, port, os.environ.get(PASSWORD))
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
     server.start()
     try:
         (show or say)(f"The page is at {server.address}")
@@ -195,6 +202,7 @@ def serve(
         pass
     finally:
         server.close()
+        sys.setswitchinterval(before)
     say(desk.summary())
 
 
