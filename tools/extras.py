@@ -24,6 +24,17 @@ assert cw.accuracy(result, crowd.truth) > 0.5
 _PROGRAMS: Final = {
     "": 'cw.write({folder / "labels.csv": crowd.rows})\nassert cw.read_labels(folder / "labels.csv").n_items == 60',
     "report": 'cw.report(result, crowd.labels, crowd.truth, folder / "report.html")\ncw.plot(result, "workers")',
+    "review": """
+from crowdwise.reviewing.review import opened_desk, serve
+from crowdwise.reviewing.contents import Contents
+from crowdwise.reviewing.desk import Setting
+about = Setting("labels", "anna", "", "")
+with opened_desk(crowd.labels, cw.Adjudicator(), folder / "d.csv", Contents(), "random", about) as desk:
+    def stop(sentence):
+        if sentence.startswith("Every decision"):
+            raise KeyboardInterrupt  # as the user does
+    serve(desk, host="127.0.0.1", port=0, browser=False, say=stop)
+""",
     "sql": """
 try:
     cw.read_labels("postgresql://nobody@127.0.0.1:9/nothing", table="labels")  # no program listens on this port

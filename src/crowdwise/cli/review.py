@@ -60,19 +60,21 @@ def review(
     quiet: options.Quiet = False,
 ) -> None:
     """Let somebody who knows decide items on a page in the browser; every decision makes the answers better."""
+    from ..addresses import without_secrets
     from ..errors import CallError, require_extra
     from ..reviewing import review as reviewing
     from ..reviewing.desk import Setting
     from ..reviewing.item_columns import read_contents
     from ..reviewing.log import DecisionFile, default_path
     from ..reviewing.plan import Plan
+    from ..sources.paths import is_stream
     from . import numbers, session
     from .terminal import Terminal
 
     Plan.of(plan)
     if feedback is None:
         require_extra("review", "A review")
-    if decisions is None and not Path(reading.files[0]).suffix:
+    if decisions is None and not Path(reading.files[0]).is_file():
         raise CallError("Name the file that decisions are written to (--decisions): the labels are in no single file.")
     path = Path(decisions) if decisions is not None else default_path(reading.files[0])
     chosen = numbers.choose(context, method, set_)[1] if numeric else session.choose_method(method, set_)
@@ -81,18 +83,12 @@ def review(
     with terminal.compiling():
         labels = session.read(terminal, reading, numeric=numeric, ordered=asked is not None)
         shown = None if show is None else [name.strip() for name in show.split(",")]
-        contents = read_contents(labels, reading.files, reading.options(numeric=numeric), items, shown, media, remote)
+        files = None if any(is_stream(one) for one in reading.files) else reading.files  # a stream is read only once
+        contents = read_contents(labels, files, reading.options(numeric=numeric), items, shown, media, remote)
         if feedback is not None:
-            from ..reviewing.feedback import feedback as write_feedback
-
-            if not path.is_file():
-                raise CallError(f"There are no decisions yet: {path} is not there.")
-            with DecisionFile(path) as file:
-                found = write_feedback(labels, file, contents.columns, Path(feedback))
-            told = found.filter(found["against"] > 0).height
-            terminal.remark(f"Wrote {feedback}: files for {told:,} of {found.height:,} workers, and workers.csv.")
+            terminal.remark(reviewing.write_feedback(labels, path, contents, Path(feedback)))
             return
-        title = ", ".join(Path(name).name for name in reading.files)
+        title = without_secrets(", ".join(Path(name).name for name in reading.files))
         gold = "--numeric --truth" if numeric else "--gold"
         more = "" if numeric else " --provenance"
         command = f"crowdwise aggregate {reading.arguments()} {gold} {shlex.quote(str(path))} -o truth.csv{more}"

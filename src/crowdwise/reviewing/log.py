@@ -122,6 +122,11 @@ class DecisionFile:
             _sync_folder(self.path.parent)
             return
         content = self.path.read_bytes()
+        if content.partition(b"\n")[0].strip() != _HEADER.strip().encode():
+            raise DataError(
+                f"{self.path} is no file of decisions: its first line is not {shown(_HEADER.strip())}. Name another "
+                "file (--decisions)."
+            )
         kept = _complete(content)
         if kept is not None:
             os.ftruncate(self._descriptor, len(kept))
@@ -132,13 +137,7 @@ class DecisionFile:
             self._write(b"\n")
         if (content if kept is None else kept).strip() == _HEADER.strip().encode():
             return
-        table = read_log(self.path)
-        if table.columns[: len(COLUMNS)] != list(COLUMNS):
-            raise DataError(
-                f"{self.path} has other columns than decisions have, or in another order: its first line must be "
-                f"{shown(_HEADER.strip())}. Name another file (--decisions)."
-            )
-        self.entries = [Entry(*row) for row in table.select(COLUMNS).fill_null("").iter_rows()]
+        self.entries = [Entry(*row) for row in read_log(self.path).select(COLUMNS).iter_rows()]
 
 
 def _on_one_line(value: str) -> str:

@@ -20,6 +20,8 @@ _CHANGED: Final = 10
 _WORKERS: Final = 5
 # A worker's quality has moved if it changed by this.
 _MOVED: Final = 0.005
+# Answers that are as sure as this can be accepted without looking at them.
+_ACCEPTED: Final = 0.9
 # The next decisions that are looked at.
 AHEAD: Final = 10
 
@@ -53,6 +55,7 @@ def about_fit(before: Result, result: Result, labels: Labels, phase: Phase | Non
             "sentence": f"About {_percent(expected.value)} of the answers that nobody decided are right: "
             f"{expected.interval}.",
         },
+        "accept": _accept(result),
         "changed": _changed(before, result),
         "workers": _moved(before, result),
         "next": _next(result, phase, np.asarray(ahead, np.int64)),
@@ -74,11 +77,25 @@ def about_numbers(result: NumericResult, truths: pl.DataFrame) -> dict[str, Any]
     return {
         "accuracy": None,
         "expected": {"value": None, "low": None, "high": None, "sentence": sentence},
+        "accept": "",
         "changed": {"count": 0, "first": []},
         "workers": [],
         "next": "",
         "stop": "Decisions measure numbers, and do not change them: `aggregate --numeric --truth` takes the file.",
     }
+
+
+def _accept(result: Result) -> str:
+    """Say how many answers can be accepted as they are, and how many of these are expected to be wrong."""
+    is_open = np.ones(len(result.confidence), bool) if result.gold is None else result.gold < 0
+    confidence = result.confidence[is_open]
+    sure = confidence[confidence >= _ACCEPTED]
+    if len(sure) == 0:
+        return f"No answer is {_percent(_ACCEPTED)} sure or more."
+    return (
+        f"{several(len(sure), 'answer is', 'answers are')} {_percent(_ACCEPTED)} sure or more: accept them, and about "
+        f"{(1 - sure).sum():,.0f} of them are wrong. {several(len(confidence) - len(sure), 'is', 'are')} less sure."
+    )
 
 
 def _changed(before: Result, result: Result) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import polars as pl
 
 from ..analysis.ordinal import Ordinal
 from ..analysis.ordinal import ordinal as ordinal_of
+from ..analysis.pairing import require_order
 from ..analysis.planning.needs import require_in_memory, require_whole
 from ..analysis.review import review_list
 from ..crowd.labels import Labels
@@ -24,8 +25,10 @@ from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
 from ..reading.read_labels import read_labels, read_options
 from ..results.result import Result
+from ..results.tables import ResultTables
 from .contents import Contents
 from .desk import Desk, Setting
+from .feedback import feedback
 from .item_columns import read_contents
 from .log import DecisionFile, default_path
 from .plan import DEFAULT_PLAN, Plan
@@ -129,8 +132,10 @@ def review(
         CallError: An argument is not allowed, a port is in use, or the file is open elsewhere.
         DataError: Something cannot be read, or the file is about another crowd.
     """
-    if isinstance(labels, Result):
-        return review_list(labels, items, top=top, below=below)
+    if isinstance(items, ResultTables):
+        require_order(labels)
+    if isinstance(labels, ResultTables):
+        return review_list(labels, items, top=top, below=below)  # type: ignore[arg-type]  # it refuses others
     if top is not None or below is not None:
         raise CallError("top and below are for a list of items: call review_list(result, labels).")
     require_extra("review", "A review")
@@ -198,12 +203,22 @@ def serve(
             say("Other machines reach it with the password. Nothing is encrypted: use it in a network that you trust.")
         say(f"Every decision is saved to {desk.state()['file']} at once. Finish on the page, or press Ctrl-C.")
         server.wait()
-    except KeyboardInterrupt:
-        pass
+    except (KeyboardInterrupt, SystemExit):  # by Ctrl-C, or another signal that the command line turns into an exit
+        say("Stopped. Every decision is saved.")
     finally:
         server.close()
         sys.setswitchinterval(before)
     say(desk.summary())
+
+
+def write_feedback(labels: Labels, path: Path, contents: Contents, folder: Path) -> str:
+    """Write a file for each worker with the items that were decided against them, and return a sentence about it."""
+    if not path.is_file():
+        raise CallError(f"There are no decisions yet: {path} is not there.")
+    with DecisionFile(path) as file:
+        found = feedback(labels, file, contents.columns, folder)
+    told = int((found["against"] > 0).sum())
+    return f"Wrote {folder}: files for {told:,} of {found.height:,} workers, and workers.csv."
 
 
 def class_order(labels: Labels, ordered: Ordinal | None) -> list[int] | None:
