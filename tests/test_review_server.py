@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import random
+import signal
+import socket
 import threading
 from collections.abc import Iterator
 from http.client import HTTPException
@@ -496,3 +498,38 @@ def test_what_an_export_says_of_an_item_is_shown(tmp_path: Path, platform: str) 
     shown = read_contents(labels, path, options)
     assert shown.columns
     assert all(len(shown.fields(code)) == len(shown.columns) for code in range(labels.n_items))
+
+
+def test_a_connection_that_is_pulled_breaks_nothing(server: ReviewProcess, labels: Path) -> None:
+    host, _, port = server.origin.removeprefix("http://").partition(":")
+    given = {"tab": server.tab, "entry": str(uuid4()), "code": server.next()["code"], "action": "decided", "truth": 0}
+    body = json.dumps(given)
+    head = f"POST /api/decide HTTP/1.1\r\nHost: {host}:{port}\r\nOrigin: {server.origin}\r\n"
+    sent = f"{head}Cookie: {server.cookie}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+    for cut in (20, len(head), len(sent) - 1, len(sent)):
+        with socket.create_connection((host, int(port))) as connection:
+            connection.sendall(sent[:cut])
+    while server.get("/api/state").json["panel"]["decisions"] < 1:  # the last one was sent whole
+        pass
+    assert [row["action"] for row in rows_of(labels.with_name("labels.decisions.csv"))] == ["decided"]
+    assert server.decide(server.next(), 1).status == 200
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
+def test_an_interrupt_ends_it_and_says_what_to_do(labels: Path) -> None:
+    with ReviewProcess.start(labels) as server:
+        server.decide(server.next(), 0)
+        server.process.send_signal(signal.SIGINT)
+        said, _ = server.process.communicate(timeout=60)
+        assert server.process.returncode == 0
+    assert "1 item is decided" in said
+    assert "Use them: crowdwise aggregate" in said
+
+
+def test_a_file_that_is_none_of_decisions_stays_as_it_is(labels: Path, run: Command) -> None:
+    other = labels.with_name("other.csv")
+    other.write_text("item,worker,label\ni1,w1,c1\ni2,w1,c2")  # its last line has no end
+    before = other.read_bytes()
+    ended = run("review", labels, "--no-browser", "--decisions", other)
+    assert (ended.returncode, "is no file of decisions" in ended.stderr) == (1, True)
+    assert other.read_bytes() == before
