@@ -18,7 +18,7 @@ from ..fitting.method import Method
 from ..fitting.parameters import check_weight
 from ..methods import METHODS, as_method
 from ..numerics.twins import kernels_only
-from ..reading.read_truth import read_truth
+from ..reading.read_truth import read_truths
 from ..results.ending import RAN_OUT
 from ..results.intervals import wilson
 from ..results.result import Result
@@ -136,7 +136,7 @@ def compare(
     require_crowd(labels, "compare")
     chosen = _chosen(methods)
     check_weight(gold_weight)
-    known = None if gold is None else read_truth(gold)
+    known = None if gold is None else read_truths(gold)
     if known is not None:
         check_gold(labels, known)
     rows, answers = [], {}

@@ -112,7 +112,7 @@ def aggregate(
         check_state(
             output, [*reading.files, truth, gold, history, costs, save_state, *targets], "a file of predictions"
         )
-    known = given.held_out(terminal, session.read_known(truth, reading))
+    known = given.held_out(terminal, session.read_known(truth, reading, terminal))
     known_costs = session.read_given_costs(costs, reading, engine)
     asked = session.read_order(ordinal, order, distance, costs, engine)
     with terminal.compiling():

@@ -52,7 +52,7 @@ def compare(
         labels = session.read(terminal, reading, ordered=asked is not None)
         if asked is not None:
             asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
-        known = given.held_out(terminal, session.read_known(truth, reading))
+        known = given.held_out(terminal, session.read_known(truth, reading, terminal))
         with terminal.steps(len(chosen)) as begin, session.warnings_said(terminal):
             rows = compare_methods(labels, chosen, known, begin, gold=given.gold, gold_weight=gold_weight, asked=asked)
     session.require_convergence(rows, reading)

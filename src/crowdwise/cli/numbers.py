@@ -74,7 +74,7 @@ def aggregate(
     targets = [path for path in (output, workers) if path is not None]
     check_targets(targets, [*reading.files, truth], folders=asked.engine == "spark", bom=bom)
     terminal = Terminal(quiet)
-    known = session.read_known(truth, reading)
+    known = session.read_known(truth, reading, terminal)
     key, method = chosen
     with terminal.compiling():
         numbers = session.read(terminal, reading, asked, method, numeric=True)
@@ -174,7 +174,7 @@ def compare(
     terminal = Terminal(quiet)
     with terminal.compiling():
         numbers = session.read(terminal, reading, numeric=True)
-        known = session.read_known(truth, reading)
+        known = session.read_known(truth, reading, terminal)
         with terminal.steps(len(chosen)) as begin, session.warnings_said(terminal):
             rows = compare_numbers(numbers, chosen, known, begin)
     session.require_convergence(rows, reading)
@@ -199,7 +199,7 @@ def report(reading: Reading, chosen: tuple[str, "Method"], truth: str | None, ou
 
     check_targets([output], [*reading.files, truth], page=True)
     terminal = Terminal(quiet)
-    known = session.read_known(truth, reading)
+    known = session.read_known(truth, reading, terminal)
     with terminal.compiling():
         numbers = session.read(terminal, reading, numeric=True)
         result = session.fit(terminal, chosen[1], numbers, strict=reading.strict)

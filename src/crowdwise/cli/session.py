@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..crowd.protocol import Crowd
     from ..crowd.read_options import ReadOptions
     from ..fitting.method import Method
+    from ..reading.read_truth import Truths
     from ..results.history import History
     from ..results.in_parts import Inferred
     from .terminal import Terminal
@@ -65,22 +66,27 @@ def _load_compiler(files: Sequence[str]) -> None:
     Thread(target=load, daemon=True).start()
 
 
-def read_known(truth: str | None, reading: Reading) -> "pl.DataFrame | None":
-    """Read the known truths; returns None if the user gave no file.
+def read_known(truth: str | None, reading: Reading, terminal: "Terminal") -> "pl.DataFrame | None":
+    """Read the known truths; returns None if the user gave no file. The user is told what there is to know about them.
 
     If the file is an export, they are those of the question that labels are read of.
     """
-    return None if truth is None else _read_truth(truth, reading)
+    if truth is None:
+        return None
+    found = _read_truths(truth, reading)
+    for caution in found.cautions:
+        terminal.caution(caution)
+    return found.table
 
 
-def _read_truth(path: str, reading: Reading) -> "pl.DataFrame":
+def _read_truths(path: str, reading: Reading) -> "Truths":
     """Read known truths; from an export they are read as the labels are."""
-    from ..reading.read_truth import read_truth
+    from ..reading.read_truth import read_truths
 
     named = reading.format if path in reading.files else "auto"
     if named == "table" or (named == "auto" and not _is_export(path, reading)):
-        return read_truth(path, **reading.truth_keywords(is_export=False))
-    return read_truth(path, format=named, **reading.truth_keywords(is_export=True))
+        return read_truths(path, **reading.truth_keywords(is_export=False))
+    return read_truths(path, format=named, **reading.truth_keywords(is_export=True))
 
 
 def _is_export(path: str, reading: Reading) -> bool:
@@ -170,13 +176,13 @@ class Given(NamedTuple):
     """What is known besides the labels, as given by the options of a command.
 
     Attributes:
-        gold: The known classes of items (columns item and truth); None if there are none.
+        gold: The known classes of items; None if there are none.
         gold_weight: How many items each of these counts as.
         history: What was counted in earlier labels; None if there is nothing.
         decay: What these counts are multiplied by.
     """
 
-    gold: "pl.DataFrame | None" = None
+    gold: "Truths | None" = None
     gold_weight: float = DEFAULT_GOLD_WEIGHT
     history: "History | None" = None
     decay: float = 1.0
@@ -197,7 +203,7 @@ class Given(NamedTuple):
 
         if known is None or self.gold is None:
             return known
-        given = codes_of(known["item"], self.gold["item"]) >= 0
+        given = codes_of(known["item"], self.gold.table["item"]) >= 0
         if given.all():
             raise DataError("Every item of --truth is in --gold too, so none is left to evaluate by.")
         if given.any():
@@ -216,7 +222,7 @@ def read_gold(gold: str | None, gold_weight: float, reading: Reading) -> Given:
         return Given(None, gold_weight)
     if not _is_export(gold, reading):
         check_other_file("--gold", gold, reading.files)
-    return Given(_read_truth(gold, reading), gold_weight)
+    return Given(_read_truths(gold, reading), gold_weight)
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from ..crowd.reading_report import several
 from ..crowd.votes import shares
 from ..errors import DataError, quoted, shortened
 from ..numerics import Array
-from ..reading.read_truth import RANDOM, read_truth
+from ..reading.read_truth import RANDOM, read_truths
 from ..results.gold import GoldCheck, Share, clearly_better
 from ..results.in_parts import Inferred
 from ..results.quality import accuracies_by, quality_by
@@ -50,7 +50,8 @@ class _Gold:
     """A crowd with items of known class, and with what else is known; the method may have several solutions."""
 
     def __init__(self, labels: Crowd, gold: Any, known: PriorKnowledge, method: Any = None) -> None:
-        read = read_truth(gold)
+        given = read_truths(gold)
+        read, self.cautions = given.table, given.cautions
         self._known = known
         table = read.filter(pl.Series(_count_rows(labels, read, _has_labels) > 0))
         if table.height == 0:
@@ -187,7 +188,8 @@ def fit_with_gold(
     """
     counter = None if progress is None else Counter(progress)
     given = _Gold(labels, gold, known, method)
-    cautions = [Caution("gold", shortened(sentence)) for sentence in [*given.remarks, *given.about_solutions()]]
+    remarks = [Caution("gold", shortened(sentence)) for sentence in [*given.remarks, *given.about_solutions()]]
+    cautions = [*given.cautions, *remarks]
     result = fit(given.all, counter)
     check = given.check(lambda crowd: fit(crowd, counter))
     if check is None:

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final, Unpack
 
 import polars as pl
 
+from ..caution import Caution, raise_once
 from ..crowd.cleaning import tidied
 from ..crowd.ids import as_series, has_value, is_present, require_ids, require_values
 from ..crowd.read_options import ReadOptions, RowKeywords
 from ..crowd.reading_report import several
-from ..errors import DataError, quoted
+from ..errors import DataError, quoted, shortened
 from ..parallel import require_threads
 from ..platforms.questions import truths_of
 from ..sources.columns import recognise
@@ -20,6 +21,7 @@ from ..sources.input import Input
 from ..sources.paths import inputs_of, name_of
 from ..sources.rows import Rows, open_rows, same_types
 from ..sources.unpacking import UnsoundError, is_utf_8_text
+from .decision_log import COLUMNS, DECIDED, is_log, settled, standing, without_half_line
 from .read_labels import read_options
 from .registry import decoded, platform_of, read_export
 
@@ -28,6 +30,21 @@ _TRUTH_OPTIONS: Final = {"item": "--truth-item", "truth": "--truth-label"}
 # How the items of gold were picked, in the column `source`.
 RANDOM: Final = "random"
 CHOSEN: Final = "chosen"
+
+
+@dataclass(frozen=True, eq=False)
+class Truths:
+    """Known truths that were read, and what else there is to know about them.
+
+    Attributes:
+        table: What `read_truth` returns.
+        cautions: What the user should know about them, such as that reviewers differ.
+        log: All rows of a log of decisions, with item and truth as they are and the rest as text; None for others.
+    """
+
+    table: pl.DataFrame
+    cautions: tuple[Caution, ...] = ()
+    log: pl.DataFrame | None = None
 
 
 def read_truth(
@@ -42,7 +59,8 @@ def read_truth(
 
     Args:
         source: A path as in `read_labels`, a table with the Arrow C stream interface, a mapping from item to class, or
-            a series of pandas with the items as its index.
+            a series of pandas with the items as its index. The decisions that `crowdwise review` wrote are taken as
+            they are: what stands of them. Items that reviewers decided differently are left out, with a warning.
         item: The column of items; None to recognise it.
         truth: The column of truths; None to recognise it (truth, gold, label, answer, response, value).
         likely: Names of the columns `item` and `truth` that are taken if the file has them: those that the labels have.
@@ -61,8 +79,26 @@ def read_truth(
     >>> read_truth({"i1": "cat", "i2": "dog"}).rows()
     [('i1', 'cat'), ('i2', 'dog')]
     """
+    found = read_truths(source, item=item, truth=truth, likely=likely, **options)
+    raise_once(found.cautions)
+    return found.table
+
+
+def read_truths(
+    source: Any,
+    *,
+    item: str | None = None,
+    truth: str | None = None,
+    likely: Mapping[str, str | None] | None = None,
+    **options: Unpack[RowKeywords],
+) -> Truths:
+    """Read what `read_truth` does, and return cautions instead of raising them; `Truths` are returned as they are."""
+    if isinstance(source, Truths):
+        return source
     require_threads()
     asked = read_options(**{**options, "item": item})
+    cautions: list[Caution] = []
+    log = None
     table, name = _in_python(source)
     if table is None:
         inputs = _inputs(source, asked)
@@ -73,10 +109,12 @@ def read_truth(
         else:
             roles = partial(_roles, {"item": item, "truth": truth}, likely or {}, name)
             plain = replace(asked, encoding=None)  # text is in UTF-8 by now, and other files have no encoding
-            rows = [_with_source(open_rows(one, roles, plain, named_by=_TRUTH_OPTIONS)) for one in inputs]
-            if not all("source" in one.found for one in rows):
-                rows = [replace(one, lazy=one.lazy.select("item", "truth")) for one in rows]
-            table = pl.concat([one.collect() for one in same_types(rows)])
+            rows = [open_rows(without_half_line(one), roles, plain, named_by=_TRUTH_OPTIONS) for one in inputs]
+            if any(map(_is_log, rows)):
+                log = _read_logs(rows)
+                table, cautions = _resolved(log, asked, name)
+            else:
+                table = _read_tables(rows)
     for column in table.select("item", "truth"):
         require_values(column, column.name)
     table = _once(_known(table, asked))
@@ -91,7 +129,71 @@ def read_truth(
         )
     if table.height == 0:
         raise DataError(f"{name} has no truth in it.")
-    return table
+    return Truths(table, tuple(cautions), log)
+
+
+def _read_tables(rows: Sequence[Rows]) -> pl.DataFrame:
+    """Return the columns item and truth, and source if all inputs have it."""
+    rows = [_with_source(one) for one in rows]
+    if not all("source" in one.found for one in rows):
+        rows = [replace(one, lazy=one.lazy.select("item", "truth")) for one in rows]
+    return pl.concat([one.collect() for one in same_types(rows)])
+
+
+def _is_log(rows: Rows) -> bool:
+    """Return whether rows are those of a log of decisions; not if the user names other columns than a log has."""
+    return is_log(rows.table.names) and (rows.found["item"], rows.found["truth"]) == ("item", "truth")
+
+
+def _read_logs(rows: Sequence[Rows]) -> pl.DataFrame:
+    """Return the rows of logs of decisions: item and truth as they are, other columns as text."""
+    other = next((one.name for one in rows if not _is_log(one)), None)
+    if other is not None:
+        raise DataError(f"{other} is no file of decisions, and other files of truths are: give one kind at a time.")
+    opened = []
+    for one in rows:
+        named = {name: name for name in COLUMNS if one.table.names.count(name) == 1}
+        texts = [pl.col(name).cast(pl.String).fill_null("") for name in named if name not in ("item", "truth")]
+        blank = [pl.lit("").alias(name) for name in COLUMNS if name not in named]
+        opened.append(replace(one, lazy=one.table.pick(named).with_columns(*texts, *blank).select(COLUMNS)))
+    return pl.concat([one.collect() for one in same_types(opened)])
+
+
+def _resolved(log: pl.DataFrame, options: ReadOptions, name: str) -> tuple[pl.DataFrame, list[Caution]]:
+    """Return the truths that a log of decisions says (item, truth, source), and what to know about them.
+
+    Raises `DataError` if no decision stands, or if reviewers differ on all items.
+    """
+    decided = standing(log).filter(pl.col("action") == DECIDED)
+    if decided.height == 0:
+        raise DataError(
+            f"{name} has no decision that stands: every entry was skipped, undone, or is that nobody can tell."
+        )
+    decided = _known(decided, options)
+    held, differ = settled(decided)
+    cautions = [_about_difference(decided, differ)] if differ else []
+    if differ and not held.height:
+        raise DataError(f"{name} has no truth in it. {cautions[0].sentence}")
+    if (held["source"] == "").all():  # it does not say how items were picked
+        return held.select("item", "truth"), cautions
+    random = pl.col("source").str.strip_chars().str.to_lowercase() == RANDOM
+    source = pl.when(random).then(pl.lit(RANDOM)).otherwise(pl.lit(CHOSEN)).alias("source")
+    return held.select("item", "truth", source), cautions
+
+
+def _about_difference(decided: pl.DataFrame, items: Sequence[Any]) -> Caution:
+    """Return the caution that reviewers decided these items differently."""
+    rows = decided.filter(decided["item"] == items[0]).select("truth", "reviewer").rows()
+    said = " and ".join(f"{quoted(truth)} for {reviewer or 'somebody'}" for truth, reviewer in rows)
+    return Caution(
+        "gold",
+        shortened(
+            f"Reviewers decided {several(len(items), 'item', 'items')} differently, so the truth of these is taken as "
+            f"not known; first: item {quoted(items[0])} is {said}."
+        ),
+        "Let them agree: the last decision of each reviewer counts.",
+        items=tuple(items),
+    )
 
 
 def _kept(options: ReadOptions, answers: pl.DataFrame) -> pl.DataFrame:
@@ -129,6 +231,8 @@ def _roles(
     An item's column that has the name it has in the labels is taken at once; a truth's only if no other name fits.
     """
     roles = dict(given)
+    if is_log(names) and not any(roles.values()):
+        return {"item": "item", "truth": "truth"}
     if roles["item"] is None and likely.get("item") in names:
         roles["item"] = likely["item"]
     if roles["truth"] is None and likely.get("truth") in names:

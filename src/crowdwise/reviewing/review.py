@@ -36,7 +36,7 @@ from .plan import DEFAULT_PLAN, Plan
 HOST: Final = "127.0.0.1"
 # A thread that fits must give way to one that answers the page after so many seconds; Python's own are 5 ms, and an
 # answer waits several times.
-_SWITCH: Final = 0.0005
+_SWITCH: Final = 0.0001
 # Where the password of a server that other machines reach is taken from.
 PASSWORD: Final = "CROWDWISE_REVIEW_PASSWORD"
 
