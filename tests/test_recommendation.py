@@ -5,13 +5,13 @@ import shlex
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 import crowdwise as cw
 from crowdwise.analysis.recommendation import recommend
 
 from .commands import run
+from .review_server import ReviewProcess
 
 
 def test_without_gold_random_items_are_asked_for_and_say_what_they_are_worth() -> None:
@@ -19,7 +19,7 @@ def test_without_gold_random_items_are_asked_for_and_say_what_they_are_worth() -
     result = cw.aggregate(crowd.labels)
     found = recommend(result, crowd.labels)
     assert (found.kind, found.decisions, found.minutes) == ("measure", 30, 15)
-    assert found.command == "crowdwise next labels.csv --ask expert --random 30 -o decide.csv"
+    assert found.command == "crowdwise review labels.csv --plan random:30"
     before, after = (text.split(" ")[0].split("-") for text in found.effect.split("from ")[1].split("to about "))
     now = result.expected_accuracy
     assert now.low_80 is not None
@@ -66,11 +66,13 @@ def test_the_command_that_is_recommended_works(tmp_path: Path, monkeypatch: pyte
     assert told["sentence"].startswith("Next: let somebody who knows decide 30 random items (about 15 minutes): ")
     program, *arguments = shlex.split(told["command"])
     assert program == "crowdwise"
-    listed = run(*arguments)
-    assert listed.returncode == 0, listed.stderr
-    table = pl.read_csv("decide.csv")
-    assert table["source"].to_list() == ["random"] * 30
-    table.drop("truth").join(crowd.truth, on="item").write_csv("decided.csv")
-    shown = run("aggregate", "my labels.csv", "--worker", "who", "--item", "my item", "--gold", "decided.csv")
+    truth = dict(crowd.truth.rows())
+    with ReviewProcess.start(*arguments[1:]) as server:
+        classes = {one["name"]: one["code"] for one in server.get("/api/state").json["classes"]}
+        while (item := server.next()) is not None:
+            assert server.decide(item, classes[truth[item["name"]]]).status == 200
+    shown = run(
+        "aggregate", "my labels.csv", "--worker", "who", "--item", "my item", "--gold", "my labels.decisions.csv"
+    )
     assert shown.returncode == 0, shown.stderr
     assert "Next: " in shown.stdout

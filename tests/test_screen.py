@@ -277,6 +277,8 @@ def test_names_of_any_length_are_cut_on_the_screen_and_in_the_page(tmp_path: Pat
 def test_compiling_is_announced_as_what_it_is(capsys: pytest.CaptureFixture[str]) -> None:
     from numba import njit
 
+    import crowdwise.numerics.compilation  # noqa: F401  # which tells who listens
+
     with Terminal(quiet=False).compiling():
         njit(lambda x: x + 1)(1)
     assert "once for each method and kind of crowd" in capsys.readouterr().err

@@ -44,6 +44,7 @@ _HOMES = {
     "overconfidence": "analysis",
     "plan": "analysis.planning.plan",
     "plot": "analysis.plot",
+    "provenance": "analysis.provenance",
     "questions": "reading.read_answers",
     "read_answers": "reading.read_answers",
     "read_labels": "reading.read_labels",

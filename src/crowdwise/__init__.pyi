@@ -17,6 +17,7 @@ from .analysis.ordinal_errors import ordinal_errors as ordinal_errors
 from .analysis.planning.asking import next_labels as next_labels
 from .analysis.planning.plan import plan as plan
 from .analysis.plot import plot as plot
+from .analysis.provenance import provenance as provenance
 from .analysis.review import review_list as review_list
 from .analysis.rivals import rivals as rivals
 from .analysis.unusual_workers import unusual_workers as unusual_workers

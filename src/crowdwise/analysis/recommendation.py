@@ -33,7 +33,7 @@ class Recommendation:
         decisions: How many items an expert is to decide.
         minutes: About how long that takes.
         effect: What it is expected to change, in words.
-        command: The command that lists these items; None if there is none.
+        command: The command that asks for these decisions; None if there is none.
     """
 
     kind: Literal["settle", "measure", "decide", "enough"]
@@ -50,7 +50,7 @@ class Recommendation:
             "measure": f"{several(self.decisions, 'random item', 'random items')}",
             "decide": f"the {several(self.decisions, 'least sure item', 'least sure items')}",
         }[self.kind]
-        done = "" if self.command is None else f" `{self.command}` lists them; give the decisions as --gold."
+        done = "" if self.command is None else f" `{self.command}` asks for them on a page, and keeps them for --gold."
         return f"Next: let somebody who knows decide {what} (about {self._time}): {self.effect}.{done}"
 
     @property
@@ -87,11 +87,11 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
     if rivals is not None and gold == 0:
         count = len(rivals.settling)
         effect = f"{several(max(rivals.changed), 'answer depends', 'answers depend')} on it"
-        return _asked("settle", count, effect, f"--budget {count}" if here else None, source)
+        return _asked("settle", count, effect, f"settle:{count}" if here else None, source)
     if n_items == 0:
         return Recommendation("enough", 0, 0, "every item is decided", None)
     if accuracy.low_80 is None or n_items < _FEWEST_ITEMS:
-        return _asked("decide", n_items, "then all answers are right", f"--budget {n_items}" if here else None, source)
+        return _asked("decide", n_items, "then all answers are right", "worst" if here else None, source)
     if accuracy.low_80 >= _ENOUGH:
         return Recommendation(
             "enough", 0, 0, f"in four of five crowds, {100 * _ENOUGH:.0f} % of the answers are right or more", None
@@ -102,14 +102,14 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
             accuracy.value * (n_items - count), n_items - count, result.method.calibrated_as, gold + count
         )
         effect = f"the range of the share right shrinks from {_range(accuracy)} to about {_range(after)}"
-        return _asked("measure", count, effect, f"--random {count}" if here else None, source)
+        return _asked("measure", count, effect, f"random:{gold + count:g}" if here else None, source)
     count = math.ceil(SHARE * n_items)
     if not (here and isinstance(result, Result)):
         return _asked("decide", count, "that is where most errors are", None, source)
     is_open = np.ones(labels.n_items, bool) if result.gold is None else result.gold < 0
     found = np.sort(1 - result.confidence[is_open])[::-1][:count].sum() / n_items
     effect = f"the expected accuracy rises from {100 * accuracy.value:.0f} to {100 * (accuracy.value + found):.0f} %"
-    return _asked("decide", count, effect, f"--budget {count}", source)
+    return _asked("decide", count, effect, "worst", source)
 
 
 def _range(accuracy: ExpectedAccuracy) -> str:
@@ -119,8 +119,8 @@ def _range(accuracy: ExpectedAccuracy) -> str:
 
 
 def _asked(
-    kind: Literal["settle", "measure", "decide"], count: int, effect: str, option: str | None, source: str
+    kind: Literal["settle", "measure", "decide"], count: int, effect: str, plan: str | None, source: str
 ) -> Recommendation:
-    """Return a recommendation to decide so many items."""
-    command = None if option is None else f"crowdwise next {source} --ask expert {option} -o decide.csv"
+    """Return a recommendation to decide so many items, by a plan of `crowdwise review`."""
+    command = None if plan is None else f"crowdwise review {source} --plan {plan}"
     return Recommendation(kind, count, math.ceil(_MINUTES * count), effect, command)

@@ -30,6 +30,12 @@ def aggregate(
         Needs("output", "as_json"),
         FOR_CLASSES,
     ] = False,
+    provenance: Annotated[
+        bool,
+        typer.Option("--provenance", help="Write a column that says of each label: unanimous, inferred or decided."),
+        Needs("output", "as_json"),
+        FOR_CLASSES,
+    ] = False,
     columns: Annotated[
         str,
         typer.Option(help="The names of columns to write: crowdwise, or cleanlab for those of cleanlab."),
@@ -79,6 +85,7 @@ def aggregate(
     from ..analysis.findings import Findings
     from ..analysis.ordinal_errors import errors_of
     from ..analysis.planning.needs import require_in_memory
+    from ..analysis.provenance import provenance as provenance_of
     from ..analysis.review import check_review, expected_errors
     from ..analysis.review import review_list as items_to_review
     from ..crowd.labels import Labels
@@ -98,8 +105,10 @@ def aggregate(
         return
     chosen = session.choose_method(method, set_)
     back = predictions.goes_back(output, reading, engine)
-    if back and (scores or probabilities or (columns != "crowdwise" and workers is None)):
-        raise CallError("--scores, --probabilities and --columns are for tables, and -o is a file of predictions.")
+    if back and (scores or probabilities or provenance or (columns != "crowdwise" and workers is None)):
+        raise CallError(
+            "--scores, --probabilities, --provenance and --columns are for tables, and -o is a file of predictions."
+        )
     targets = [path for path in (None if back else output, workers, review) if path is not None]
     check_targets(targets, [*reading.files, truth, gold, history, costs], folders=engine == "spark", bom=bom)
     check_review(review_top, review_below)
@@ -120,8 +129,9 @@ def aggregate(
         with closing(labels):
             if asked is not None:
                 asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
-            if review is not None:
-                require_in_memory(labels, "--review")
+            for option, given_one in (("--review", review), ("--provenance", provenance or None)):
+                if given_one is not None:
+                    require_in_memory(labels, option)
             result = session.fit(terminal, chosen, labels, given, cautions=False, strict=reading.strict)
             accuracies, distances, first = {}, None, None
             if known is not None:
@@ -142,9 +152,10 @@ def aggregate(
             ]
             for caution in cautions:
                 terminal.caution(caution)
-            source = reading.arguments(renamed=("worker",)) + (
+            source = reading.arguments(renamed=("items",)) + (
                 "" if method == options.DEFAULT_METHOD else f" -m {method}"
             )
+            origin = provenance_of(found, labels) if provenance else None
             sheets = output is not None and not back and has_sheets(output)
             unusual = about.unusual if workers or sheets or looks else None
             can_be_reviewed = isinstance(labels, Labels) and not labels.set_valued
@@ -168,6 +179,7 @@ def aggregate(
                 probabilities=probabilities,
                 reasons=unusual,
                 review=again,
+                provenance=origin,
                 columns=columns,
                 storage=reading.storage_options(),
                 bom=bom,
@@ -186,7 +198,7 @@ def aggregate(
                 terminal.remark(expected_errors(result, again))
             if as_json:
                 tables = {
-                    "labels": None if output else found.to_frame(scores, probabilities),
+                    "labels": None if output else _with_origin(found.to_frame(scores, probabilities), origin),
                     "workers": None if workers else found.workers_frame(),
                 }
                 if unusual is not None:
@@ -199,3 +211,8 @@ def aggregate(
                 terminal.notes([] if first is None else [first])
                 summary.show(terminal, result, labels, accuracies, decisions, distances, about, with_answers=answers)
                 terminal.notes([str(about.recommend(source))])
+
+
+def _with_origin(table: Any, origin: Any) -> Any:
+    """Return the table of items with the column `provenance`, if that is known."""
+    return table if origin is None else table.with_columns(origin["provenance"])

@@ -48,5 +48,15 @@ def report(
             asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
         result = session.fit(terminal, chosen, labels, given, strict=reading.strict)
         command = session.command_line()
-        write_report(result, labels, known, output, command=command, costs=known_costs, ordinal=asked or False)
+        write_report(
+            result,
+            labels,
+            known,
+            output,
+            command=command,
+            costs=known_costs,
+            ordinal=asked or False,
+            decisions=given.gold,
+            source=reading.arguments(renamed=("items",)),
+        )
     terminal.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")

@@ -49,6 +49,8 @@ class ReportData(OfMethod):
         command: The command or the Python call that makes the report again.
         decisions: What was decided by costs, or for ordered classes; None if there are none.
         ordinal: How classes are ordered; None if they are not.
+        reviewed: The rows of a file of decisions that were given as gold; None if there are none.
+        source: Where the labels are, as it is typed after a command.
     """
 
     result: Result
@@ -57,6 +59,8 @@ class ReportData(OfMethod):
     command: str
     decisions: Decisions | None = None
     ordinal: Ordinal | None = None
+    reviewed: pl.DataFrame | None = None
+    source: str = "labels.csv"
 
     @property
     def learned(self) -> Learned:

@@ -13,7 +13,7 @@ from ..crowd.protocol import require_crowd
 from ..errors import CallError, require_extra
 from ..output.targets import check_page
 from ..output.writing import write_text
-from ..reading.read_truth import read_truth
+from ..reading.read_truth import read_truth, read_truths
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
 from .blocks import Section
@@ -33,6 +33,8 @@ def report(
     ordinal: bool | Ordinal = False,
     order: Sequence[Any] | None = None,
     distance: str | None = None,
+    decisions: Any = None,
+    source: str = "labels.csv",
 ) -> None:
     """Write an HTML page with charts and tables about a crowd and the result of a method.
 
@@ -50,6 +52,9 @@ def report(
         ordinal: Whether classes are numbers in their order, for a section about labels of least expected distance.
         order: The same for classes that are no numbers: all classes, from the lowest to the highest.
         distance: For ordered classes: "absolute" (the default) or "squared", which is what is to be small.
+        decisions: The decisions of `crowdwise review` that were given as gold, for a section about them: a path or a
+            table.
+        source: Where the labels are, for the commands that the page recommends.
 
     Raises:
         CallError: The extra is missing, the name does not end in .html, or the result is not from these labels.
@@ -74,13 +79,15 @@ def report(
     labels = same_labels(result, labels)
     known = None if truth is None else read_truth(truth)
     asked = one_of(costs, ordinal_of(ordinal, order, distance))
-    decisions = None if costs is None and asked is None else decide(result, costs, ordinal=asked or False)
+    decided = None if costs is None and asked is None else decide(result, costs, ordinal=asked or False)
     more = ("" if truth is None else ", truth") + ("" if costs is None else ", costs=costs")
     if asked is not None:
         more += ", ordinal=True" if asked.order is None else f", order={list(asked.order)!r}"
         more += "" if asked.distance == "absolute" else f", distance={asked.distance!r}"
     call = f"cw.report(cw.{result.method!r}.fit(labels), labels{more})"
-    write_text(path, report_text(ReportData(result, labels, known, command or call, decisions, asked)))
+    reviewed = None if decisions is None else read_truths(decisions).log
+    data = ReportData(result, labels, known, command or call, decided, asked, reviewed, source)
+    write_text(path, report_text(data))
 
 
 def report_text(data: ReportData) -> str:

@@ -101,6 +101,7 @@ class ResultTables(ABC):
         probabilities: bool = False,
         reasons: pl.DataFrame | None = None,
         review: pl.DataFrame | None = None,
+        provenance: pl.DataFrame | None = None,
         columns: str = "crowdwise",
         storage: Mapping[str, Any] | None = None,
         bom: bool = False,
@@ -120,6 +121,8 @@ class ResultTables(ABC):
                 workers; None to add none.
             review: The items to look at again, which are the sheet Review of a workbook; None for the sheet Disputed,
                 which has the items whose best two classes are closest.
+            provenance: Where labels come from, as `provenance` returns it, which is a further column of the rows of the
+                items; None to add none.
             columns: "crowdwise" for our names of columns, "cleanlab" for those of cleanlab, as far as it has them.
             storage: Options of a cloud storage, by name, where an address is one.
             bom: Whether CSV begins with the byte-order mark, by which Excel shows all letters right.
@@ -130,6 +133,8 @@ class ResultTables(ABC):
         tables: dict[str, Any] = {}
         if truth is not None:
             items = self._items_to_write(scores, probabilities)
+            if provenance is not None:
+                items = pl.concat([items, provenance.lazy().select("provenance")], how="horizontal")
             several = isinstance(items, pl.LazyFrame) and has_sheets(truth)
             tables[fspath(truth)] = self._sheets(items, reasons, review, renamed) if several else renamed(items)
         if workers is not None:

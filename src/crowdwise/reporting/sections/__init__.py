@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..blocks import Blocks
-from . import classes, costs, dependence, glance, items, ordinal, provenance, summary, truth, workers
+from . import classes, costs, dependence, glance, items, ordinal, provenance, reviewed, summary, truth, workers
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,7 @@ class SectionRow:
 SECTIONS: Final = (
     SectionRow("summary", "In short", "In short", summary.gather),
     SectionRow("glance", "At a glance", "The crowd at a glance", glance.gather),
+    SectionRow("reviewed", "Reviewed", "Reviewed", reviewed.gather),
     SectionRow("classes", "Classes", "Classes", classes.gather),
     SectionRow("workers", "Workers", "Workers", workers.gather),
     SectionRow("dependence", "Dependence", "Workers who are not independent", dependence.gather),

@@ -20,7 +20,11 @@ def gather(data: ReportData) -> list[Block]:
     )
     worst = [Paragraph(str(one), "warning") for one in doubt(data)]
     said = [_how_sure(data), _changes(data), *_workers(data)]
-    return [*worst, Paragraph(crowd, "intro"), Bullets([*said, str(data.findings.recommend()).replace("`", "")])]
+    return [
+        *worst,
+        Paragraph(crowd, "intro"),
+        Bullets([*said, str(data.findings.recommend(data.source)).replace("`", "")]),
+    ]
 
 
 def _how_sure(data: ReportData) -> str:
