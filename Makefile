@@ -2,13 +2,14 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo generated pages checked test test-all test-bounds test-longest test-extras test-spark test-s3a test-platforms attack bench bench-scale bench-tables bench-importing bench-ordinal bench-numeric bench-spark bench-peers bench-gold bench-planning reproduce calibrate screenshots site clean
+.PHONY: demo generated pages checked test test-all test-bounds test-longest test-extras test-spark test-s3a test-platforms attack bench bench-scale bench-tables bench-importing bench-ordinal bench-numeric bench-spark bench-peers bench-gold bench-planning bench-review reproduce calibrate screenshots site clean
 
 demo: .venv/installed
 	$(BIN)/crowdwise simulate --items 3000 --workers 60 --classes 4 --concentration 4 --traps 0.3 --seed 1 -o demo --force
 	$(BIN)/crowdwise aggregate demo/labels.csv --truth demo/truth.csv -o demo/inferred.csv --workers demo/quality.csv
 	$(BIN)/crowdwise compare demo/labels.csv --truth demo/truth.csv --methods mv,bwa,adjudicator
 	$(BIN)/crowdwise report demo/labels.csv --truth demo/truth.csv -o demo/report.html
+	@echo 'To decide items on a page: $(BIN)/crowdwise review demo/labels.csv'
 
 # Under five minutes on two cores, also in a fresh clone.
 test: checked
@@ -91,6 +92,12 @@ bench-numeric: .venv/tested
 bench-planning: .venv-peers/installed
 	.venv-peers/bin/python -m benchmarks.planning
 
+# Replays an expert who decides items of real crowds by several plans, and writes docs/review.csv; needs CROWDWISE_DATA.
+# Then the page in a browser with 10^6 labels; needs chromium.
+bench-review: .venv/tested
+	$(BIN)/python -m benchmarks.review
+	$(BIN)/python -m benchmarks.review_page
+
 # What is measured in docs/ordinal.md: ordered classes on seven real crowds; needs CROWDWISE_DATA.
 bench-ordinal: .venv/tested
 	$(BIN)/python -m benchmarks.ordinal
@@ -121,7 +128,7 @@ clean:
 .venv/installed: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("crowdwise needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[report,review]'
 	touch $@
 
 .venv/tested: .venv/installed

@@ -70,20 +70,18 @@ def _decide(path: Path) -> tuple[dict[str, list[float]], int]:
     command = [sys.executable, "-m", "crowdwise", "review", str(path), "--no-browser", "--plan", "random"]
     server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        address = _address(server)
+        address = address_of(server)
         with sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
             page = browser.new_page()
             page.goto(address)
             page.evaluate(_WATCH)
             page.wait_for_selector("body[data-view=start]")
-            page.keyboard.press("Enter")
+            press(page, "Enter", "item")
             for _ in range(_DECISIONS):
-                page.wait_for_selector("body[data-view=item]")
-                page.keyboard.press("1")
-                page.wait_for_selector("body[data-view=reveal]")
+                press(page, "1", "reveal")
                 page.wait_for_timeout(500)  # as long as somebody who reads nothing
-                page.keyboard.press("Space")
+                press(page, "Space", "item")
             waits: dict[str, list[float]] = page.evaluate("times")
             points: Any = page.evaluate("fetch('/api/state').then((answer) => answer.json())")
             browser.close()
@@ -93,7 +91,17 @@ def _decide(path: Path) -> tuple[dict[str, list[float]], int]:
         server.wait()
 
 
-def _address(server: subprocess.Popen[str]) -> str:
+def press(page: Any, key: str, view: str) -> None:
+    """Press a key until the page leaves its view, and wait for another: a page that is not drawn yet takes no key."""
+    before = page.evaluate("document.body.dataset.view")
+    while page.evaluate("document.body.dataset.view") == before:
+        page.keyboard.press(key)
+        page.wait_for_timeout(100)
+    page.wait_for_selector(f"body[data-view={view}]")
+
+
+def address_of(server: subprocess.Popen[str]) -> str:
+    """Return the address of the page that a server prints."""
     assert server.stdout is not None
     for line in server.stdout:
         if found := re.search(r"The page is at (\S+)", line):

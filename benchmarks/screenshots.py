@@ -15,7 +15,15 @@ import crowdwise as cw
 from crowdwise.analysis.comparison import compare
 from crowdwise.reporting import comparison_page
 
+from .review_page import address_of, press
+
 _IMAGES: Final = Path(__file__).parent.parent / "docs" / "images"
+_TEXTS: Final = (
+    "The room was clean, but the street kept us awake until three.",
+    "Exactly as described. Would stay again.",
+    "It arrived a week late and the box was open. The support answered within an hour, though.",
+    "Fine.",
+)
 _CLASSES: Final = {"c1": "neutral", "c2": "positive", "c3": "negative", "c4": "unclear"}
 
 
@@ -60,6 +68,37 @@ def shoot(page: Any, path: Path, name: str, selector: str | None = None) -> None
     print(f"{target.relative_to(_IMAGES.parent.parent)}  {target.stat().st_size / 1000:.0f} kB")
 
 
+def shoot_review(browser: Any, labels: Path, truth: pl.DataFrame) -> None:
+    """Save images of the page of `crowdwise review`: an item after some decisions, and the votes on it."""
+    texts = [f"{_TEXTS[number % len(_TEXTS)]}" for number in range(truth.height)]
+    truth.select("item").with_columns(pl.Series("text", texts)).write_csv(labels.with_name("texts.csv"))
+    options = ["--items", str(labels.with_name("texts.csv")), "--reviewer", "anna", "--no-browser"]
+    command = [sys.executable, "-m", "crowdwise", "review", str(labels), *options]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    known = dict(truth.rows())
+    try:
+        page = browser.new_page(viewport={"width": 1160, "height": 860})
+        page.goto(address_of(server))
+        page.wait_for_selector("body[data-view=start]")
+        press(page, "Enter", "item")
+        keys = {one: str(number) for number, one in enumerate(sorted(_CLASSES.values()), 1)}
+        for number in range(13):
+            page.wait_for_timeout(400)  # as somebody who reads
+            name = page.locator("#item-heading").inner_text()
+            if number == 12:
+                page.wait_for_function("() => document.querySelector('#age').textContent.startsWith('Fit of all')")
+                page.screenshot(path=_IMAGES / "review-item.png")
+            press(page, keys[known[name]], "reveal")
+            if number == 12:
+                page.wait_for_timeout(400)
+                page.locator("#reveal").screenshot(path=_IMAGES / "review-votes.png")
+            press(page, "Space", "item")
+        page.close()
+    finally:
+        server.kill()
+        server.wait()
+
+
 def main() -> None:
     """Make all images, and print the explanation of an item for the documentation."""
     found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -86,6 +125,7 @@ def main() -> None:
             page.close()
         page = browser.new_page(viewport={"width": 360, "height": 780})
         shoot(page, report, "report-phone")
+        shoot_review(browser, votes, truth)
         browser.close()
         disputed = cw.aggregate(labels).to_frame()
         item = disputed.sort(pl.col("score") - pl.col("runner_up_score"))["item"][3]

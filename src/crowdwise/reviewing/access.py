@@ -102,7 +102,7 @@ class Access:
             length = headers.get("content-length", "")
             if not length.isdigit() or int(length) > _LARGEST:
                 return _refused(413, f"A request may have {_LARGEST:,} bytes.")
-        if scope["path"] in ("/login", "/login.css") and self._password is not None:
+        if scope["path"] in ("/login", "/login.css", "/review.css") and self._password is not None:
             return None
         given = _cookie(headers, self._name(scope))
         if given is not None and hmac.compare_digest(given.encode(), self._key.encode()):

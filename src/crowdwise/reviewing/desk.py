@@ -227,6 +227,7 @@ class Desk:
             return {
                 "item": self._item(Next(code, source, self._ledger.counts.get(source, 0) + 1, count)),
                 "entry": {
+                    "action": known.get("action", SKIPPED),
                     "truth": self._ledger.class_code(known.get("truth", "")),
                     "sure": known.get("sure", ""),
                     "unclear": known.get("guideline", "") == UNCLEAR,
@@ -271,6 +272,8 @@ class Desk:
             raise CallError(f"{quoted(action)} is nothing that can be done with an item.")
         self._require_shown(code)
         assert isinstance(code, int)
+        if given.get("name") not in (None, self._name(code)):
+            raise CallError("That item has another place now: load the page again.")
         truth = self._truth(given) if action == DECIDED else None
         self._ledger.append(self._row(code, tab, reviewer, given, truth or "", action), code)
         self._done.setdefault(tab, []).append((code, action))
@@ -299,6 +302,7 @@ class Desk:
     def _row(self, code: int, tab: str, reviewer: str, given: dict[str, Any], truth: str, action: str) -> Entry:
         """Return the row of a decision."""
         seconds, sure = given.get("seconds"), given.get("sure") or ""
+        seen = (tab, code) in self._with_votes or given.get("visible") == VOTES
         known = isinstance(seconds, int | float) and not isinstance(seconds, bool) and 0 <= seconds <= _MOST_SECONDS
         if sure not in SURE:
             raise CallError(f"{quoted(sure)} is not one of {', '.join(SURE[1:])}.")
@@ -308,7 +312,7 @@ class Desk:
             reviewer=reviewer,
             time=now(),
             seconds=f"{seconds:.1f}" if known else "",
-            visible=VOTES if (tab, code) in self._with_votes or self._ledger.has_seen(reviewer, code) else NOTHING,
+            visible=VOTES if seen or self._ledger.has_seen(reviewer, code) else NOTHING,
             source=self._sources[code],
             sure=sure,
             guideline=UNCLEAR if given.get("unclear") is True else "",

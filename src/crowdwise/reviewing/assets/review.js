@@ -15,6 +15,7 @@ let ahead = null; // a promise of the next item, asked for while the reveal is r
 let busy = true; // something is under way, or a view is not drawn yet: keys and buttons do nothing
 let draft = { sure: "", unclear: false, comment: "" };
 let pending = null; // the decision that the server has not confirmed yet
+let visible = false; // whether the votes on the item were seen before it is decided
 let outside = null; // a number outside the range seen, which a second Enter decides
 let drawnAt = 0; // when the item was drawn
 let watch = null; // counts the seconds that the item was looked at
@@ -184,11 +185,12 @@ function pause(milliseconds) {
   return new Promise((resolve) => { hurry = resolve; setTimeout(resolve, milliseconds); });
 }
 
-// Sends a request until the server answers it. Whatever is sent this way can be sent twice without harm.
+// Sends a request until the server answers it. Whatever is sent this way can be sent twice without harm; `again` tells the
+// server that it may have come before.
 async function insist(path, body) {
-  for (let wait = 400; ; wait = Math.min(1.5 * wait, 4000)) {
+  for (let wait = 400, again = false; ; wait = Math.min(1.5 * wait, 4000), again = true) {
     try {
-      const answer = await call(path, body);
+      const answer = await call(path, again && body ? { ...body, again } : body);
       found();
       return answer;
     } catch (problem) {
@@ -200,8 +202,9 @@ async function insist(path, body) {
 }
 
 function restartCommand() {
-  if (state?.restart) return state.restart;
-  return `crowdwise review ${state?.title ?? "FILE"}${location.port ? ` --port ${location.port}` : ""}`;
+  const command = state?.restart ?? "crowdwise review FILE";
+  // On the same port, this page finds it again.
+  return command.startsWith("cw.") || command.includes("--port") || !location.port ? command : `${command} --port ${location.port}`;
 }
 
 function lost(problem) {
@@ -210,7 +213,7 @@ function lost(problem) {
     ? `Your decision on ${quoted(pending.item)} is kept in this page: ${pending.words}. It is sent as soon as the server is back.`
     : "Nothing is lost: all your decisions are saved.");
   setText($("lost-how"), problem.stranger
-    ? "It was started again. Open the address that it printed, in this browser; then this tab goes on."
+    ? "It was started again. Open the address that it printed in this browser, or log in there again; then this tab goes on."
     : `${problem.message} If it has stopped, start it again in the terminal:`.trim());
   $("lost-restart").hidden = problem.stranger;
   setText($("lost-command"), restartCommand());
@@ -236,7 +239,9 @@ function listen() {
   events = source;
   let first = true;
   source.addEventListener("message", (event) => {
-    takePanel(JSON.parse(event.data), first); // a server that was started again counts versions anew
+    let fresh = null;
+    try { fresh = JSON.parse(event.data); } catch { return; }
+    takePanel(fresh, first); // a server that was started again counts versions anew
     first = false;
   });
   source.addEventListener("error", () => {
@@ -421,6 +426,7 @@ function drawItem(fresh, entry = null) {
   $("seen").hidden = true;
   $("seen-votes").replaceChildren();
   $("look").disabled = false;
+  visible = entry !== null && entry.action !== "skipped";
   clearSearch();
   $("number").value = "";
   $("number-problem").textContent = "";
@@ -435,8 +441,9 @@ function drawItem(fresh, entry = null) {
 function undoneSentence(entry) {
   const known = state.classes.find((one) => one.code === entry.truth);
   const was = known ? known.name : entry.text ?? (state.kind === "numbers" ? entry.truth : null);
-  const said = was === null || was === undefined ? "Your decision on this item is undone." : `Your decision on this item, ${quoted(was)}, is undone.`;
-  return `${said} You have seen the votes, and this is recorded.`;
+  if (entry.action === "skipped") return "You skipped this item. It is here again.";
+  if (was === null || was === undefined) return "This item is open again. If you have seen its votes, this is recorded.";
+  return `Your decision on this item, ${quoted(was)}, is undone. You have seen the votes, and this is recorded.`;
 }
 
 function drawField(field) {
@@ -449,9 +456,11 @@ function drawValue(field) {
   if (field.kind === "link") return drawLink(field.value);
   if (field.kind === "missing") return make("p", { class: "missing", text: field.problem ?? `${inWords(field.value)} is missing.` });
   if (field.kind === "image") {
-    const picture = make("img", { src: field.address, alt: `${inWords(field.name)}: ${inWords(field.value)}`, decoding: "async" });
-    const place = make("div", { class: "media" }, picture,
-      make("a", { href: field.address, target: "_blank", rel: "noreferrer noopener", class: "note", text: "Open the image in a new tab" }));
+    const picture = make("img", { src: field.address, alt: field.value ? `${inWords(field.name)}: ${inWords(field.value)}` : inWords(field.name), decoding: "async" });
+    // Browsers open no data: address in a tab.
+    const whole = field.address.startsWith("data:") ? null
+      : make("a", { href: field.address, target: "_blank", rel: "noreferrer noopener", class: "note", text: "Open the image in a new tab" });
+    const place = make("div", { class: "media" }, picture, whole);
     picture.addEventListener("error", () => place.replaceChildren(unplayable("image", field)));
     return place;
   }
@@ -608,6 +617,8 @@ function decide(action, words, { truth = null, text = null } = {}) {
     const body = {
       tab, reviewer: reviewer(), entry: randomId(), code: item.code, action, truth, text, seconds: Math.round(10 * watch.read()) / 10,
       sure: draft.sure, unclear: draft.unclear, comment: $("comment").value.replace(/\s+/g, " ").trim(),
+      // A server that was started again since it showed the item needs these.
+      name: item.name, source: item.source, visible: visible ? "votes" : "nothing",
     };
     pending = { body, words, item: item.name };
     stored.set("pending", JSON.stringify(pending));
@@ -616,7 +627,7 @@ function decide(action, words, { truth = null, text = null } = {}) {
     say(`Saving: ${inWords(item.name)}, ${words} …`);
     let answer;
     try {
-      answer = await insist("/api/decide", body);
+      answer = await sendDecision(body);
     } catch (problem) {
       show("item");
       markChosen(null);
@@ -626,6 +637,7 @@ function decide(action, words, { truth = null, text = null } = {}) {
       stored.drop("pending");
     }
     takeAnswer(answer);
+    if (text !== null && state.kind === "classes") call("/api/state").then(takeState, () => {}); // it has another class now
     if (answer.reveal) {
       fetchAhead();
       drawReveal(answer.reveal, action, words);
@@ -635,6 +647,18 @@ function decide(action, words, { truth = null, text = null } = {}) {
       await goOn();
     }
   });
+}
+
+// A server that was started again shows the items anew, and takes no decision on one that it has not shown.
+async function sendDecision(body) {
+  try {
+    return await insist("/api/decide", body);
+  } catch (problem) {
+    if (!(problem instanceof Refused)) throw problem;
+    const shown = await insist("/api/next", { tab, reviewer: body.reviewer });
+    if (shown.item?.code !== body.code || shown.item.name !== body.name) throw problem;
+    return insist("/api/decide", { ...body, again: true });
+  }
 }
 
 function takeAnswer(answer) {
@@ -671,6 +695,7 @@ function look() {
     $("seen-votes").replaceChildren(...answer.votes.map((vote) => make(
       "tr", {}, make("td", {}, named(vote.said)), make("td", { class: "number" }, share(vote.count / most), `${vote.count}`),
     )));
+    visible = true;
     $("seen").hidden = false;
     $("look").disabled = true;
     $("seen-heading").focus({ preventScroll: true });
@@ -898,7 +923,7 @@ function takePanel(fresh, restarted = false) {
 
 function drawCounts() {
   if (panel === null) return;
-  const unknown = panel.cannot_tell ? `, and ${several(panel.cannot_tell, "item", "items")} that nobody can tell` : "";
+  const unknown = panel.cannot_tell ? `; ${several(panel.cannot_tell, "item", "items")} that nobody can tell` : "";
   setText($("counts"), `${several(panel.decisions, "decision", "decisions")}, ${panel.random} of them on random items${unknown}.`);
 }
 
@@ -912,9 +937,13 @@ function drawPanel() {
   $("expected").textContent = expected && Number.isFinite(expected.value) ? percent(expected.value) : "–";
   setText($("expected-interval"), expected ? interval(expected.low, expected.high) : "not yet");
   setText($("expected-sentence"), expected?.sentence ?? "");
-  drawCurve((panel.curve ?? []).filter((point) => Number.isFinite(point.value)));
+  const points = (panel.curve ?? []).filter((point) => Number.isFinite(point.value));
+  const numbers = state?.kind === "numbers" && points.length === 0; // they are measured by errors, which the sentence says
+  for (const id of ["worth", "curve-part"]) $(id).hidden = numbers;
+  drawCurve(points);
   setText($("stop"), panel.stop ?? "");
   setText($("next-ten"), panel.next ?? "");
+  setText($("accept"), panel.accept ?? "");
   $("remarks").replaceChildren(...(panel.remarks ?? []).map((remark) => make("li", { text: remark })));
   const changed = panel.changed ?? { count: 0, first: [] };
   setText($("changed-count"), changed.count ? `${several(changed.count, "answer has", "answers have")} changed.` : "No answer has changed yet.");
@@ -953,8 +982,7 @@ function niceStep(span, count) {
   return power * [1, 2, 5, 10].find((factor) => factor * power >= raw * 0.999);
 }
 
-function ticks(low, high, count) {
-  const step = niceStep(high - low, count);
+function ticks(low, high, step) {
   const all = [];
   for (let at = Math.ceil(low / step - 1e-9); at * step <= high + 1e-9 * step; at += 1) all.push(at * step);
   return all;
@@ -974,18 +1002,19 @@ function drawCurve(points) {
   const [width, height, left, right, top, bottom] = [320, 200, 44, 14, 10, 40];
   const values = points.flatMap((point) => [point.value, point.low, point.high]).filter((value) => Number.isFinite(value));
   const last = points[points.length - 1];
-  const lowest = Math.max(0, Math.min(Math.floor(10 * Math.min(...values)) / 10, 0.9));
-  const highest = Math.max(Math.min(1, Math.ceil(10 * Math.max(...values)) / 10), lowest + 0.1);
+  const step = Math.max(0.05, niceStep(Math.max(...values) - Math.min(...values) + 0.02, 4));
+  const lowest = Math.max(0, step * Math.floor(Math.min(...values) / step));
+  const highest = Math.max(lowest + step, step * Math.ceil(Math.max(...values) / step - 1e-9));
   const longest = Math.max(10, last.decisions);
   const x = (decisions) => left + (width - left - right) * decisions / longest;
   const y = (value) => height - bottom - (height - top - bottom) * (value - lowest) / (highest - lowest);
   const at = (decisions, value) => `${x(decisions).toFixed(1)},${y(value).toFixed(1)}`;
   const marks = [];
-  for (const value of ticks(lowest, highest, 4)) {
+  for (const value of ticks(lowest, highest, step)) {
     marks.push(draw("line", { class: "grid", x1: left, x2: width - right, y1: y(value), y2: y(value) }));
     marks.push(draw("text", { x: left - 6, y: y(value) + 4, "text-anchor": "end", text: `${Math.round(100 * value)}%` }));
   }
-  for (const decisions of ticks(0, longest, 5).filter(Number.isInteger)) {
+  for (const decisions of ticks(0, longest, niceStep(longest, 5))) {
     marks.push(draw("text", { x: x(decisions), y: height - bottom + 16, "text-anchor": "middle", text: `${decisions}` }));
   }
   marks.push(draw("line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom }));
@@ -1161,7 +1190,7 @@ async function sendKept() {
   if (kept === null) return;
   pending = JSON.parse(kept);
   try {
-    await insist("/api/decide", pending.body);
+    await sendDecision(pending.body);
     say(`Saved: your decision on ${quoted(pending.item)}, ${pending.words}.`);
   } catch (problem) {
     if (!(problem instanceof Refused)) throw problem;
