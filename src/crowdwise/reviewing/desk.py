@@ -364,6 +364,7 @@ class Desk:
                 "words": _WORDS[phase.source],
             }
             for phase in plan.phases
+            if phase.source != "settle" or self._settling != []  # it is known that nothing is to be settled
         ]
         return {"text": str(plan), "sentence": plan.sentence, "phases": phases}
 
