@@ -6,6 +6,7 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from ..analysis.changes import changed_answers
 from ..analysis.numeric_evaluation import numeric_errors
 from ..analysis.recommendation import recommend
 from ..crowd.labels import Labels
@@ -100,17 +101,9 @@ def _accept(result: Result) -> str:
 
 def _changed(before: Result, result: Result) -> dict[str, Any]:
     """Return how many answers to items that nobody decided are others than before, and the first of them."""
-    differ = (before.labels != result.labels).to_numpy()
-    if result.gold is not None:
-        differ = differ & (result.gold < 0)
-    codes = np.flatnonzero(differ)
-    # The surest changes first.
-    first = codes[np.argsort(-result.confidence[codes], kind="stable")][:_CHANGED].tolist()
-    listed = [
-        {"item": str(result.names.items[code]), "before": str(before.labels[code]), "now": str(result.labels[code])}
-        for code in first
-    ]
-    return {"count": len(codes), "first": listed}
+    found = changed_answers(before, result)
+    first = found.head(_CHANGED).select(pl.col("item", "before", "now").cast(pl.String))
+    return {"count": found.height, "first": first.to_dicts()}
 
 
 def _moved(before: Result, result: Result) -> list[dict[str, Any]]:

@@ -2,9 +2,9 @@
 
 from typing import Any, Final
 
-import numpy as np
 import polars as pl
 
+from ...analysis.changes import changed_answers
 from ...crowd.reading_report import several
 from ...reading.decision_log import CANNOT_TELL, DECIDED, SOURCES, UNCLEAR, VOTES, settled, standing
 from ...results.result import Result
@@ -77,20 +77,7 @@ def _changed(data: ReportData) -> pl.DataFrame | None:
     result: Any = data.result
     if result.known.earlier is not None:
         return None
-    before = result.method.fit(data.labels, warn=False)
-    differ = (before.labels != result.labels).to_numpy()
-    if result.gold is not None:
-        differ &= result.gold < 0
-    codes = np.flatnonzero(differ)
-    codes = codes[np.argsort(-result.confidence[codes], kind="stable")]
-    return pl.DataFrame(
-        {
-            "item": result.names.items.gather(codes),
-            "before": before.labels.gather(codes),
-            "now": result.labels.gather(codes),
-            "confidence": result.confidence[codes],
-        }
-    )
+    return changed_answers(result.method.fit(data.labels, warn=False), result)
 
 
 def _count(changed: pl.DataFrame | None) -> list[Tile]:
