@@ -1,6 +1,8 @@
 """`crowdwise review`: an expert decides items on a page in the browser, and the decisions are gold."""
 
 import shlex
+import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -98,5 +100,6 @@ def review(
             pass
         first = session.fit(terminal, chosen, labels, strict=reading.strict)
         with reviewing.opened_desk(labels, chosen, path, contents, plan, about, first) as desk:
-            reviewing.serve(desk, host=host, port=port, browser=not no_browser, say=terminal.remark, show=say)
+            ask = partial(typer.prompt, "Password for the page", hide_input=True) if sys.stdin.isatty() else None
+            reviewing.serve(desk, host=host, port=port, browser=not no_browser, say=terminal.remark, show=say, ask=ask)
     terminal.remark(f"Use them: {command}")

@@ -186,12 +186,21 @@ def serve(
     browser: bool,
     say: Callable[[str], None],
     show: Callable[[str], None] | None = None,
+    ask: Callable[[], str] | None = None,
 ) -> None:
-    """Serve the page until it is finished, or until Ctrl-C; `show` is called with its address, which has the token."""
-    from .server import ReviewServer, open_browser  # imported here because it needs the extra
+    """Serve the page until it is finished, or until Ctrl-C.
+
+    `show` is called with its address, which has the token; `ask` for a password, if other machines are let in and no
+    variable has one.
+    """
+    from .access import is_loopback  # imported here because they need the extra
+    from .server import ReviewServer, open_browser
 
     require_kind("port", port, int, "a number")
-    server = ReviewServer(desk, host, port, os.environ.get(PASSWORD))
+    password = os.environ.get(PASSWORD)
+    if not password and not is_loopback(host) and ask is not None:
+        password = ask()
+    server = ReviewServer(desk, host, port, password)
     before = sys.getswitchinterval()
     sys.setswitchinterval(_SWITCH)
     server.start()
