@@ -178,11 +178,11 @@ def test_the_command_line_chooses_the_disk_by_itself_and_says_so(tmp_path: Path,
         assert ("The labels may not fit in memory" in done.stderr) == (engine == "auto")
         assert ("Working on disk: " in done.stderr) == (engine != "memory")
         table = pl.read_parquet(truth).sort("item").with_columns(pl.selectors.float().round(9))
-        # Workers are looked at in memory only, and items to decide are listed there.
+        # Workers are looked at in memory only, and items are decided there.
         before, _, disputed = done.stdout.partition("Most disputed items")
         before, _, _ = before.partition("Best workers")
         assert ("worth a look" in done.stdout) == (engine == "memory")
-        shown = [before, disputed.partition(". `crowdwise next")[0].rstrip(".\n")]
+        shown = [before, disputed.partition(". `crowdwise review")[0].rstrip(".\n")]
         outputs[engine] = table.rows(), pl.read_csv(workers).select("worker", "labels", "agreement").rows(), shown
         assert not list(workdir.iterdir())
     assert outputs["auto"] == outputs["memory"] == outputs["disk"]

@@ -185,11 +185,12 @@ def _about_difference(decided: pl.DataFrame, items: Sequence[Any]) -> Caution:
     """Return the caution that reviewers decided these items differently."""
     rows = decided.filter(decided["item"] == items[0]).select("truth", "reviewer").rows()
     said = " and ".join(f"{quoted(truth)} for {reviewer or 'somebody'}" for truth, reviewer in rows)
+    are = "which is" if len(items) == 1 else "which are"
     return Caution(
         "gold",
         shortened(
-            f"Reviewers decided {several(len(items), 'item', 'items')} differently, so the truth of these is taken as "
-            f"not known; first: item {quoted(items[0])} is {said}."
+            f"Reviewers differ on {several(len(items), 'item', 'items')}, {are} left out of what is known; first: item "
+            f"{quoted(items[0])} is {said}."
         ),
         "Let them agree: the last decision of each reviewer counts.",
         items=tuple(items),
