@@ -70,7 +70,7 @@ def test_gold_takes_the_file_as_it_is(tmp_path: Path) -> None:
 
 def test_reviewers_who_differ_leave_no_truth_and_that_is_said(tmp_path: Path, run: Command) -> None:
     path = write(tmp_path / "log.csv", row("i1", "c1"), row("i1", "c2", "ben"), row("i2", "c1"), row("i3", "c2"))
-    with pytest.warns(cw.Caution, match="Reviewers decided 1 item differently"):
+    with pytest.warns(cw.Caution, match="Reviewers differ on 1 item"):
         assert cw.read_truth(path)["item"].to_list() == ["i2", "i3"]
     labels = tmp_path / "labels.csv"
     labels.write_text(
@@ -78,7 +78,7 @@ def test_reviewers_who_differ_leave_no_truth_and_that_is_said(tmp_path: Path, ru
     )
     ended = run("aggregate", labels, "--gold", path)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stderr.count("Reviewers decided 1 item differently") == 1
+    assert ended.stderr.count("Reviewers differ on 1 item") == 1
     held, differ = settled(standing(read_log(path)))
     assert (held.height, differ) == (2, ["i1"])
 
