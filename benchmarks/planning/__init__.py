@@ -1,1 +1,0 @@
-"""Replays what `crowdwise next` and `plan` say on real crowds with known truth; run by `make bench-planning`."""
