@@ -1,8 +1,9 @@
 """crowd-kit's interface: `from crowdwise.compat.crowdkit.aggregation import DawidSkene` is all that changes.
 
-Modules, classes, arguments, attributes, names, dtypes and errors are those of crowd-kit 1.4.2; docs/from-crowdkit.md
-says what differs, and how to give a program this package under the name crowdkit. Needs pandas, which the extra
-crowdkit installs. Modules in here import each other by their full names, so that they also work under another name.
+Modules, classes, arguments, attributes, names, dtypes and errors are those of crowd-kit 1.4.2;
+docs/how-to/from-crowdkit.md says what differs, and how to give a program this package under the name crowdkit. Needs
+pandas, which the extra crowdkit installs. Modules in here import each other by their full names, so that they also
+work under another name.
 
 >>> import pandas as pd
 >>> from crowdwise.compat.crowdkit.aggregation import MajorityVote

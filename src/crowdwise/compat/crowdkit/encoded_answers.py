@@ -1,5 +1,6 @@
 """`Answers`: what workers said, from a pandas table into the arrays that our kernels take."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -24,16 +25,21 @@ class MissingColumnError(DataError, KeyError):
         return str(self.args[0])  # a KeyError would show it in quotes
 
 
-def three_columns(data: Any) -> Any:
-    """Return the columns task, worker and label of a table. Raises `MissingColumnError` if one is missing."""
+def require_columns(data: Any, names: Sequence[str]) -> Any:
+    """Return columns of a table. Raises `MissingColumnError` if one is missing."""
     require_kind("data", data, pd.DataFrame, "a pandas DataFrame")
-    missing = [name for name in COLUMNS if name not in data.columns]
+    missing = [name for name in names if name not in data.columns]
     if missing:
         has = ", ".join(map(str, data.columns)) or "none"
         raise MissingColumnError(
             f"The table has no column {' and no column '.join(missing)}; it has {has}. Rename the columns."
         )
-    return data[list(COLUMNS)]
+    return data[list(names)]
+
+
+def three_columns(data: Any) -> Any:
+    """Return the columns task, worker and label of a table. Raises `MissingColumnError` if one is missing."""
+    return require_columns(data, COLUMNS)
 
 
 def complete_rows(data: Any) -> Any:

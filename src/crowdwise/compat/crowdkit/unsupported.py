@@ -12,7 +12,6 @@ from typing import Any, Final, NamedTuple
 from crowdwise.compat.crowdkit.aggregation.base import (
     BaseEmbeddingsAggregator,
     BaseImageSegmentationAggregator,
-    BasePairwiseAggregator,
     BaseTextsAggregator,
 )
 from crowdwise.errors import CallError
@@ -33,7 +32,6 @@ UNSUPPORTED: Final[Mapping[str, _Module]] = {
         BaseImageSegmentationAggregator,
         ("SegmentationEM", "SegmentationMajorityVote", "SegmentationRASA"),
     ),
-    "aggregation.pairwise": _Module("comparisons", BasePairwiseAggregator, ("BradleyTerry", "NoisyBradleyTerry")),
     "aggregation.texts": _Module("texts", BaseTextsAggregator, ("ROVER", "TextHRRASA", "TextRASA")),
     "learning": _Module("what neural networks are trained on", object, ("CoNAL", "CrowdLayer", "TextSummarization")),
 }

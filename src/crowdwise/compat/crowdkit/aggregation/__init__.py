@@ -14,6 +14,7 @@ from crowdwise.compat.crowdkit.aggregation.classification import (
     ZeroBasedSkill,
 )
 from crowdwise.compat.crowdkit.aggregation.multilabel import BinaryRelevance
+from crowdwise.compat.crowdkit.aggregation.pairwise import BradleyTerry, NoisyBradleyTerry
 
 __all__ = [
     "GLAD",
@@ -21,9 +22,11 @@ __all__ = [
     "MACE",
     "MMSR",
     "BinaryRelevance",
+    "BradleyTerry",
     "DawidSkene",
     "GoldMajorityVote",
     "MajorityVote",
+    "NoisyBradleyTerry",
     "OneCoinDawidSkene",
     "Wawa",
     "ZeroBasedSkill",

@@ -93,4 +93,8 @@ class BaseTextsAggregator(_Aggregator):
 
 
 class BasePairwiseAggregator(_Aggregator):
-    """The base of aggregators of comparisons."""
+    """The base of aggregators of comparisons: from columns left, right and label to `scores_`, a Series by object."""
+
+    def fit_predict(self, data: Any) -> Any:
+        """Fit, and return the score by object."""
+        return self.fit(data).scores_

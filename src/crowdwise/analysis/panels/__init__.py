@@ -1,0 +1,1 @@
+"""How good judges are, alone and as a panel: `judges`, and what it is made of."""

@@ -1,0 +1,1 @@
+"""How many items truly pass, by judges and some items whose truth is known: `rate`."""

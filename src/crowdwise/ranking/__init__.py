@@ -1,0 +1,1 @@
+"""Objects ranked by comparisons of two of them, by judges who differ: `rank`."""
