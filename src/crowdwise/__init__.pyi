@@ -14,12 +14,19 @@ from .analysis.blocks import blocks as blocks
 from .analysis.decisions import decide as decide
 from .analysis.numeric_evaluation import numeric_errors as numeric_errors
 from .analysis.ordinal_errors import ordinal_errors as ordinal_errors
+from .analysis.panels.judges import judges as judges
+from .analysis.panels.result import JudgesResult as JudgesResult
 from .analysis.planning.asking import next_labels as next_labels
 from .analysis.planning.plan import plan as plan
 from .analysis.plot import plot as plot
 from .analysis.provenance import provenance as provenance
+from .analysis.rates.rate import rate as rate
+from .analysis.rates.result import RateResult as RateResult
 from .analysis.review import review_list as review_list
 from .analysis.rivals import rivals as rivals
+from .analysis.set_accuracy import set_accuracy as set_accuracy
+from .analysis.set_result import SetResult as SetResult
+from .analysis.set_result import sets_of as sets_of
 from .analysis.unusual_workers import unusual_workers as unusual_workers
 from .caution import Caution as Caution
 from .crowd.labels import Labels as Labels
@@ -65,16 +72,21 @@ from .methods.zc import ZenCrowd as ZenCrowd
 from .methods.zero_based_skill import ZeroBasedSkill as ZeroBasedSkill
 from .output.label_studio_predictions import write_predictions as write_predictions
 from .output.writing import write as write
+from .progress import show_progress as show_progress
+from .ranking.rank import rank as rank
+from .ranking.result import RankResult as RankResult
 from .reading.read_answers import questions as questions
 from .reading.read_answers import read_answers as read_answers
 from .reading.read_labels import read_labels as read_labels
 from .reading.read_labels import read_numbers as read_numbers
 from .reading.read_truth import read_truth as read_truth
+from .reading.truth_sets import read_truth_sets as read_truth_sets
 from .reporting import report as report
 from .reporting.warming import warm_up as warm_up
 from .results.history import History as History
 from .results.numeric_result import NumericResult as NumericResult
 from .results.result import Result as Result
+from .results.saving import load_result as load_result
 from .reviewing.review import review as review
 
 _HOMES: dict[str, str]

@@ -15,7 +15,7 @@ from typing import Any, Final
 from .errors import CallError, shown
 
 # Windows locks single bytes, which nobody can read then. So a byte far behind the content of the file is locked.
-_LOCKED_BYTE: Final = 1 << 20
+_LOCKED_BYTE: Final = 1 << 30
 # Which control groups this process is in, and where Linux shows them.
 _OWN_GROUPS: Final = "/proc/self/cgroup"
 _GROUPS: Final = "/sys/fs/cgroup"

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, Unpack, get_type_hints, overload
+from typing import Any, Literal, Unpack, cast, get_type_hints, overload
 
 from ..caution import Caution, raise_once
 from ..crowd.labels import Labels, Numbers
@@ -17,6 +17,7 @@ from ..methods.adjudicator import Adjudicator
 from ..methods.numeric.robust import NumericRobust
 from ..partitions.disk_partitioning import Phases
 from ..reading.read_labels import read_labels
+from ..reading.truth_sets import gold_of_sets
 from ..results.in_parts import Inferred
 from ..results.numeric_result import NumericResult
 from ..results.result import Result
@@ -24,6 +25,7 @@ from .cautions import cautions
 from .costs import read_costs
 from .decisions import Decisions, decide, one_of
 from .ordinal import ordinal as ordinal_of
+from .set_result import SetResult, sets_of
 
 
 class _Options(ReadKeywords, total=False):
@@ -36,6 +38,7 @@ class _Options(ReadKeywords, total=False):
     gold_weight: float
     history: Any
     decay: float
+    at_least: float | None
     progress: Progress | None
     warn: bool
 
@@ -47,6 +50,14 @@ class _NoCosts(_Options, total=False):
     ordinal: Literal[False]
     order: None
     distance: None
+
+
+@overload
+def aggregate(labels: Any, *, multi: Literal["each"], engine: Literal["disk"], **options: Any) -> Inferred: ...
+
+
+@overload
+def aggregate(labels: Any, *, multi: Literal["each"], **options: Any) -> SetResult: ...
 
 
 @overload
@@ -96,7 +107,7 @@ def aggregate(
     order: Sequence[Any] | None = ...,
     distance: str | None = ...,
     **options: Unpack[_Options],
-) -> Result | NumericResult | Decisions | Inferred: ...
+) -> Result | NumericResult | Decisions | Inferred | SetResult: ...
 
 
 def aggregate(
@@ -112,10 +123,11 @@ def aggregate(
     ordinal: bool = False,
     order: Sequence[Any] | None = None,
     distance: str | None = None,
+    at_least: float | None = None,
     progress: Progress | None = None,
     warn: bool = True,
     **reading: Any,
-) -> Result | NumericResult | Decisions | Inferred:
+) -> Result | NumericResult | Decisions | Inferred | SetResult:
     """Infer the true label of every item, how sure that is, and how good every worker is.
 
     This is `Adjudicator().fit(labels)`, and for numbers `NumericRobust().fit(numbers)`, or `fit` of another method; it
@@ -125,16 +137,18 @@ def aggregate(
         labels: What the workers said: labels, a path, or a table with a row for each label.
         method: Another method than the default: its key, as in `METHODS`, or the method itself, such as `cw.BWA()`.
         numeric: Whether the labels of a path or a table are numbers; every item then gets a value with an interval.
-        gold: The true labels of some items, which then are known: a path, a table, or a mapping from item to class.
-        gold_weight: How many items each of these counts as in what is learned about the workers.
-        history: What an earlier call counted: `result.history`, or a file that it was written to.
-        decay: What these counts are multiplied by, so that they fade.
-        costs: What each label costs where each class is true, if the cheapest label is to be decided: a path, a table
-            or a mapping; see `decide`.
-        ordinal: Whether classes are numbers in their order, so that the label of least expected distance from the truth
-            is to be decided.
-        order: The same for classes that are no numbers: all classes, from the lowest to the highest.
-        distance: For ordered classes: "absolute" (the default) or "squared", which is what is to be small.
+        gold: True labels of some items, to learn from: a path, a table, or a mapping from item to class.
+        gold_weight: How many items each of these counts as when workers are judged.
+        history: Counts of an earlier call: `result.history`, or a file that it was written to.
+        decay: The weight of these counts, from 0 to 1.
+        costs: Costs of errors: decide for the label of least expected cost. A path, a table or a mapping; see
+            `decide`.
+        ordinal: Whether classes are numbers on a scale: decide for the label with the least expected distance from the
+            truth.
+        order: The order of classes that are not numbers: all of them, from the lowest to the highest.
+        distance: For ordered classes: minimise the "absolute" (the default) or the "squared" distance.
+        at_least: If workers name several classes at once (`multi="each"`): a class is in the set of an item if its
+            probability is at least this; None for above 0.5. With `costs`, the costs decide.
         progress: Called after each iteration with its number and the largest change in it.
         warn: Whether to raise what `result.cautions` says as warnings, a `Caution` each. If not, cautions that take
             time are looked for when `result.cautions` is first used.
@@ -143,7 +157,8 @@ def aggregate(
 
     Returns:
         A `Result`, or a `NumericResult` of numbers; for labels on disk or in a cluster, an object with the same tables.
-        With costs or ordered classes, what `decide` makes of it, whose `result` it is.
+        With costs or ordered classes, what `decide` makes of it, whose `result` it is. Where workers name several
+        classes at once, a `SetResult`; but on disk, what is inferred about items such as "7: cat".
 
     Raises:
         CallError: An argument is not allowed.
@@ -168,6 +183,13 @@ def aggregate(
     else:
         chosen = _method(method, numeric)
         crowd = read_labels(labels, numeric=numeric, method=chosen, warn=warn, **reading)
+    sets = crowd if isinstance(crowd, Labels) and crowd.sets is not None else None
+    if sets is None and at_least is not None:
+        raise CallError('at_least is for several classes at once: multi="each", in memory.')
+    if sets is not None and asked is not None:
+        raise CallError("An order is for one class an item, and here workers name several at once.")
+    if sets is not None and gold is not None:
+        known["gold"] = gold_of_sets(gold, sets, separator=reading.get("separator"))
     if crowd.numeric and (costs is not None or asked is not None):
         raise CallError("costs and an order are for classes, and these labels are numbers.")
     if asked is not None:
@@ -176,6 +198,8 @@ def aggregate(
     result = fitted.with_cautions(partial(_all_cautions, fitted, crowd, asked is not None))
     if warn:
         raise_once(result.cautions)
+    if sets is not None:
+        return sets_of(cast(Result, result), sets, at_least, costs)
     if known_costs is None and asked is None:
         return result
     return decide(result, known_costs, ordinal=asked or False)

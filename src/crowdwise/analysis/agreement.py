@@ -13,20 +13,24 @@ Reliability Measure for Coding Data", 2007, https://doi.org/10.1080/193124507093
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Final, Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Final, Literal, cast, get_args
 
 import numpy as np
+import polars as pl
 
+from ..crowd.class_sets import SetDistance
 from ..crowd.labels import Labels
 from ..crowd.protocol import require_crowd
 from ..errors import CallError, shown
 from ..numerics import Array
+from ..numerics.elementary import sums
 from ..reading.read_labels import as_crowd
+from ..results.tables import as_html
 from ..sources.frames import Tabular
 from .ordinal import ordinal
 
-Level = Literal["nominal", "ordinal", "interval"]
+Level = Literal["nominal", "ordinal", "interval", "jaccard", "masi"]
 
 # The bootstrap resamples groups of items if there are more items than this. The items are put into this many groups at
 # random. The interval is about the same, but takes less time.
@@ -50,9 +54,13 @@ class Agreement:
     low: float
     high: float
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the three numbers as a table."""
+        return as_html([], {"Krippendorff's alpha, with a 95 % interval": pl.DataFrame([asdict(self)])})
+
 
 def alpha(
-    labels: Labels | Tabular, level: Level = "nominal", *, order: Sequence[Any] | None = None, seed: int = 0
+    labels: Labels | Tabular, level: Level | None = None, *, order: Sequence[Any] | None = None, seed: int = 0
 ) -> Agreement:
     """Return Krippendorff's alpha, which says how much workers agree, with an interval from a bootstrap over the items.
 
@@ -60,8 +68,10 @@ def alpha(
 
     Args:
         labels: The labels, in memory, or a table as in `Labels.from_frame`.
-        level: What classes are. "nominal": two labels agree or do not. "ordinal": classes are in an order, and it
-            counts how many labels lie between two. "interval": it counts how far apart two labels are.
+        level: How to compare labels. "nominal": two labels agree or do not. "ordinal": classes are in an order, and it
+            counts how many labels lie between two. "interval": it counts how far apart two labels are. Of sets of
+            classes (`multi="each"`), "masi" or "jaccard" say how far two sets are apart. None means "nominal", and
+            "masi" of sets.
         order: The classes from the lowest to the highest, which are one step apart; None if they are numbers.
         seed: The seed of the random numbers for the bootstrap.
 
@@ -77,13 +87,39 @@ def alpha(
     require_crowd(labels, "alpha")
     if not isinstance(labels, Labels):
         raise CallError('alpha takes labels in memory: read them with engine="memory".')
+    if level is None:
+        level = "nominal" if labels.sets is None else "masi"
     if level not in get_args(Level):
         raise CallError(f"level={shown(level)} is not one of {', '.join(map(repr, get_args(Level)))}.")
+    is_of_sets = level in get_args(SetDistance)
+    if is_of_sets != (labels.sets is not None):
+        of = 'sets of classes, read with multi="each" (--multi each)' if is_of_sets else "one class a label"
+        raise CallError(f"level={shown(level)} is for {of}; for the other, there are the other levels.")
+    if labels.sets is not None:
+        from .set_agreement import set_alpha
+
+        return _of_sets(*set_alpha(labels.sets, cast(SetDistance, level)), seed)
     asked = ordinal(level != "nominal", order)
     if level == "nominal" and asked is not None:
         raise CallError("An order is for the levels ordinal and interval.")
     places = None if asked is None else asked.positions(labels.names.classes)
     return krippendorff(labels, seed, level, places)
+
+
+def _of_sets(of_items: Array, by_chance: float, seed: int) -> Agreement:
+    """Return alpha of sets; see set_agreement.py."""
+    paired = of_items[of_items[:, 1] > 0]
+    if not len(paired):
+        return Agreement(np.nan, np.nan, np.nan)
+
+    def value(totals: Array) -> Array:
+        observed = totals[..., 0] / totals[..., 1]
+        return np.asarray(1 - observed / by_chance if by_chance > 0 else np.ones_like(observed))
+
+    group_of, drawn = drawn_groups(len(paired), seed)
+    grouped = sums(group_of, paired, drawn.shape[1])
+    low, high = np.quantile(value(drawn @ grouped), [0.025, 0.975])
+    return Agreement(float(value(paired.sum(axis=0))), float(low), float(high))
 
 
 def krippendorff(labels: Labels, seed: int = 0, level: Level = "nominal", places: Array | None = None) -> Agreement:

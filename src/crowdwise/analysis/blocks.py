@@ -1,6 +1,6 @@
 """`blocks`: which workers are not independent, because they agree more often than workers as good as they are would."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -12,25 +12,26 @@ from ..crowd.labels import Labels
 from ..crowd.names import Names
 from ..crowd.protocol import Crowd, require_crowd, require_single_votes
 from ..crowd.reading_report import several
-from ..errors import DataError
+from ..errors import DataError, quoted
 from ..families.dependence.blocks import LEAST_COMPARED, WorkerBlocks, confirmed_blocks
 from ..families.dependence.pairs import PairCounts, expected_agreement, pairs_refusal
 from ..fitting.engines.base import open_engine
 from ..methods.mv import MajorityVote
 from ..numerics import Array
+from ..results.tables import as_html
 from .followers import Followers, find_followers
 
 # With fewer workers than this, any agreement is as well explained by a common truth.
 _LEAST_WORKERS: Final = 4
 
 _UNSEEN: Final = (
-    "That is no all-clear: it does not show copies of a worker who is nearly always right, copies who share few items "
-    "with each other, nor a group of about half of the workers or more, whose opinion looks like the truth."
+    "Labels alone cannot rule out: copies of a worker who is nearly always right, copies who share few items with each "
+    "other, and a group of about half of the workers or more, whose opinion looks like the truth."
 )
 _CAUTION: Final = (
-    "A block is a reason to look, not a verdict: copies, prompts of one model and colluders look like this, and so do "
-    "experts who know what the others do not. The labels alone cannot tell which of these it is; the truth of about "
-    "ten items on which a block and the others disagree can."
+    "A block is a reason to look, not proof of cheating: copies, prompts of one model and colluders look like this, "
+    "and so do experts who know what the others do not. The labels alone cannot tell which of these it is; the truth "
+    "of about ten items on which a block and the others disagree can."
 )
 
 
@@ -59,13 +60,20 @@ class Block:
     @property
     def names(self) -> str:
         """The members in words; if there are many, the first of them and how many more there are."""
-        members = listed(self.members["worker"])
+        return self._listed(self.members["worker"])
+
+    @property
+    def _quoted(self) -> str:
+        return self._listed(map(quoted, self.members["worker"]))
+
+    def _listed(self, names: Iterable[Any]) -> str:
+        members = listed(names)
         return members if self.sample_of is None else f"{members} (samples of one worker)"
 
     def __str__(self) -> str:
         copies = " They are copies of each other, or as good as that." if self.are_copies else ""
         return (
-            f"Block {self.number}: {self.names} say the same about {self.agreement:.0%} of the items that they share. "
+            f"Block {self.number}: {self._quoted} say the same about {self.agreement:.0%} of the items they share. "
             f"Independent workers who are as good would about {self.expected:.0%}. Together they count for about "
             f"{self.effective:.1f} independent workers.{copies}"
         )
@@ -133,19 +141,19 @@ class Dependence:
             return f"With fewer than {_LEAST_WORKERS} workers it cannot be said whether some of them are dependent."
         if self.compared_pairs == 0:
             return f"No two workers have {LEAST_COMPARED} items in common, so none of them can be compared."
-        found = f"No workers agree more often than independent workers who are as good would. {_UNSEEN}"
+        found = f"No suspicious agreement between workers. {_UNSEEN}"
         if self.blocks:
             members = sum(block.members.height for block in self.blocks)
             found = (
                 f"{members:,} of {self.workers:,} workers are in {several(len(self.blocks), 'block', 'blocks')}: they "
-                "agree more often than independent workers who are as good would. All workers together count for "
+                "agree more often than independent workers of the same quality would. All workers together count for "
                 f"about {self.effective:,.1f} independent ones."
             )
         if self.compared_pairs == self.pairs:
             return found
         return (
-            f"{found} {self.compared_pairs:,} of {several(self.pairs, 'pair', 'pairs')} of workers have "
-            f"{LEAST_COMPARED} items in common or more; the others could not be compared."
+            f"{found} Only {self.compared_pairs:,} of {several(self.pairs, 'pair', 'pairs')} of workers have "
+            f"{LEAST_COMPARED} items or more in common; the other pairs could not be compared."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -164,12 +172,16 @@ class Dependence:
             "sentences": self.sentences(),
         }
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sentences, and the members of the blocks."""
+        return as_html(self.sentences(), {"Workers in blocks": self.to_frame()})
+
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
 
 def blocks(labels: Crowd) -> Dependence:
-    """Find workers who agree with each other more often than independent workers who are as good would.
+    """Find workers who agree with each other more often than independent workers of the same quality would.
 
     No truth is needed. It takes up to 2,000 workers, in memory, on disk or in a cluster.
 
@@ -187,6 +199,14 @@ def blocks(labels: Crowd) -> Dependence:
     >>> print(blocks(cw.Labels.from_frame(pl.concat([crowd.rows, copies]))).blocks[0].names)
     copy of w1 and w1
     """
+    return blocks_in(labels, *compare_all(labels))
+
+
+def compare_all(labels: Crowd) -> tuple[PairCounts, WorkerBlocks]:
+    """Return the comparisons of all workers, in the order of their numbers, and the blocks that are confirmed.
+
+    Raises as `blocks` does.
+    """
     require_crowd(labels, "blocks")
     require_single_votes(labels, "blocks")
     refusal = pairs_refusal(labels.n_workers, labels.n_classes)
@@ -195,7 +215,11 @@ def blocks(labels: Crowd) -> Dependence:
     numbered = labels.numbered if isinstance(labels, Labels) else labels
     # An engine is opened for a method; majority vote is the one that needs nothing.
     with open_engine(MajorityVote(), numbered) as engine:
-        counts, found = confirmed_blocks(engine)
+        return confirmed_blocks(engine)
+
+
+def blocks_in(labels: Crowd, counts: PairCounts, found: WorkerBlocks) -> Dependence:
+    """Return what `blocks` does, given what `compare_all` does."""
     described = _describe(labels.names.numbered(labels.numbering), counts, found)
     return replace(described, followers=find_followers(labels, counts))
 

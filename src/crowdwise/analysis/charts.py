@@ -151,6 +151,20 @@ def heat_map(cells: pl.DataFrame, axes: Axes, style: Style) -> Any:
     return finish(alt.layer(*layers), style, max(120, min(36 * len(order), 480)))
 
 
+def _worker_tooltip() -> list[Any]:
+    return [
+        alt.Tooltip("worker:N"),
+        alt.Tooltip("labels:Q", format=","),
+        alt.Tooltip("quality:Q", format=".3f"),
+        alt.Tooltip("low:Q", title="95% from", format=".3f"),
+        alt.Tooltip("high:Q", title="to", format=".3f"),
+    ]
+
+
+# What the quantiles of a band are called.
+_BANDS: Final = {"q5": "95% above", "q25": "75% above", "q50": "median", "q75": "25% above", "q95": "5% above"}
+
+
 def workers(points: pl.DataFrame, style: Style) -> Any:
     """Draw a point for each worker, quality against number of labels; columns worker, labels, quality, low and high.
 
@@ -158,13 +172,7 @@ def workers(points: pl.DataFrame, style: Style) -> Any:
     """
     base = alt.Chart(points).encode(
         x=alt.X("labels:Q", scale=alt.Scale(type="log", nice=False, padding=12), title="Labels", axis=counts_axis()),
-        tooltip=[
-            alt.Tooltip("worker:N"),
-            alt.Tooltip("labels:Q", format=","),
-            alt.Tooltip("quality:Q", format=".3f"),
-            alt.Tooltip("low:Q", title="95% from", format=".3f"),
-            alt.Tooltip("high:Q", title="to", format=".3f"),
-        ],
+        tooltip=_worker_tooltip(),
     )
     y = alt.Y("quality:Q", scale=alt.Scale(domain=[0, 1]), title="Quality")
     point = base.mark_circle(color=style.accent, size=40, opacity=0.85).encode(y=y)
@@ -174,6 +182,40 @@ def workers(points: pl.DataFrame, style: Style) -> Any:
         y=alt.Y("low:Q", scale=alt.Scale(domain=[0, 1]), title="Quality"), y2="high:Q"
     )
     return finish(alt.layer(interval, point), style, 300)
+
+
+def worker_bands(points: pl.DataFrame, bands: pl.DataFrame, style: Style) -> Any:
+    """Draw a point for each of many workers, over bands that hold half and nine of ten of them.
+
+    Columns of points as for `workers`; of bands labels_from, labels_to, q5, q25, q50, q75, q95 (quantiles of the
+    quality) and len (how many workers).
+    """
+    ends = alt.Scale(domain=[0, 1])
+    layer = (
+        alt.Chart(points)
+        .mark_circle(color=style.accent, size=16, opacity=0.55)
+        .encode(x="labels:Q", y=alt.Y("quality:Q", scale=ends), tooltip=_worker_tooltip())
+    )
+    base = alt.Chart(bands).encode(
+        x=alt.X(
+            "labels_from:Q", scale=alt.Scale(type="log", nice=False, padding=12), title="Labels", axis=counts_axis()
+        ),
+        x2="labels_to:Q",
+        tooltip=[
+            alt.Tooltip("len:Q", title="workers", format=","),
+            alt.Tooltip("labels_from:Q", title="labels from", format=",.0f"),
+            alt.Tooltip("labels_to:Q", title="to", format=",.0f"),
+            *(alt.Tooltip(f"{name}:Q", title=title, format=".3f") for name, title in _BANDS.items()),
+        ],
+    )
+    shades = [
+        base.mark_rect(color=style.accent, opacity=opacity).encode(
+            y=alt.Y(f"{low}:Q", scale=ends, title="Quality"), y2=f"{high}:Q"
+        )
+        for low, high, opacity in (("q5", "q95", 0.14), ("q25", "q75", 0.22))
+    ]
+    middle = base.mark_rule(color=style.accent, strokeWidth=2).encode(y=alt.Y("q50:Q", scale=ends, title="Quality"))
+    return finish(alt.layer(*shades, middle, layer), style, 300)
 
 
 def worker_density(cells: pl.DataFrame, style: Style) -> Any:
@@ -236,13 +278,13 @@ def reliability(groups: pl.DataFrame, style: Style) -> Any:
 def intervals(rows: pl.DataFrame, across: str, style: Style) -> Any:
     """Draw a number with its interval for each row, such as the accuracy of each method.
 
-    Columns a name, the number, low and high. `across` is the title of the horizontal axis.
+    Columns a name, the number, low and high; others are in the tooltip. `across` is the title of the horizontal axis.
     """
-    name, value = rows.columns[:2]
+    name, value, *others = rows.columns
     order = rows[name].to_list()
     base = alt.Chart(rows).encode(
         y=alt.Y(f"{name}:N", sort=order, title=None, axis=alt.Axis(labelLimit=140)),
-        tooltip=[alt.Tooltip(f"{name}:N"), *(alt.Tooltip(f"{one}:Q", format=".4f") for one in (value, "low", "high"))],
+        tooltip=[alt.Tooltip(f"{name}:N"), *(alt.Tooltip(f"{one}:Q", format=".4~f") for one in (value, *others))],
     )
     x = alt.Scale(zero=False, padding=12)
     interval = base.mark_rule(color=style.accent, strokeWidth=2, opacity=0.5).encode(
@@ -252,6 +294,25 @@ def intervals(rows: pl.DataFrame, across: str, style: Style) -> Any:
         x=alt.X(f"{value}:Q", scale=x, title=across, axis=alt.Axis(tickCount=6))
     )
     return finish(alt.layer(interval, point), style, max(70, 26 * len(order)))
+
+
+def curves(rows: pl.DataFrame, across: str, up: str, style: Style) -> Any:
+    """Draw a line for each name, and one for all together, whose name is null; columns period, name and share."""
+    order = rows["period"].unique().sort().to_list()
+    x = alt.X("period:O", sort=order, title=across, axis=alt.Axis(labelAngle=0, labelOverlap=True))
+    y = alt.Y("share:Q", title=up, scale=alt.Scale(zero=False), axis=alt.Axis(format=".0%", tickCount=5))
+    named = rows.filter(pl.col("name").is_not_null())
+    base = alt.Chart(named).encode(
+        x=x,
+        y=y,
+        detail="name:N",
+        tooltip=[alt.Tooltip("name:N"), alt.Tooltip("period:O"), alt.Tooltip("share:Q", format=".1%")],
+    )
+    line = base.mark_line(color=style.accent, strokeWidth=1.5, opacity=0.5)
+    point = base.mark_circle(color=style.accent, size=30, opacity=0.8)
+    together = alt.Chart(rows.filter(pl.col("name").is_null())).encode(x=x, y=y)
+    all_of_them = together.mark_line(color=style.warm, strokeWidth=3)
+    return finish(alt.layer(line, point, all_of_them), style, 260)
 
 
 def times(rows: pl.DataFrame, style: Style) -> Any:

@@ -9,15 +9,17 @@ from typing import Any, Final
 
 import polars as pl
 
-from ..caution import Caution, in_order, raise_once
+from ..caution import Caution, in_order, listed, raise_once
 from ..crowd.labels import Labels
 from ..crowd.protocol import require_crowd
-from ..errors import CallError, DataError
+from ..crowd.reading_report import several
+from ..errors import CallError, DataError, quoted
 from ..fitting.gold import GOLD_WEIGHT, check_gold
 from ..fitting.method import Method
 from ..fitting.parameters import check_weight
 from ..methods import METHODS, as_method
 from ..numerics.twins import kernels_only
+from ..progress import working
 from ..reading.read_truth import read_truths
 from ..results.ending import RAN_OUT
 from ..results.intervals import wilson
@@ -86,6 +88,34 @@ class Comparison(Sequence[dict[str, Any]]):
         share = pl.col("items") / max(len(self.items), 1)
         return table.with_columns(share=share).sort("items", descending=True, maintain_order=True)
 
+    def sentences(self) -> list[str]:
+        """Return which method is best, as far as that is known, or how far the methods agree."""
+        ran = [row for row in self.rows if row["seconds"] is not None]
+        if not ran:
+            return ["No method takes these labels."]
+        count = several(len(self.items), "item", "items")
+        measured = [row for row in ran if row.get("accuracy") is not None]
+        if measured:
+            return [_most_accurate(measured)]
+        if len(ran) == 1:
+            return [f"{quoted(ran[0]['method'])} inferred the labels of {count}."]
+        unknown = "Which method is right is unknown without known truths: --truth FILE measures accuracy."
+        by_gold = [row for row in ran if row.get("gold_accuracy") is not None]
+        if by_gold:
+            best = max(by_gold, key=lambda row: row["gold_accuracy"])
+            unknown = (
+                f"On gold items that it was not given, {quoted(best['method'])} is right most often: "
+                f"{best['gold_accuracy']:.1%}."
+            )
+        differing = self.disputed().height
+        if not differing:
+            return [f"{len(ran):,} methods give the same answers to all {count}.", unknown]
+        return [
+            f"{len(ran):,} methods agree on {len(self.items) - differing:,} of {count}; on {differing:,} "
+            f"({differing / len(self.items):.1%}) they do not all say the same.",
+            unknown,
+        ]
+
     def disputed(self) -> pl.DataFrame:
         """Return the items on which methods disagree, those with the most different answers first.
 
@@ -96,6 +126,20 @@ class Comparison(Sequence[dict[str, Any]]):
         different = pl.concat_list([pl.col(key).cast(pl.String) for key in keys]).list.n_unique() if keys else pl.lit(0)
         found = table.with_columns(answers=different).filter(pl.col("answers") > 1)
         return found.sort("answers", descending=True, maintain_order=True).select("item", "answers", *keys)
+
+
+def _most_accurate(rows: list[dict[str, Any]]) -> str:
+    """Say which method is the most accurate, and which others may be as good."""
+    best = max(rows, key=lambda row: row["accuracy"])
+    near = [row["method"] for row in rows if row is not best and row["accuracy"] >= best["low"]]
+    others = "" if len(rows) == 1 else " No other method is within this interval."
+    if near:
+        others = f" Within this interval {'is' if len(near) == 1 else 'are'} {listed(map(quoted, near))} too."
+    most = f"most accurate of {len(rows):,} methods" if len(rows) > 1 else "only method"
+    return (
+        f"The {most} is {quoted(best['method'])}: {best['accuracy']:.1%} of the items with a known truth are right "
+        f"(95 % interval {best['low']:.1%} to {best['high']:.1%}).{others}"
+    )
 
 
 def compare(
@@ -141,13 +185,15 @@ def compare(
         check_gold(labels, known)
     rows, answers = [], {}
     about_gold: list[Caution] = []
-    for key, method in chosen.items():
-        begin(key)
-        row, result = _measure(labels, method, truth, known, gold_weight, asked)
-        rows.append({"method": key, **row})
-        if result is not None:
-            answers[key] = result.labels
-            about_gold += [caution for caution in result.cautions if caution.kind == "gold"]
+    with working("comparing methods") as told:
+        for done, (key, method) in enumerate(chosen.items()):
+            begin(key)
+            told(done / len(chosen))
+            row, result = _measure(labels, method, truth, known, gold_weight, asked)
+            rows.append({"method": key, **row})
+            if result is not None:
+                answers[key] = result.labels
+                about_gold += [caution for caution in result.cautions if caution.kind == "gold"]
     raise_once(in_order(about_gold))
     return Comparison(rows, labels.names.items, answers)
 

@@ -19,7 +19,7 @@ from ..errors import CallError, DataError
 from ..numerics import Array
 from ..results.in_parts import Inferred
 from ..results.scores import TIE
-from ..results.tables import ResultTables
+from ..results.tables import ResultTables, as_html
 from .costs import Costs, align, read_costs
 from .ordinal import Measure, Ordinal
 from .ordinal import ordinal as ordinal_of
@@ -208,6 +208,10 @@ class Decisions(ResultTables):
             items=items,
         ), prior
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what they cost, and the first decisions."""
+        return as_html([repr(self)], {"The first decisions": self.to_frame().head(5)})
+
     def __repr__(self) -> str:
         return f"Decisions({self.expected_cost.items:,} items, {self.expected_cost.per_item:.4g} each; {self.result!r})"
 
@@ -220,7 +224,7 @@ def decide(
     order: Sequence[Any] | None = None,
     distance: str | None = None,
 ) -> Decisions:
-    """Decide the label of least expected cost for every item, or to give it none.
+    """Decide for the label of least expected cost of every item, or to give it no label.
 
     Args:
         result: The result of a method, in memory or on disk. Of a result in a cluster, all rows are copied from there.

@@ -138,17 +138,17 @@ class Explanation:
         """A sentence that says which change of votes would change the answer."""
         if self.gold:
             return "The answer was given as gold, so no votes would change it."
-        nobody = "" if self.named else f"No worker named {_name(self.label)}. "
+        nobody = "" if self.named else f"No worker named {quoted(self.label)}. "
         if self.flip is None:
             return f"{nobody}No other class would be the answer if these votes named it."
         changes = [
-            f"{_name(worker)} had said {_name(other)} instead of {_name(said)}"
+            f"{quoted(worker)} had said {quoted(other)} instead of {quoted(said)}"
             for worker, said, other in self.flip.changes.rows()
         ]
         if len(changes) > 5:
             changes[5:] = [f"{len(changes) - 5:,} more likewise"]
         conditions = " and ".join(filter(None, (", ".join(changes[:-1]), changes[-1])))
-        return f"{nobody}The answer would be {_name(self.flip.label)} if {conditions}."
+        return f"{nobody}The answer would be {quoted(self.flip.label)} if {conditions}."
 
 
 def explain(result: Result, labels: Labels, item: Any) -> Explanation:
@@ -171,7 +171,7 @@ def explain(result: Result, labels: Labels, item: Any) -> Explanation:
     >>> why.label, why.runner_up, round(why.difference, 2)
     ('cat', 'dog', 0.33)
     >>> why.remedy
-    'The answer would be dog if ann had said dog instead of cat.'
+    "The answer would be 'dog' if 'ann' had said 'dog' instead of 'cat'."
     """
     labels = same_labels(result, labels)
     refuse_unexplained(result)

@@ -11,17 +11,23 @@ from .condensing import bins
 
 # If there are more workers than this, the chart shows how many there are in each cell of a grid, not a point for each.
 MOST_POINTS: Final = 1000
+# If there are more than this, bands take the place of the lines of their intervals.
+MOST_LINES: Final = 120
+# The bands are made for groups of workers with about as many labels.
+_GROUPS: Final = 12
 # The largest number of classes in a chart.
 MOST_CLASSES: Final = 20
 
 
 def qualities(table: pl.DataFrame, style: charts.Style) -> Any:
-    """Draw quality against number of labels: a point for each worker, or a grid if there are many workers.
+    """Draw quality against number of labels: a point for each worker, with bands, or a grid, if there are many workers.
 
     Args:
         table: Columns worker, labels, quality, low and high (the ends of its interval; null if there is none).
         style: The colours.
     """
+    if MOST_LINES < table.height <= MOST_POINTS:
+        return charts.worker_bands(table.select("worker", "labels", "quality", "low", "high"), _bands(table), style)
     if table.height <= MOST_POINTS:
         return charts.workers(table.select("worker", "labels", "quality", "low", "high"), style)
     given, quality = table["labels"].to_numpy().astype(float), table["quality"].to_numpy()
@@ -39,6 +45,27 @@ def qualities(table: pl.DataFrame, style: charts.Style) -> Any:
         }
     )
     return charts.worker_density(cells, style)
+
+
+def _bands(table: pl.DataFrame) -> pl.DataFrame:
+    """Return, for groups of workers with about as many labels, where half and nine of ten of their qualities are."""
+    ends = np.unique(np.quantile(table["labels"].to_numpy(), np.linspace(0, 1, _GROUPS + 1), method="nearest"))
+    if len(ends) == 1:
+        ends = np.array([ends[0], ends[0] + 1])
+    last = table["labels"].cast(pl.Float64).clip(upper_bound=float(ends[-1]) - 0.5)
+    group = np.searchsorted(ends, last.to_numpy(), side="right") - 1
+    quality = pl.col("quality")
+    bands = (
+        table.with_columns(pl.Series("group", group))
+        .group_by("group")
+        .agg(
+            *(quality.quantile(q, "linear").alias(f"q{round(100 * q)}") for q in (0.05, 0.25, 0.5, 0.75, 0.95)),
+            pl.len(),
+        )
+        .sort("group")
+    )
+    edges = {"labels_from": ends[bands["group"]], "labels_to": ends[bands["group"] + 1]}
+    return bands.with_columns(*(pl.Series(name, values, pl.Float64) for name, values in edges.items())).drop("group")
 
 
 def confidence(values: Array, style: charts.Style) -> Any:

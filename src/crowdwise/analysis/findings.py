@@ -10,14 +10,15 @@ import polars as pl
 from ..caution import Caution
 from ..crowd.labels import Labels
 from ..crowd.protocol import Crowd
-from ..families.dependence.pairs import is_quick_to_compare, pairs_refusal
+from ..families.dependence.blocks import WorkerBlocks
+from ..families.dependence.pairs import PairCounts, is_quick_to_compare, pairs_refusal
 from ..results.in_parts import Inferred
-from .blocks import Block, Dependence, blocks
+from .blocks import Block, Dependence, blocks_in, compare_all
 from .deciders import deciders
 from .followers import Followers
 from .habits import habits
 from .recommendation import Recommendation, recommend
-from .rivals import Rivals, rivals
+from .rivals import Rivals, rivals_by
 from .unusual_workers import are_looked_at, find_unusual, in_words
 
 
@@ -39,7 +40,11 @@ class Findings:
     def dependence(self) -> Dependence | None:
         """The workers who are not independent; None if workers cannot be compared with each other."""
         cannot = self.labels.set_valued or pairs_refusal(self.labels.n_workers, self.labels.n_classes)
-        return None if cannot else blocks(self.labels)
+        return None if cannot else blocks_in(self.labels, *self._comparisons)
+
+    @cached_property
+    def _comparisons(self) -> tuple[PairCounts, WorkerBlocks]:
+        return compare_all(self.labels)
 
     @property
     def blocks(self) -> Sequence[Block] | None:
@@ -70,7 +75,7 @@ class Findings:
         """Other readings of the labels; None if there are none, or if they cannot be looked for."""
         here = isinstance(self.labels, Labels) and not self.labels.set_valued and self._compares
         result: Any = self.result
-        return rivals(result, self.labels) if here else None  # type: ignore[arg-type]  # they are in memory
+        return rivals_by(result, self.labels, lambda: self._comparisons) if here else None  # type: ignore[arg-type]  # they are in memory
 
     @cached_property
     def habits(self) -> pl.DataFrame:

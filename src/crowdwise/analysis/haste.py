@@ -16,7 +16,7 @@ _UNLIKELY: Final = 0.01
 # A hasty worker takes less than this share of what the median worker takes.
 _FAR: Final = 1 / 3
 # Honest workers differ at least by this, as a standard deviation of logarithms; it is known the worse, the fewer
-# workers there are. Both numbers are such that simulated crowds have few false alarms (tests/test_haste.py).
+# workers there are. Both numbers are such that simulated crowds have few false alarms (tests/analysis/test_haste.py).
 _LEAST_SPREAD: Final = 0.3
 _UNCERTAIN: Final = 6.0
 # The standard deviation of a normal distribution, divided by the median of the distances from the median.

@@ -126,7 +126,7 @@ def _as_numbers(classes: pl.Series, whose: str) -> Array:
         if number is None or not abs(number) <= _LARGEST:
             raise DataError(
                 f"The class {shown(one)} of the {whose} is no number, so its place among the others is not known: give "
-                "the order of all classes (--order low,medium,high, in Python order=[...])."
+                "the order of all classes with order=['low', 'medium', 'high'] (--order low,medium,high)."
             )
         found[at] = number
     return found

@@ -3,6 +3,7 @@
 The result is always the first argument, the labels the second.
 """
 
+from dataclasses import replace
 from typing import Any
 
 from ..crowd.labels import Labels
@@ -66,4 +67,6 @@ def same_labels(result: Result, labels: Labels) -> Labels:
         ours, theirs = getattr(result.names, role), getattr(labels.names, role)
         if ours is not theirs and not (ours.dtype == theirs.dtype and ours.equals(theirs)):
             raise CallError(f"These labels are not those of the result: their {role} differ.")
+    if labels.soft is not None:  # the result knows how sharp its workers are
+        labels = replace(labels, known=replace(labels.known, sharpness=result.known.sharpness))
     return labels

@@ -18,7 +18,7 @@ _RANDOM: Final = 30
 # How many minutes an expert takes to decide an item.
 _MINUTES: Final = 0.5
 # Answers are good enough if so many are right in four of five crowds.
-_ENOUGH: Final = 0.9
+ENOUGH: Final = 0.9
 # A smaller crowd is decided whole.
 _FEWEST_ITEMS: Final = 20
 
@@ -51,7 +51,7 @@ class Recommendation:
             "decide": f"the {several(self.decisions, 'least sure item', 'least sure items')}",
         }[self.kind]
         done = "" if self.command is None else f" `{self.command}` asks for them on a page, and keeps them for --gold."
-        return f"Next: let somebody who knows decide {what} (about {self._time}): {self.effect}.{done}"
+        return f"Next: let an expert decide {what} (about {self._time}): {self.effect}.{done}"
 
     @property
     def _time(self) -> str:
@@ -92,9 +92,9 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
         return Recommendation("enough", 0, 0, "every item is decided", None)
     if accuracy.low_80 is None or n_items < _FEWEST_ITEMS:
         return _asked("decide", n_items, "then all answers are right", "worst" if here else None, source)
-    if accuracy.low_80 >= _ENOUGH:
+    if accuracy.low_80 >= ENOUGH:
         return Recommendation(
-            "enough", 0, 0, f"in four of five crowds, {100 * _ENOUGH:.0f} % of the answers are right or more", None
+            "enough", 0, 0, f"in four of five crowds, {100 * ENOUGH:.0f} % of the answers are right or more", None
         )
     if gold < _RANDOM:
         count = min(_RANDOM - gold, n_items // 2)

@@ -104,8 +104,8 @@ def expected_errors(result: Result, listed: pl.DataFrame) -> str:
     errors = float((1 - result.confidence[is_open]).sum())
     held = float((1 - listed["confidence"]).sum())
     return (
-        f"The list has {listed.height:,} of {several(len(result.confidence), 'item', 'items')}. By confidence, about "
-        f"{held:,.0f} of {errors:,.0f} wrong answers are on it, and about {errors - held:,.0f} are elsewhere."
+        f"The list has {listed.height:,} of {several(len(result.confidence), 'item', 'items')}, and about {held:,.0f} "
+        f"of the {errors:,.0f} answers that are expected to be wrong."
     )
 
 

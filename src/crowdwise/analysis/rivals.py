@@ -4,6 +4,7 @@ The labels of workers who are not independent can be read in more than one way: 
 copies of one opinion, or experts. The labels alone do not say which reading is right, the truth of a few items does.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
@@ -15,16 +16,24 @@ from ..crowd.labels import Labels
 from ..crowd.protocol import require_crowd
 from ..crowd.reading_report import several
 from ..errors import shortened
+from ..families.dependence.blocks import WorkerBlocks
+from ..families.dependence.pairs import PairCounts
 from ..fitting.engines.memory import MemoryEngine
 from ..methods.adjudicator import Adjudicator, has_readings, plausible_readings
 from ..numerics import Array
+from ..progress import working
 from ..results.result import Result
+from ..results.tables import as_html
 from .pairing import require_result, same_labels
 
 # A reading is a rival if it changes at least this share of the answers.
 _LEAST_CHANGED: Final = 0.05
 # How many items are named whose truth would settle which reading is right.
 _ITEMS: Final = 10
+# Iterations that come so near to the first reading in all probabilities of all workers would end in it.
+_SAME: Final = 0.03
+# About how many readings are looked at, for the display of progress.
+_USUAL_READINGS: Final = 8
 # The most characters of a name in a sentence.
 _LONGEST_NAME: Final = 60
 
@@ -97,6 +106,11 @@ class Rivals:
     def __str__(self) -> str:
         return str(self.caution)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what to know, the readings, and the answers that differ."""
+        readings = pl.DataFrame({"reading": self.how, "answers changed": self.changed})
+        return as_html([str(self)], {"Other readings": readings, "Answers that differ": self.answers})
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""
         return {
@@ -126,6 +140,13 @@ def rivals(result: Result, labels: Labels) -> Rivals | None:
     >>> rivals(cw.Adjudicator().fit(labels), labels) is None
     True
     """
+    return rivals_by(result, labels)
+
+
+def rivals_by(
+    result: Result, labels: Labels, compared: Callable[[], tuple[PairCounts, WorkerBlocks]] | None = None
+) -> Rivals | None:
+    """Do what `rivals` does; `compared` returns what `compare_all` does, where that is known already."""
     require_result(result)
     require_crowd(labels, "rivals")
     method = result.method
@@ -135,11 +156,12 @@ def rivals(result: Result, labels: Labels) -> Rivals | None:
         return None
     # Other readings know what this one knew.
     labels = replace(same_labels(result, labels), gold=result.gold, known=result.known)
-    with MemoryEngine(method, labels.numbered) as engine:
+    with MemoryEngine(method, labels.numbered) as engine, working("other readings of the labels") as told:
         readings = []
-        for how, reading in plausible_readings(method, engine):
+        for how, reading in plausible_readings(method, engine, _SAME, None if compared is None else compared()):
             found = engine.result(reading.ending).reordered(labels.names, labels.numbering)
             readings.append(Other(how, found.answers, found.best_scores))
+            told(len(readings) / _USUAL_READINGS)
     return _compared(result, labels, readings)
 
 

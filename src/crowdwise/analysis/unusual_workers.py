@@ -219,7 +219,7 @@ def reasons_in_words(row: dict[str, Any], name_of: Callable[[int], str]) -> list
 
 
 def unusual_workers(result: Result, labels: Labels, dependent: Sequence[Block] | None = None) -> pl.DataFrame:
-    """Return the workers who are worth a look, and why: worker and reasons, a text of sentences.
+    """Return a table of the workers who are worth a look, with the reasons in sentences.
 
     Args:
         result: The result of a method.

@@ -2,12 +2,12 @@
 
 import json
 from contextlib import closing
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from . import options
-from .groups import FOR_CLASSES, Needs
+from .groups import DECISIONS, FOR_CLASSES, GOLD, OUTPUT, Alias, Needs, NotWith
 from .streams import say
 
 
@@ -16,43 +16,72 @@ def aggregate(
     reading: options.Reading,
     method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the inferred labels here.")] = None,
-    workers: Annotated[str | None, typer.Option(help="Write the workers' quality here.")] = None,
+    output: options.Output = None,
+    workers: Annotated[
+        str | None,
+        typer.Option("--workers-output", metavar="FILE", help="Write the quality of the workers here."),
+        Alias("--workers"),
+    ] = None,
     scores: Annotated[
         bool,
-        typer.Option("--scores", help="Write a column of scores for every class."),
+        typer.Option("--scores", help="Write a column of scores for every class.", rich_help_panel=OUTPUT),
         Needs("output", "as_json"),
         FOR_CLASSES,
     ] = False,
     probabilities: Annotated[
         bool,
-        typer.Option("--probabilities", help="Write a column of calibrated probabilities for every class."),
+        typer.Option(
+            "--probabilities",
+            help="Write a column of calibrated probabilities for every class.",
+            rich_help_panel=OUTPUT,
+        ),
         Needs("output", "as_json"),
         FOR_CLASSES,
     ] = False,
     provenance: Annotated[
         bool,
-        typer.Option("--provenance", help="Write a column that says of each label: unanimous, inferred or decided."),
+        typer.Option(
+            "--provenance",
+            help="Write a column that says whether a label is unanimous, inferred or decided.",
+            rich_help_panel=OUTPUT,
+        ),
         Needs("output", "as_json"),
         FOR_CLASSES,
     ] = False,
     columns: Annotated[
-        str,
-        typer.Option(help="The names of columns to write: crowdwise, or cleanlab for those of cleanlab."),
+        Literal["crowdwise", "cleanlab"],
+        typer.Option(
+            metavar="STYLE",
+            help="Names of the columns: crowdwise (the default) or cleanlab.",
+            show_default=False,
+            rich_help_panel=OUTPUT,
+        ),
         Needs("output", "workers"),
         FOR_CLASSES,
     ] = "crowdwise",
     review: Annotated[
         str | None,
-        typer.Option(help="Write the items worth a person's time here, the least sure first: at most a tenth of all."),
+        typer.Option(
+            "--review-output",
+            metavar="FILE",
+            help="Write the items that a person should check here, the least sure first; at most a tenth.",
+            rich_help_panel=OUTPUT,
+        ),
+        Alias("--review"),
         FOR_CLASSES,
     ] = None,
     review_top: Annotated[
-        int | None, typer.Option(help="With --review: list so many of the least sure items."), Needs("review")
+        int | None,
+        typer.Option(metavar="N", help="How many items --review-output has.", rich_help_panel=OUTPUT),
+        Needs("review"),
     ] = None,
     review_below: Annotated[
         float | None,
-        typer.Option(help="With --review: list all items whose confidence is below this."),
+        typer.Option(
+            metavar="NUMBER",
+            help="--review-output has the items whose confidence is below this.",
+            rich_help_panel=OUTPUT,
+        ),
         Needs("review"),
     ] = None,
     bom: options.Bom = False,
@@ -63,12 +92,24 @@ def aggregate(
     history: options.History = None,
     decay: options.Decay = 1.0,
     save_state: Annotated[
-        str | None, typer.Option("--save-state", help="Write what was learned about the workers here."), FOR_CLASSES
+        str | None,
+        typer.Option(metavar="FILE", help="Write what was learned about the workers here.", rich_help_panel=GOLD),
+        FOR_CLASSES,
     ] = None,
     costs: options.Costs = None,
     ordinal: options.Ordinal = False,
     order: options.Order = None,
     distance: options.Distance = None,
+    at_least: Annotated[
+        float | None,
+        typer.Option(
+            metavar="P",
+            help="With --multi each: a class is in the set of an item from this probability on; above 0.5 if left out.",
+            rich_help_panel=DECISIONS,
+        ),
+        Needs("multi=each"),
+        NotWith("costs", "and --costs both say when a class is in the set: leave one of them out."),
+    ] = None,
     engine: options.Engine = "auto",
     memory: options.Memory = None,
     workdir: options.Workdir = None,
@@ -94,7 +135,7 @@ def aggregate(
     from ..output.targets import check_state, check_targets
     from ..output.writers import has_sheets
     from ..results.history_file import file_of
-    from . import numbers, predictions, session, summary
+    from . import numbers, predictions, session, several, summary
     from .terminal import Terminal
 
     read_options = reading.options(engine=engine, memory=memory, workdir=workdir, master=master, numeric=numeric)
@@ -103,6 +144,30 @@ def aggregate(
         chosen_one = numbers.choose(context, method, set_)
         numbers.aggregate(reading, read_options, chosen_one, (output, workers, truth), quiet, as_json, bom)
         return
+    if reading.multi == "each" and engine != "disk":  # on disk, items and classes are an ordinary crowd
+        predictions.goes_back(output, reading, engine)  # which it does not
+        several.refuse(
+            {
+                "--columns": columns != "crowdwise",
+                "--history": history is not None,
+                "--save-state": save_state is not None,
+                "--ordinal": ordinal,
+                "--order": order is not None,
+                "--distance": distance is not None,
+            }
+        )
+        paths = {"output": output, "workers": workers, "review": review, "truth": truth, "gold": gold, "costs": costs}
+        wanted: dict[str, Any] = {
+            "scores": scores,
+            "probabilities": probabilities,
+            "bom": bom,
+            "gold_weight": gold_weight,
+        }
+        wanted |= {"provenance": provenance, "top": review_top, "below": review_below}
+        several.aggregate(reading, read_options, (method, set_), paths, wanted, at_least, quiet, as_json)
+        return
+    if at_least is not None:
+        raise CallError("--at-least is for sets of classes, which are made in memory: leave out --engine disk.")
     chosen = session.choose_method(method, set_)
     back = predictions.goes_back(output, reading, engine)
     if back and (scores or probabilities or provenance or (columns != "crowdwise" and workers is None)):
@@ -113,7 +178,9 @@ def aggregate(
     check_targets(targets, [*reading.files, truth, gold, history, costs], folders=engine == "spark", bom=bom)
     check_review(review_top, review_below)
     terminal = Terminal(quiet)
-    given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay, reading)
+    given = session.read_gold(gold, gold_weight, reading, of_pairs=engine == "disk").with_history(
+        chosen, history, decay, reading
+    )
     if save_state is not None:
         chosen.require(history=True)
         check_state(save_state, [*reading.files, truth, gold, costs, *targets], cloud=True)
@@ -129,7 +196,7 @@ def aggregate(
         with closing(labels):
             if asked is not None:
                 asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
-            for option, given_one in (("--review", review), ("--provenance", provenance or None)):
+            for option, given_one in (("--review-output", review), ("--provenance", provenance or None)):
                 if given_one is not None:
                     require_in_memory(labels, option)
             result = session.fit(terminal, chosen, labels, given, cautions=False, strict=reading.strict)
@@ -152,7 +219,7 @@ def aggregate(
             ]
             for caution in cautions:
                 terminal.caution(caution)
-            source = reading.arguments(renamed=("items",)) + (
+            source = session.review_arguments(reading, gold, given) + (
                 "" if method == options.DEFAULT_METHOD else f" -m {method}"
             )
             origin = provenance_of(found, labels) if provenance else None
@@ -198,7 +265,7 @@ def aggregate(
                 terminal.remark(expected_errors(result, again))
             if as_json:
                 tables = {
-                    "labels": None if output else _with_origin(found.to_frame(scores, probabilities), origin),
+                    "labels": None if output else several.with_origin(found.to_frame(scores, probabilities), origin),
                     "workers": None if workers else found.workers_frame(),
                 }
                 if unusual is not None:
@@ -207,12 +274,15 @@ def aggregate(
                 values["recommendation"] = about.recommend(source).to_dict()
                 say(json.dumps(values | summary.cost_values(decisions) | summary.distance_values(distances)))
             elif not quiet:
-                answers = output is None
-                terminal.notes([] if first is None else [first])
-                summary.show(terminal, result, labels, accuracies, decisions, distances, about, with_answers=answers)
-                terminal.notes([str(about.recommend(source))])
-
-
-def _with_origin(table: Any, origin: Any) -> Any:
-    """Return the table of items with the column `provenance`, if that is known."""
-    return table if origin is None else table.with_columns(origin["provenance"])
+                notes = [*([] if first is None else [first]), str(about.recommend(source))]
+                summary.show(
+                    terminal,
+                    result,
+                    labels,
+                    accuracies,
+                    decisions,
+                    distances,
+                    about,
+                    notes,
+                    with_answers=output is None,
+                )

@@ -6,24 +6,30 @@ Modules that are slow to import are imported only inside the commands, so that `
 import gc
 import json
 import sys
+from collections.abc import Callable, Mapping
 from itertools import takewhile
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from ..errors import CallError, DataError, shortened
 from . import datasets, state
+from .advice import begin, origin_of
 from .aggregate import aggregate
 from .blocks import blocks
 from .compare import compare
 from .convert import convert
 from .explain import explain
-from .groups import with_groups
+from .groups import Command, CommandGroup, with_groups
+from .init import init
+from .judges import judges
 from .methods import methods
 from .next import next_
 from .panics import panics_hidden
 from .plan import plan
 from .questions import questions
+from .rank import rank
+from .rate import rate
 from .report import report
 from .review import review
 from .signals import EXIT_CODES, code_of_signal
@@ -33,28 +39,40 @@ from .text import safe
 from .warm_up import warm_up
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="Infer the truth from what many workers said.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(datasets.app, name="datasets")
-app.add_typer(state.app, name="state")
 
 
 @app.callback(invoke_without_command=True)
-def _version(version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False) -> None:
+def _version(
+    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
+) -> None:
     if version:
-        from .. import __version__
+        from .version import version_and_commit
 
-        say(f"crowdwise {__version__}")
+        say(f"crowdwise {version_and_commit()}")
         raise typer.Exit
 
 
-for command in (aggregate, review, compare, report, explain, blocks, plan, questions, convert, simulate, methods):
-    app.command()(with_groups(command))
-app.command("next")(with_groups(next_))
-app.command("warm-up")(with_groups(warm_up))
+# The commands, by what they are for, in the order of the help.
+_COMMANDS: Final[Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]]] = {
+    "Infer": {"aggregate": aggregate, "rate": rate, "compare": compare},
+    "Look": {"report": report, "explain": explain, "blocks": blocks, "judges": judges},
+    "Decide": {"review": review, "next": next_, "plan": plan},
+    "Rank": {"rank": rank},
+    "Data": {"init": init, "questions": questions, "convert": convert, "simulate": simulate, "datasets": datasets.app},
+    "Housekeeping": {"methods": methods, "state": state.app, "warm-up": warm_up},
+}
+for panel, commands in _COMMANDS.items():
+    for name, command in commands.items():
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, rich_help_panel=panel)
+        else:
+            app.command(name, cls=Command, rich_help_panel=panel)(with_groups(command))
 
 
 def run() -> None:
@@ -63,10 +81,12 @@ def run() -> None:
     A mistake by the user ends it with a one-sentence message: exit code 1 for `DataError`, 2 for `CallError`.
     """
     prepare_streams()
+    begin(None)
     code = 0
     try:
         with panics_hidden():
             code = app(prog_name="crowdwise", standalone_mode=False) or 0
+        begin(None)
         sys.stdout.flush()
     except SystemExit as ending:
         code = ending.code if isinstance(ending.code, int) else 1
@@ -102,6 +122,7 @@ def _say_error(problem: object, code: int, prefix: str = "error: ") -> int:
     With --json the message is one JSON object on standard output, with `error` and `code`, the exit code.
     """
     message = safe(str(problem))
+    message += origin_of(message)
     if message and _wants_json():
         say(json.dumps({"error": message, "code": code}))
     elif message:
@@ -121,4 +142,5 @@ def _usage_error(problem: typer.TyperException) -> str:
     if not message or context is None:
         return message
     end = "" if message.endswith(("?", "!")) else "."
+    message = message.replace(": Value error, ", ": ")
     return f"{shortened(message, 300).rstrip('.')}{end} See `{context.command_path} --help`."

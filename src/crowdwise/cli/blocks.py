@@ -11,8 +11,10 @@ from .streams import say
 
 
 def blocks(
-    reading: options.Reading,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the workers in blocks here.")] = None,
+    reading: options.Labelled,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the workers of each group here.")
+    ] = None,
     engine: options.Engine = "auto",
     memory: options.Memory = None,
     workdir: options.Workdir = None,
@@ -42,6 +44,8 @@ def blocks(
     if as_json:
         say(json.dumps({**found.to_dict(), "written": targets}, default=str))
         return
+    terminal.notes([found.summary])
     shown = found.blocks_frame()
-    terminal.head("Workers who are not independent", shown.lazy(), 20, shown.height)
-    terminal.notes([found.summary, *found.cautions])
+    rest = "-o FILE writes them all" if output is None else f"all are in {output}"
+    terminal.head("Blocks of workers who are not independent", shown.lazy(), 10, shown.height, rest=rest)
+    terminal.notes(found.cautions)

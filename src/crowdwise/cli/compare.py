@@ -11,27 +11,36 @@ from .streams import say
 # The most items in JSON on which methods differ, and the most methods whose answers the screen has room for.
 _MOST_DISPUTED: Final = 1000
 _MOST_SHOWN: Final = 6
+_SHOWN_FIRST: Final = ("mv", "adjudicator", "bwa", "ds")
 
 
 def compare(
-    reading: options.Reading,
+    reading: options.Labelled,
     truth: options.Truth = None,
     gold: options.Gold = None,
     gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
-    methods: Annotated[str | None, typer.Option(help="Which methods, separated by commas; all if left out.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(metavar="METHODS", help="Which methods, as in mv,ds; all if left out.")
+    ] = None,
     ordinal: options.Ordinal = False,
     order: options.Order = None,
     distance: options.Distance = None,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Draw a page here; ends in .html.")] = None,
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write a page here; ends in .html.")
+    ] = None,
     numeric: options.Numeric = False,
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Run methods side by side: share correct (a two-way tie counts half), how honest confidence is, seconds.
+    """Compare methods on the same labels: accuracy, how honest confidence is, and seconds.
 
-    With --numeric: mean absolute error, root mean squared error, correlation, and coverage of the intervals.
+    A two-way tie counts half. With --numeric: errors, correlation, and coverage of the intervals.
     """
+    import polars as pl
+
     from ..analysis import compare as compare_methods
+    from ..caution import listed
+    from ..errors import quoted
     from ..methods import METHODS, choose
     from ..output.targets import check_targets
     from ..reporting import comparison_page
@@ -67,16 +76,30 @@ def compare(
         return
     # A narrow screen has no room for everything that was measured. Only methods that did not converge need a sentence
     # about that; the interval and the iterations are on the page and in JSON.
-    hidden = {"ending", "low", "high", "iterations"} if known is not None else {"ending"}
+    hidden = {"ending", "low", "high", "iterations"}
     hidden |= {"brier"} if asked is not None else set()
-    header = [name for name in rows[0] if name not in hidden]
-    terminal.table(repr(labels), header, [[row[name] for name in header] for row in rows], ("ties", "brier"))
-    terminal.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])
+    terminal.notes(rows.sentences())
     if known is None:
-        differing = rows.disagreements()
+        differing = rows.disagreements().filter(pl.col("items") > 0)
         rest = "--json prints them all"
-        terminal.head("Answers on which two methods differ", differing.lazy(), 10, differing.height, rest=rest)
+        terminal.head("Answers on which two methods differ", differing.lazy(), 5, differing.height, rest=rest)
         disputed = rows.disputed()
-        few = disputed.select("item", "answers", *list(rows.answers)[:_MOST_SHOWN])
-        rest = rest if disputed.height <= _MOST_DISPUTED else f"--json prints the first {_MOST_DISPUTED:,}"
-        terminal.head("Items on which methods differ most", few.lazy(), 10, disputed.height, rest=rest)
+        usual = [key for key in _SHOWN_FIRST if key in rows.answers]
+        keys = [*usual, *(key for key in rows.answers if key not in usual)][:_MOST_SHOWN]
+        few = disputed.select("item", "answers", *keys)
+        rest = "--json prints more" if disputed.height <= _MOST_DISPUTED else f"--json prints {_MOST_DISPUTED:,}"
+        terminal.head("Items on which methods differ most", few.lazy(), 5, disputed.height, rest=rest)
+    header = [name for name in rows[0] if name not in hidden]
+    ran = [row for row in rows if row["seconds"] is not None]
+    if known is not None:
+        ran.sort(key=lambda row: row["accuracy"], reverse=True)
+    title = "Methods" if known is None else "Methods, the most accurate first"
+    terminal.table(title, header, [[row[name] for name in header] for row in ran], ("ties", "brier"))
+    refused = [row for row in rows if row["seconds"] is None]
+    if methods is None and refused:
+        names = listed(quoted(row["method"]) for row in refused)
+        terminal.remark(f"Not run, because they do not take these labels: {names} (--json says why).")
+        refused = []
+    late = [row for row in ran if row["ending"] != "converged"]
+    for row in (*refused, *late):
+        terminal.remark(f"{quoted(row['method'])}: {row['ending']}")

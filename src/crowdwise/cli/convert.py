@@ -9,11 +9,11 @@ from . import options
 
 def convert(
     reading: options.ExportReading,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where to write the table.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the table.")],
     bom: options.Bom = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Write every answer to every question of an export as a table, with a row for each."""
+    """Write all answers of an export as one table."""
     from ..crowd.reading_report import several
     from ..output.targets import check_targets
     from ..output.writing import write

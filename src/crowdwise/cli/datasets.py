@@ -6,18 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ..errors import CallError
+from .groups import Command, CommandGroup
 from .options import Json, Quiet
 from .streams import say
 
 if TYPE_CHECKING:
     from ..datasets import Dataset
 
-app = typer.Typer(help="Real crowds by name: the catalog, and their files.", add_completion=False)
+app = typer.Typer(cls=CommandGroup, help="Public crowds by name: list, show and download them.", add_completion=False)
 
 
 @app.callback(invoke_without_command=True)
 def catalog(context: typer.Context, as_json: Json = False) -> None:
-    """List the datasets there are; `fetch` and `show` do more."""
+    """List the datasets."""
     if context.invoked_subcommand is not None:
         if as_json:
             raise CallError(f"--json does nothing before {context.invoked_subcommand}: put it at the end.")
@@ -45,7 +46,7 @@ def catalog(context: typer.Context, as_json: Json = False) -> None:
     terminal.remark("`crowdwise datasets show NAME` says what was asked, by whom and where it is from.")
 
 
-@app.command()
+@app.command(cls=Command)
 def show(name: str, as_json: Json = False) -> None:
     """Say all that is known of one dataset."""
     from dataclasses import asdict
@@ -60,7 +61,7 @@ def show(name: str, as_json: Json = False) -> None:
     Terminal(quiet=False).table(name, None, [(what, str(value)) for what, value in known.items() if what != "name"])
 
 
-@app.command()
+@app.command(cls=Command)
 def fetch(
     names: Annotated[list[str], typer.Argument(help="Names of datasets, or all.")],
     again: Annotated[bool, typer.Option("--again", help="Replace those that are in the cache.")] = False,

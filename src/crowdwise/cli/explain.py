@@ -10,8 +10,8 @@ from .streams import say
 
 
 def explain(
-    reading: options.Reading,
-    item: Annotated[str, typer.Option(help="The item to explain, by its own name.", callback=options.in_utf8)],
+    reading: options.Labelled,
+    item: Annotated[str, typer.Option(metavar="ITEM", help="The item to explain.", callback=options.in_utf8)],
     method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
     gold: options.Gold = None,
@@ -21,7 +21,7 @@ def explain(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Say why an item has its label: who said what, what each vote added, and what would change the answer."""
+    """Explain the label of an item: who said what, what each vote added, and what would change it."""
     from ..analysis import explain as explain_item
     from . import session
     from .terminal import Terminal

@@ -18,7 +18,7 @@ def methods(
     ] = False,
     as_json: options.Json = False,
 ) -> None:
-    """List the methods there are, one line each; or say what one of them does, and which parameters it has."""
+    """List the methods, or describe one and its parameters."""
     from ..methods import METHODS, NUMERIC_METHODS, choose
 
     if key is not None:

@@ -1,7 +1,8 @@
 """`crowdwise next`: which items most need another label, or the decision of an expert."""
 
 import json
-from typing import Annotated, Any
+import shlex
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -11,22 +12,36 @@ from .streams import say
 
 
 def next_(
-    reading: options.Reading,
+    reading: options.Labelled,
     budget: Annotated[
-        int | None, typer.Option(help="How many labels to ask for; left out: as many as --random.")
+        int | None, typer.Option(metavar="N", help="How many labels to ask for; if left out, as many as --random.")
     ] = None,
     random: Annotated[
-        int, typer.Option(help="With --ask expert: draw so many items at random. Only these can calibrate confidence.")
+        int,
+        typer.Option(help="With --ask expert: draw so many of the items at random, to calibrate confidence."),
     ] = 0,
-    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the items to ask about here.")] = None,
-    ask: Annotated[str, typer.Option(help="Who is asked: crowd, or expert, whose decisions become gold.")] = "crowd",
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the items to ask about here.")
+    ] = None,
+    ask: Annotated[
+        Literal["crowd", "expert"],
+        typer.Option(metavar="WHO", help="Who is asked: crowd, or expert, whose decisions become gold."),
+    ] = "crowd",
     worker: Annotated[
         str | None,
-        typer.Option(help="Ask this worker, by its own name, about other items.", callback=options.in_utf8),
+        typer.Option(
+            "--for-worker",
+            metavar="WORKER",
+            help="Choose items for this worker, who has not labelled them yet.",
+            callback=options.in_utf8,
+        ),
     ] = None,
-    strategy: Annotated[str, typer.Option(help="expected, uncertain or best_worker.")] = "expected",
+    strategy: Annotated[
+        Literal["expected", "uncertain", "best_worker"],
+        typer.Option(metavar="STRATEGY", help="How items are chosen: expected, uncertain or best_worker."),
+    ] = "expected",
     per_item_max: Annotated[
-        int | None, typer.Option(help="How many labels to ask for at most of one item; 3 if left out.")
+        int | None, typer.Option(metavar="N", help="How many labels to ask for of one item at most; 3 if left out.")
     ] = None,
     seed: Annotated[int, typer.Option(help="The seed of what is drawn at random."), Needs("random")] = 0,
     method: options.MethodKey = options.DEFAULT_METHOD,
@@ -40,7 +55,7 @@ def next_(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Find the items that most need another label, or an expert, and say why."""
+    """Choose the items that most need another label, or an expert, and say why."""
     from ..analysis.planning.asking import check_request, next_labels
     from ..output.targets import check_targets
     from ..output.writing import write
@@ -74,5 +89,27 @@ def next_(
         say(json.dumps({**found.to_dict(), "summary": found.summary, "written": targets}, default=str))
         return
     shown = found.to_frame()
-    terminal.head("What to ask next", shown.lazy(), 20, shown.height)
-    terminal.notes([found.summary])
+    terminal.notes([found.summary, _after(ask, output)])
+    title = "Items to ask about" if shown["value"].null_count() == shown.height else _title(ask, strategy, costs)
+    # A column without values says nothing here; an expert fills in that of truths, in the file.
+    shown = shown.select(column for column in shown if column.null_count() < shown.height)
+    rest = "-o FILE writes them all" if output is None else f"all are in {output}"
+    terminal.head(title, shown.lazy(), 10, shown.height, ("ask", "votes"), rest=rest)
+
+
+def _after(ask: str, output: str | None) -> str:
+    """Say what to do with the list."""
+    if ask == "crowd":
+        return "Next: collect these labels, add them to your labels, and run the command again."
+    file = "FILE (-o FILE writes it)" if output is None else shlex.quote(output)
+    return f"Next: fill in the column 'truth' of {file} and give it to --gold, or decide with `crowdwise review`."
+
+
+def _title(ask: str, strategy: str, costs: str | None) -> str:
+    """Return the title of the table, which says what its column `value` is."""
+    if costs is not None:
+        value = "what one more label saves" if ask == "crowd" else "what the decision costs"
+        return f"Items to ask about; value = {value}, as expected"
+    if ask == "crowd" and strategy == "expected":
+        return "Items to ask about; value = right answers that one more label is expected to add"
+    return "Items to ask about; value = the probability that the answer is wrong"

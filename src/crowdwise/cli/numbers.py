@@ -124,34 +124,33 @@ def _finite(value: float) -> float | None:
 
 
 def _show(terminal: "Terminal", result: Any, numbers: "Crowd", errors: Mapping[str, Any], *, with_values: bool) -> None:
-    """Print tables: the crowd, the best and the worst workers, and the items with the widest intervals."""
-    from .summary import ranked_workers
+    """Print what was inferred; then values, the best and the worst workers, and the items with the widest intervals."""
+    from ..crowd.reading_report import several as several_of
+    from .summary import few_workers
 
+    by = several_of(numbers.n_workers, "worker", "workers")
     several = numbers.n_labels > numbers.n_items
     rows = [
-        ("items", f"{numbers.n_items:,}"),
-        ("workers", f"{numbers.n_workers:,}"),
-        ("labels", f"{numbers.n_labels:,} ({numbers.n_labels / numbers.n_items:.2f} per item)"),
-        ("method", repr(result.method)),
-        ("ending", str(result.convergence)),
+        ("inferred", several_of(numbers.n_items, "value", "values")),
+        ("from labels", f"{numbers.n_labels:,} ({numbers.n_labels / numbers.n_items:.2f} per item) by {by}"),
+        ("by method", f"{result.method.key}, {result.convergence}"),
         ("error of a label", f"{result.workers.typical**0.5:.4g}" if several else "unknown: no item has two labels"),
     ]
     if result.workers.outlier_share:
-        rows.append(("wild answers", f"{result.workers.outlier_share:.2%}"))
+        rows.append(("outliers", f"{result.workers.outlier_share:.2%}"))
     for name, one in errors.items():
         words = (
             f"MAE {one.mae:.4g}, RMSE {one.rmse:.4g}, correlation {one.correlation:.4f}, coverage {one.coverage:.3f}"
         )
         rows.append((f"errors of {name}", words))
-    terminal.table("The crowd", None, rows)
+    terminal.table("The answers", None, rows)
     if with_values:
         terminal.head("Inferred values", result.lazy(), 10, numbers.n_items)
     workers = result.workers_frame()
     workers = workers.select(name for name in _SHOWN if name in workers.columns)
     if several:
-        best, worst = ranked_workers(workers, 5)
-        terminal.table("Best workers", workers.columns, best, _SPARE)
-        terminal.table("Worst workers", workers.columns, worst, _SPARE)
+        title, some = few_workers(workers)
+        terminal.table(title, some.columns, some.rows(), _SPARE)
         widest = result.disputed(5)
         terminal.table("Widest intervals", widest.columns, widest.rows())
 
@@ -161,6 +160,7 @@ def compare(
 ) -> None:
     """Run numeric methods side by side: errors against the truth, seconds; all of them if `methods` is None."""
     from ..analysis import compare_numbers
+    from ..errors import quoted
     from ..methods import NUMERIC_METHODS
     from ..methods import choose as choose_method
     from ..output.targets import check_targets
@@ -185,16 +185,27 @@ def compare(
         say(json.dumps({"methods": rows}))
         return
     header = [name for name in rows[0] if name != "ending"]
-    terminal.table(repr(numbers), header, [[row[name] for name in header] for row in rows])
-    terminal.notes([f"{row['method']}: {row['ending']}" for row in rows if row["ending"] != "converged"])
+    measured = [row for row in rows if row.get("rmse") is not None]
+    if measured:
+        best = min(measured, key=lambda row: row["rmse"])
+        terminal.notes([f"{quoted(best['method'])} has the smallest error (RMSE {best['rmse']:.4g})."])
+    else:
+        terminal.notes(["Which method is best is unknown without known values: --truth FILE measures errors."])
+    terminal.table("Methods", header, [[row[name] for name in header] for row in rows])
+    for row in rows:
+        if row["ending"] != "converged":
+            terminal.remark(f"{quoted(row['method'])}: {row['ending']}")
 
 
-def report(reading: Reading, chosen: tuple[str, "Method"], truth: str | None, output: str, quiet: bool) -> None:
+def report(
+    reading: Reading, chosen: tuple[str, "Method"], truth: str | None, output: str, title: str, quiet: bool
+) -> None:
     """Write a page about a crowd with numeric labels."""
     from pathlib import Path
 
     from ..output.targets import check_targets
     from ..reporting import report as write_report
+    from ..reviewing.item_columns import item_texts
     from .terminal import Terminal
 
     check_targets([output], [*reading.files, truth], page=True)
@@ -203,5 +214,7 @@ def report(reading: Reading, chosen: tuple[str, "Method"], truth: str | None, ou
     with terminal.compiling():
         numbers = session.read(terminal, reading, numeric=True)
         result = session.fit(terminal, chosen[1], numbers, strict=reading.strict)
-        write_report(result, numbers, known, output, command=session.command_line())
+        command = session.command_line()
+        texts = item_texts(numbers, reading.files, reading.options(numeric=True))
+        write_report(result, numbers, known, output, command=command, title=title, name=reading.shown_name, texts=texts)
     terminal.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")

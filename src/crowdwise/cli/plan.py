@@ -10,9 +10,9 @@ from .streams import say
 
 
 def plan(
-    reading: options.Reading,
-    target: Annotated[float, typer.Option(help="The accuracy that is wanted, such as 0.95.")],
-    price: Annotated[float | None, typer.Option(help="What a label costs.")] = None,
+    reading: options.Labelled,
+    target: Annotated[float, typer.Option(metavar="NUMBER", help="The accuracy that is wanted, such as 0.95.")],
+    price: Annotated[float | None, typer.Option(metavar="NUMBER", help="What a label costs.")] = None,
     method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
     gold: options.Gold = None,
@@ -22,7 +22,7 @@ def plan(
     quiet: options.Quiet = False,
     as_json: options.Json = False,
 ) -> None:
-    """Say what accuracy is expected now, and how many labels or how much gold would bring it to a target."""
+    """Estimate the accuracy, and how many labels or how much gold a target accuracy needs."""
     from ..analysis.cautions import cautions
     from ..analysis.planning.plan import check_target
     from ..analysis.planning.plan import plan as make_plan
@@ -41,5 +41,10 @@ def plan(
     if as_json:
         say(json.dumps({**found.to_dict(), "cautions": [caution.to_dict() for caution in doubts]}))
         return
-    terminal.table("If every item got more labels", found.curve.columns, found.curve.rows())
-    terminal.notes([*found.sentences(), *map(str, doubts)])
+    terminal.notes(found.sentences())
+    for caution in doubts:
+        terminal.caution(caution)
+    # Up to the first step that reaches the target.
+    before = int((found.curve["expected_accuracy"] < found.target).sum())
+    curve = found.curve.head(before + 1)
+    terminal.table("Expected accuracy if every item got so many more labels", curve.columns, curve.rows())

@@ -5,7 +5,7 @@ from .streams import say
 
 
 def questions(reading: options.ExportReading, as_json: options.Json = False) -> None:
-    """List the questions in an export: their types, and how many items, workers and answers they have."""
+    """List the questions in an export, with their types, items, workers and answers."""
     import json
 
     from ..platforms.questions import questions_frame

@@ -10,8 +10,10 @@ from . import options
 
 def report(
     context: typer.Context,
-    reading: options.Reading,
-    output: Annotated[str, typer.Option("--output", "-o", help="Where to write the page; ends in .html.")],
+    reading: options.Labelled,
+    output: Annotated[
+        str, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page; ends in .html.")
+    ],
     method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
     numeric: options.Numeric = False,
@@ -24,22 +26,30 @@ def report(
     ordinal: options.Ordinal = False,
     order: options.Order = None,
     distance: options.Distance = None,
+    title: Annotated[str, typer.Option(metavar="TEXT", help="The heading of the page.")] = "Crowd report",
     quiet: options.Quiet = False,
 ) -> None:
-    """Write a page about the crowd, the answers and the workers: one file that opens in any browser."""
+    """Write an HTML report about the crowd, the answers and the workers, in one file."""
+    from ..errors import CallError
     from ..output.targets import check_targets
     from ..reporting import report as write_report
+    from ..reviewing.item_columns import item_texts
     from . import numbers, session
     from .terminal import Terminal
 
     if numeric:
-        numbers.report(reading, numbers.choose(context, method, set_), truth, output, quiet)
+        numbers.report(reading, numbers.choose(context, method, set_), truth, output, title, quiet)
         return
+    if reading.multi == "each" and (costs is not None or ordinal or order is not None):
+        raise CallError("With --multi each, the report is about yes/no questions, without --costs and an order.")
     chosen = session.choose_method(method, set_)
     check_targets([output], [*reading.files, truth, gold, history, costs], page=True)
     terminal = Terminal(quiet)
     given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay, reading)
-    known = given.held_out(terminal, session.read_known(truth, reading, terminal))
+    if reading.multi == "each":
+        known = given.held_out(terminal, session.read_true_sets(truth, reading))
+    else:
+        known = given.held_out(terminal, session.read_known(truth, reading, terminal))
     known_costs = session.read_given_costs(costs, reading)
     asked = session.read_order(ordinal, order, distance, costs)
     with terminal.compiling():
@@ -57,6 +67,10 @@ def report(
             costs=known_costs,
             ordinal=asked or False,
             decisions=given.gold,
-            source=reading.arguments(renamed=("items",)),
+            source=session.review_arguments(reading, gold, given),
+            title=title,
+            name=reading.shown_name,
+            texts=item_texts(labels, reading.files, reading.options()),
         )
+    terminal.notes([f"Expected accuracy: {result.expected_accuracy}. The first card of the page says what to do next."])
     terminal.remark(f"Wrote {output} ({Path(output).stat().st_size / 1e6:.1f} MB)")

@@ -15,41 +15,55 @@ from .streams import say
 
 def review(
     context: typer.Context,
-    reading: options.Reading,
+    reading: options.Labelled,
     items: Annotated[
-        str | None, typer.Option(help="A file with more about the items, joined by their id: texts, images.")
+        str | None, typer.Option(metavar="FILE", help="A table with more about the items, such as texts and images.")
     ] = None,
     show: Annotated[
         str | None,
-        typer.Option(help="The columns to show, separated by commas; all if left out.", callback=options.in_utf8),
+        typer.Option(
+            metavar="COLUMNS",
+            help="Which columns to show, as in text,image; all if left out.",
+            callback=options.in_utf8,
+        ),
     ] = None,
-    media: Annotated[str | None, typer.Option(help="The folder of images, sound and video that columns name.")] = None,
+    media: Annotated[
+        str | None, typer.Option(metavar="FOLDER", help="Where the images, sound and video are that columns name.")
+    ] = None,
     remote: Annotated[
         bool, typer.Option("--remote", help="Let the page load images, sound and video from other machines.")
     ] = False,
     reviewer: Annotated[
-        str | None, typer.Option(help="Who decides; your user name if left out.", callback=options.in_utf8)
+        str | None,
+        typer.Option(metavar="NAME", help="Who decides; your user name if left out.", callback=options.in_utf8),
     ] = None,
     plan: Annotated[
-        str, typer.Option(help="Which items, in which order; or the number of random items.")
+        str, typer.Option(metavar="PLAN", help="Which items, in which order; or a number of random items.")
     ] = "random:30,settle:10,worst",
     decisions: Annotated[
-        str | None, typer.Option(help="The file of decisions; labels.decisions.csv beside labels.csv if left out.")
+        str | None,
+        typer.Option(
+            metavar="FILE", help="Where decisions are written; labels.decisions.csv beside labels.csv if left out."
+        ),
     ] = None,
     method: options.MethodKey = options.DEFAULT_METHOD,
     set_: options.Settings = None,
     numeric: options.Numeric = False,
     ordinal: options.Ordinal = False,
     order: options.Order = None,
-    host: Annotated[str, typer.Option(help="The address of the server; others than loopback need a password.")] = (
-        "127.0.0.1"
-    ),
-    port: Annotated[int, typer.Option(help="The port of the server; a free one if left out.")] = 0,
+    host: Annotated[
+        str, typer.Option(metavar="ADDRESS", help="The address of the server; others than 127.0.0.1 need a password.")
+    ] = ("127.0.0.1"),
+    port: Annotated[
+        int, typer.Option(metavar="N", help="The port of the server; a free one if left out.", show_default=False)
+    ] = 0,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Print the address only, as for `ssh -L`.")] = False,
     seed: Annotated[int, typer.Option(help="The seed of what is drawn at random.")] = 0,
     feedback: Annotated[
         str | None,
-        typer.Option(help="Open no page: write a file per worker to this folder, with the items decided against them."),
+        typer.Option(
+            metavar="FOLDER", help="Open no page: write a file for each worker here, with the items decided otherwise."
+        ),
         NotWith("port", "writes files and opens no page, so --port does nothing."),
         NotWith("host", "writes files and opens no page, so --host does nothing."),
         NotWith("plan", "writes files and opens no page, so --plan does nothing."),
@@ -61,8 +75,7 @@ def review(
     ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Let somebody who knows decide items on a page in the browser; every decision makes the answers better."""
-    from ..addresses import without_secrets
+    """Decide items yourself, on a page in the browser; every decision improves the answers."""
     from ..errors import CallError, require_extra
     from ..reviewing import review as reviewing
     from ..reviewing.desk import Setting
@@ -90,7 +103,7 @@ def review(
         if feedback is not None:
             terminal.remark(reviewing.write_feedback(labels, path, contents, Path(feedback)))
             return
-        title = without_secrets(", ".join(Path(name).name for name in reading.files))
+        title = reading.shown_name
         gold = "--numeric --truth" if numeric else "--gold"
         more = "" if numeric else " --provenance"
         command = f"crowdwise aggregate {reading.arguments()} {gold} {shlex.quote(str(path))} -o truth.csv{more}"
@@ -102,4 +115,5 @@ def review(
         with reviewing.opened_desk(labels, chosen, path, contents, plan, about, first) as desk:
             ask = partial(typer.prompt, "Password for the page", hide_input=True) if sys.stdin.isatty() else None
             reviewing.serve(desk, host=host, port=port, browser=not no_browser, say=terminal.remark, show=say, ask=ask)
-    terminal.remark(f"Use them: {command}")
+            if desk.decisions().height:
+                terminal.remark(f"Use them: {command}")

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from .options import DEFAULT_GOLD_WEIGHT, Reading
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ..analysis.costs import CostTable
     from ..analysis.ordinal import Ordinal
+    from ..crowd.labels import Labels
     from ..crowd.protocol import Crowd
     from ..crowd.read_options import ReadOptions
     from ..fitting.method import Method
@@ -87,6 +88,20 @@ def _read_truths(path: str, reading: Reading) -> "Truths":
     if named == "table" or (named == "auto" and not _is_export(path, reading)):
         return read_truths(path, **reading.truth_keywords(is_export=False))
     return read_truths(path, format=named, **reading.truth_keywords(is_export=True))
+
+
+def read_true_sets(truth: str | None, reading: Reading) -> "pl.DataFrame | None":
+    """Read known sets of classes, for `--multi each`; returns None if the user gave no file."""
+    from ..reading.truth_sets import read_truth_sets
+
+    return None if truth is None else read_truth_sets(truth, **_set_keywords(truth, reading))
+
+
+def _set_keywords(path: str, reading: Reading) -> dict[str, Any]:
+    """Return how a file with known sets of classes is read."""
+    is_export = _is_export(path, reading)
+    keywords = {name: one for name, one in reading.truth_keywords(is_export=is_export).items() if name != "multi"}
+    return keywords | ({} if is_export else {"separator": reading.separator})
 
 
 def _is_export(path: str, reading: Reading) -> bool:
@@ -211,9 +226,10 @@ class Given(NamedTuple):
         return known.filter(~given)
 
 
-def read_gold(gold: str | None, gold_weight: float, reading: Reading) -> Given:
+def read_gold(gold: str | None, gold_weight: float, reading: Reading, *, of_pairs: bool = False) -> Given:
     """Read the known classes of items, if the user gave a file with them.
 
+    With `--multi each` these are sets; or with `of_pairs`, as on disk, answers about items such as "7: cat".
     Raises `CallError` if it is a table that is also read as labels; an export may have both in it.
     """
     from ..output.targets import check_other_file
@@ -222,7 +238,21 @@ def read_gold(gold: str | None, gold_weight: float, reading: Reading) -> Given:
         return Given(None, gold_weight)
     if not _is_export(gold, reading):
         check_other_file("--gold", gold, reading.files)
+    if reading.multi == "each" and not of_pairs:
+        from ..reading.truth_sets import read_gold_sets
+
+        return Given(read_gold_sets(gold, **_set_keywords(gold, reading)), gold_weight)
     return Given(_read_truths(gold, reading), gold_weight)
+
+
+def review_arguments(reading: Reading, gold: str | None, given: Given) -> str:
+    """Return what follows `crowdwise review` to go on with these labels, and with the decisions that are gold."""
+    from ..reviewing.log import default_path
+
+    words = reading.arguments()
+    if gold is None or given.gold is None or given.gold.log is None or Path(gold) == default_path(reading.files[0]):
+        return words
+    return f"{words} --decisions {shlex.quote(gold)}"
 
 
 @contextmanager
@@ -257,11 +287,15 @@ def fit(
     """
     from ..errors import DataError
 
+    if given is not None and given.gold is not None and getattr(labels, "sets", None) is not None:
+        from ..reading.truth_sets import gold_of_sets
+
+        given = given._replace(gold=gold_of_sets(given.gold, cast("Labels", labels)))
     known: Any = {} if given is None else given._asdict()
     with terminal.progress(method.tolerance) as progress:
         result: Any = method.fit(labels, **known, progress=progress, warn=False)
     if strict and not result.convergence.converged:
-        raise DataError(f"{method.key} {result.convergence}, and --strict takes no such answer.")
+        raise DataError(f"{method.key} {result.convergence}, which --strict does not allow.")
     told = set(labels.cautions)
     for caution in result.cautions if cautions else ():
         if caution not in told:
@@ -279,7 +313,7 @@ def require_convergence(rows: Iterable[Mapping[str, Any]], reading: Reading) -> 
 
     late = [row["method"] for row in rows if row["ending"] == RAN_OUT]
     if reading.strict and late:
-        raise DataError(f"{', '.join(late)} {RAN_OUT}, and --strict takes no such answers.")
+        raise DataError(f"{', '.join(late)} {RAN_OUT}, which --strict does not allow.")
 
 
 def state_of(result: "Inferred") -> "History":

@@ -10,9 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
 
-# The signals that ask a program to end: by the keyboard, by `kill`, and by a terminal that is closed. Windows has no
-# such signal for the last.
-_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+# The signals that ask a program to end: by the keyboard, by `kill`, and by a terminal that is closed, which is SIGBREAK
+# on Windows. Windows ends a program at once where Unix would send SIGTERM.
+_ENDING = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK") if hasattr(signal, name)]
 # Shells add this to the number of a signal to give the exit code of a process that it ended.
 _BASE = 128
 EXIT_CODES = {int(_BASE + number) for number in _ENDING}

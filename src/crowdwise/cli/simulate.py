@@ -1,39 +1,58 @@
 """`crowdwise simulate`: write a simulated crowd whose truth and workers are known."""
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from . import options
-from .groups import FOR_CLASSES, Needs
+from .groups import FOR_CLASSES, Alias, Needs
 
 
 def simulate(
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write to; made if missing.")],
-    items: Annotated[int, typer.Option(help="How many items.")] = 1000,
-    workers: Annotated[int, typer.Option(help="How many workers.")] = 50,
-    classes: Annotated[int, typer.Option(help="How many classes."), FOR_CLASSES] = 2,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="The folder to write to; made if missing.")
+    ],
+    items: Annotated[int, typer.Option("--n-items", help="How many items."), Alias("--items")] = 1000,
+    workers: Annotated[int, typer.Option("--n-workers", help="How many workers."), Alias("--workers")] = 50,
+    classes: Annotated[int, typer.Option("--n-classes", help="How many classes."), Alias("--classes"), FOR_CLASSES] = 2,
     labels_per_item: Annotated[float, typer.Option(help="Labels per item, on average.")] = 5.0,
     accuracy: Annotated[float, typer.Option(help="The mean accuracy of the workers."), FOR_CLASSES] = 0.7,
-    concentration: Annotated[float, typer.Option(help="The larger, the more alike the workers."), FOR_CLASSES] = 10.0,
+    concentration: Annotated[
+        float, typer.Option(help="How alike the workers are; the larger, the more alike."), FOR_CLASSES
+    ] = 10.0,
     traps: Annotated[
         float, typer.Option(help="The share of items that mislead workers to the same error."), FOR_CLASSES
     ] = 0.0,
-    numeric: Annotated[bool, typer.Option("--numeric", help="Labels are numbers; for this are the next four.")] = False,
+    numeric: Annotated[bool, typer.Option("--numeric", help="Labels are numbers.")] = False,
     deviation: Annotated[
-        float, typer.Option(help="The standard deviation of the true values."), Needs("numeric")
+        float, typer.Option(help="With --numeric: the standard deviation of the true values."), Needs("numeric")
     ] = 10.0,
-    spread: Annotated[float, typer.Option(help="The spread of a typical worker's errors."), Needs("numeric")] = 5.0,
-    bias: Annotated[float, typer.Option(help="The standard deviation of the workers' biases."), Needs("numeric")] = 2.0,
-    wild: Annotated[float, typer.Option(help="The share of answers that are wild."), Needs("numeric")] = 0.0,
-    workload: Annotated[float, typer.Option(help="0: all work the same; 1: a few do most of it.")] = 0.5,
+    spread: Annotated[
+        float,
+        typer.Option(help="With --numeric: the standard deviation of a typical worker's errors."),
+        Needs("numeric"),
+    ] = 5.0,
+    bias: Annotated[
+        float, typer.Option(help="With --numeric: the standard deviation of the workers' biases."), Needs("numeric")
+    ] = 2.0,
+    wild: Annotated[
+        float, typer.Option(help="With --numeric: the share of outliers among the labels."), Needs("numeric")
+    ] = 0.0,
+    workload: Annotated[
+        float, typer.Option(help="How unequal the shares of work are: 0 all equal, 1 a few do most of it.")
+    ] = 0.5,
     seed: Annotated[int, typer.Option(help="The same seed gives the same crowd.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there already.")] = False,
-    extension: Annotated[str, typer.Option("--format", help="csv, parquet, jsonl, ...")] = "csv",
+    extension: Annotated[
+        str,
+        typer.Option("--extension", metavar="FORMAT", help="What to write: csv, parquet, jsonl, ..."),
+        Alias("--format"),
+    ] = "csv",
     quiet: options.Quiet = False,
 ) -> None:
-    """Simulate a crowd: labels, truth and workers."""
+    """Simulate a crowd: write labels, truth and workers."""
     from ..crowd.simulation import SimulatedCrowd, SimulatedNumbers, simulate_numbers
     from ..crowd.simulation import simulate as simulate_crowd
     from ..errors import CallError
@@ -60,3 +79,6 @@ def simulate(
     terminal = Terminal(quiet)
     for path, table in tables.items():
         terminal.remark(f"Wrote {path} ({table.height:,} rows)")
+    labels, truth = (shlex.quote(str(path)) for path in paths[:2])
+    kind = " --numeric" if numeric else ""
+    terminal.remark(f"Next: `crowdwise aggregate {labels}{kind} --truth {truth}`")

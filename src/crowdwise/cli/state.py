@@ -5,17 +5,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
+from .groups import Command, CommandGroup
 
 if TYPE_CHECKING:
     from ..results.history import History
 
 app = typer.Typer(
-    help="Files that `aggregate --save-state` wrote: add them up, or show one.",
+    cls=CommandGroup,
+    help="Merge or show files that `aggregate --save-state` wrote.",
     add_completion=False,
 )
 
 
-@app.command()
+@app.command(cls=Command)
 def merge(
     files: Annotated[list[str], typer.Argument(help="States of the same method.")],
     output: Annotated[str, typer.Option("--output", "-o", help="Write the sum of them here.")],
@@ -37,7 +39,7 @@ def merge(
     terminal.remark(f"Wrote {output}: what was learned about {len(total.workers):,} workers.")
 
 
-@app.command()
+@app.command(cls=Command)
 def show(file: Annotated[str, typer.Argument(help="A state.")]) -> None:
     """Show what is in a state: the method, the classes, how many workers, and what else it knows."""
     from ..results.history import CONFIDENCE, History

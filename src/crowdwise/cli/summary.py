@@ -12,27 +12,34 @@ from ..analysis.findings import Findings
 from ..analysis.ordinal_errors import OrdinalErrors
 from ..caution import Caution
 from ..crowd.protocol import Crowd
+from ..crowd.reading_report import several
 from ..results.gold import Share
 from ..results.in_parts import Inferred
+from ..results.stated import STATED
 from .terminal import Terminal
 
 # What tables on the screen do without where it is too narrow for unbroken names, the least important first. Files and
 # JSON have everything.
-_SPARE: Final = ("runner_up_score", "difficulty", "score", "agreement", "votes", "runner_up")
+_SPARE: Final = ("agreement", "votes", "runner_up")
+# Columns of items that the screen does without: where they say more than the confidence, files have them.
+_NOT_ON_SCREEN: Final = ("score", "runner_up_score", "difficulty")
+# So many workers the screen shows.
+_BEST: Final = 3
+_WORST: Final = 3
+_MARKED: Final = 5
 
 
-def _crowd_rows(result: Inferred, labels: Crowd, accuracies: Mapping[str, float]) -> list[tuple[str, str]]:
-    """Return the main numbers about the crowd and the fit, as rows of a table: a name and its value."""
+def _verdict(result: Inferred, labels: Crowd, accuracies: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Return what was inferred, and how sure that is, as rows of a table: a name and its value."""
+    by = several(labels.n_workers, "worker", "workers")
     rows = [
-        ("items", f"{labels.n_items:,}"),
-        ("workers", f"{labels.n_workers:,}"),
-        ("classes", f"{len(result.names.classes):,}"),
-        ("labels", f"{labels.n_labels:,} ({labels.n_labels / labels.n_items:.2f} per item)"),
-        ("method", repr(result.method)),
-        ("ending", str(result.convergence)),
-        ("ties", f"{result.tie_count:,}"),
+        ("inferred", f"{several(labels.n_items, 'label', 'labels')}, in {len(result.names.classes):,} classes"),
+        ("from labels", f"{labels.n_labels:,} ({labels.n_labels / labels.n_items:.2f} per item) by {by}"),
+        ("by method", f"{result.method.key}, {result.convergence}"),
         ("expected accuracy", str(result.expected_accuracy)),
     ]
+    if result.tie_count:
+        rows.append(("ties", f"{result.tie_count:,}"))
     if result.gold_check is not None:
         rows.append(("accuracy on gold", _share(result.gold_check.accuracy)))
         rows.append(("majority on gold", _share(result.gold_check.majority)))
@@ -143,10 +150,11 @@ def show(
     decisions: Decisions | None = None,
     distances: OrdinalErrors | None = None,
     about: Findings | None = None,
+    notes: Sequence[str] = (),
     *,
     with_answers: bool,
 ) -> None:
-    """Print tables: the crowd, the best and the worst workers, and the most disputed items.
+    """Print what was inferred and how sure that is; then labels, some workers, and the items that are least sure.
 
     Args:
         terminal: Where to print them.
@@ -156,30 +164,48 @@ def show(
         decisions: What was decided by costs, or for ordered classes; None if there are none.
         distances: How far labels of ordered classes are from the truth; None if that is not known.
         about: What was found about the result, such as the workers who are worth a look; None if nobody looked.
+        notes: Sentences below the verdict, such as what to do next.
         with_answers: Whether to print the first inferred labels too.
     """
     found = decisions or result
-    rows = _crowd_rows(result, labels, accuracies) + _distance_rows(distances) + _cost_rows(decisions)
-    terminal.table("The crowd", None, rows)
+    rows = _verdict(result, labels, accuracies) + _distance_rows(distances) + _cost_rows(decisions)
+    terminal.table("The answers", None, rows)
+    terminal.notes(notes)
     if with_answers:
-        terminal.head("Inferred labels", found.lazy(), 10, labels.n_items, _SPARE)
-    workers, unusual = found.workers_frame(), None if about is None else about.unusual
+        answers = found.lazy()
+        shown = [name for name in answers.collect_schema().names() if name not in _NOT_ON_SCREEN]
+        terminal.head("Inferred labels", answers.select(shown), 10, labels.n_items, _SPARE)
+    workers = found.workers_frame()
     if about is not None and about.marks is not None and about.marks.height:
         workers = workers.join(
             about.marks.rename({"reasons": "worth a look"}), on="worker", how="left", maintain_order="left"
         )
-    best, worst = ranked_workers(workers, 5)
-    terminal.table("Best workers", workers.columns, best, _SPARE)
-    terminal.table("Worst workers", workers.columns, worst, _SPARE)
-    if unusual is not None and unusual.height:
-        rest = "--workers FILE writes them with all others"
-        terminal.head("Workers worth a look", unusual.lazy(), 5, unusual.height, rest=rest)
+    judges = workers.select("worker", *STATED).drop_nulls("brier") if STATED[0] in workers.columns else None
+    title, some = few_workers(workers.drop(STATED, strict=False))
+    terminal.table(title, some.columns, some.rows(), _SPARE)
+    if judges is not None and judges.height:
+        table = judges.sort("brier", maintain_order=True)
+        rest = "--workers-output FILE writes all"
+        terminal.head("Probabilities that workers state", table.lazy(), 10, table.height, rest=rest)
     disputed = found.disputed(5)
-    terminal.table("Most disputed items", disputed.columns, disputed.rows(), _SPARE)
+    disputed = disputed.drop(name for name in _NOT_ON_SCREEN if name in disputed.columns)
+    terminal.table("Least sure items", disputed.columns, disputed.rows(), _SPARE)
 
 
-def ranked_workers(workers: pl.DataFrame, count: int) -> tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]:
-    """Return the `count` best and the `count` worst workers by quality. No worker is in both lists."""
+def few_workers(workers: pl.DataFrame) -> tuple[str, pl.DataFrame]:
+    """Return some workers, the best first, and the title of their table: the best, the worst, those worth a look."""
     table = workers.filter(pl.col("labels") > 0).sort("quality", descending=True, maintain_order=True)
-    best = min(count, (table.height + 1) // 2)
-    return table.head(best).rows(), table.tail(min(count, table.height - best)).reverse().rows()
+    position = pl.int_range(pl.len())
+    wanted = (position < _BEST) | (position >= pl.len() - _WORST)
+    title = "Best and worst workers"
+    if "worth a look" in table.columns:
+        marked = pl.col("worth a look").is_not_null()
+        wanted |= marked & (marked.cum_sum() <= _MARKED)
+        title = "Workers: the best, the worst, those worth a look"
+    some = table.filter(wanted)
+    rest = (
+        "all"
+        if some.height == workers.height
+        else f"{some.height} of {workers.height:,}; --workers-output FILE writes them all"
+    )
+    return f"{title} ({rest})", some

@@ -1,10 +1,9 @@
 """`Terminal`: prints tables to standard output, and remarks and progress bars to standard error."""
 
-import math
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any, Final, Literal
 
 import polars as pl
@@ -25,14 +24,15 @@ from rich.text import Text
 
 from ..analysis.explanation import Explanation
 from ..caution import Caution, listed
+from ..errors import quoted
 from ..numerics.announcing import announced_to
+from ..progress import Nearness, told_to
+from .advice import at_the_end
 from .column_widths import Needs, left_out, share
 from .text import printable, safe
 
 # Progress bars are shown only for work that takes longer than this, in seconds.
 _MOMENT: Final = 0.5
-# A bar ends at this change where a method has no tolerance, or one of zero.
-_SMALLEST: Final = 1e-12
 # The width of the waterfall chart, in characters.
 _CHART_WIDTH: Final = 40
 # The space between two columns, in characters.
@@ -50,6 +50,7 @@ class Terminal:
 
     def __init__(self, quiet: bool) -> None:
         self._quiet = quiet
+        self._cautions: dict[str, None] = {}
         self._out = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
         self._err = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -59,9 +60,18 @@ class Terminal:
             self._err.print(Text(safe(text)))
 
     def caution(self, caution: Caution) -> None:
-        """Print a caution to standard error; the names in it are few and short already."""
-        if not self._quiet:
-            self._err.print(Text(safe(str(caution), _LONGEST_CAUTION)))
+        """Print a caution to standard error when the command ends, once; the names in it are few and short already."""
+        if self._quiet:
+            return
+        if not self._cautions:
+            at_the_end(self._print_cautions)
+        self._cautions[safe(str(caution), _LONGEST_CAUTION)] = None
+
+    def _print_cautions(self) -> None:
+        """Print the cautions that were collected."""
+        for sentence in self._cautions:
+            self._err.print(Text(sentence, "yellow"))
+        self._cautions.clear()
 
     def table(
         self, title: str, header: Sequence[str] | None, rows: Sequence[Sequence[Any]], spare: Sequence[str] = ()
@@ -90,7 +100,7 @@ class Terminal:
             missing = left_out(dict(zip(header, needs, strict=True)), spare, self._out.width, _COLUMN_GAP)
             if missing:
                 kept = [place for place, name in enumerate(header) if name not in missing]
-                title = f"{title}, no room for {listed(missing)}"
+                title = f"{title}; columns that do not fit: {listed(missing)}"
                 self.table(title, [header[place] for place in kept], [[row[place] for place in kept] for row in rows])
                 return
         room = self._out.width - _COLUMN_GAP * (len(needs) - 1)
@@ -105,7 +115,13 @@ class Terminal:
             table.add_row(*row)
         # The title is printed separately, because the table may be too narrow for it.
         self._out.print(Text(safe(title), "bold"))
-        self._out.print(table, crop=False)
+        if self._out.is_terminal:
+            self._out.print(table, crop=False)
+        else:  # without the spaces after the last column
+            with self._out.capture() as printed:
+                self._out.print(table, crop=False)
+            lines = (line.rstrip() for line in printed.get().splitlines())
+            self._out.print(Text("\n".join(lines)), crop=False)
         self._out.print()
 
     def notes(self, sentences: Sequence[str]) -> None:
@@ -145,11 +161,14 @@ class Terminal:
             return
         ends = "" if why.interval is None else f" (95 % interval {why.interval[0]:.4f} to {why.interval[1]:.4f})"
         outcome = "tied with" if why.tied else "not"
+        label, runner_up = quoted(why.label), quoted(why.runner_up)
         scores = [
-            (f"score of {why.label}", f"{why.score:.4f}{ends}"),
-            (f"score of {why.runner_up}", f"{why.runner_up_score:.4f}"),
+            (f"score of {label}", f"{why.score:.4f}{ends}"),
+            (f"score of {runner_up}", f"{why.runner_up_score:.4f}"),
         ]
-        self.table(f"Item {why.item}: {why.label}, {outcome} {why.runner_up}", None, scores)
+        self.table(f"Item {quoted(why.item)}: {label}, {outcome} {runner_up}", None, scores)
+        assumed = "" if why.flip is None else " This takes the quality of each worker as it is."
+        self.notes([f"{why.remedy}{assumed}"])
         steps = why.steps()
         header = ["", "adds", why.axis]
         rows = [
@@ -161,7 +180,6 @@ class Terminal:
             for row in steps.iter_rows(named=True)
         ]
         self.table("What each vote added", header, rows)
-        self._out.print(Text(printable(f"{why.remedy} This assumes that our trust in each worker stays the same.")))
 
     @contextmanager
     def progress(self, tolerance: float) -> Iterator[Any]:
@@ -176,18 +194,14 @@ class Terminal:
         started = time.monotonic()
         bar = self._progress_bar(_text("fields[state]"))
         task = bar.add_task("fitting", total=1.0, state="")
-        changes: list[float] = []
-        end = max(tolerance, _SMALLEST)
+        near = Nearness(tolerance)
 
         def show(iteration: int, change: float) -> None:
-            if math.isfinite(change):
-                changes.append(change)
-            if time.monotonic() - started < _MOMENT or not changes:
+            done = near(change)
+            if time.monotonic() - started < _MOMENT:
                 return
             bar.start()
-            distance = math.log(max(changes[0], end * 2) / end)
-            done = 1 - math.log(max(changes[-1], end) / end) / distance
-            bar.update(task, completed=max(done, 0.0), state=f"iteration {iteration}, change {change:.2g}")
+            bar.update(task, completed=done, state=f"iteration {iteration}, change {change:.2g}")
 
         try:
             yield show
@@ -195,7 +209,7 @@ class Terminal:
             bar.stop()
 
     def phases(self) -> Callable[[str, float], None]:
-        """Return a callback for phases of work on disk, which draws a bar for phases longer than half a second.
+        """Return a callback for phases of long work, which draws a bar for phases longer than half a second.
 
         The callback takes the name of the phase and the share of it that is done.
         """
@@ -211,7 +225,7 @@ class Terminal:
                 bar.add_task(phase, total=1.0)
                 bar.start()
             if bar is not None:
-                bar.update(bar.task_ids[0], completed=share)
+                bar.update(bar.task_ids[0], completed=share, description=phase)
                 if share >= 1.0:
                     bar.stop()
                     bar = None
@@ -249,12 +263,14 @@ class Terminal:
 
             yield show
 
-    def compiling(self) -> AbstractContextManager[None]:
-        """Tell the user if kernels are compiled while the `with` block runs, and how far that is.
+    @contextmanager
+    def compiling(self) -> Iterator[None]:
+        """Tell the user while the `with` block runs how far long work is, and if kernels are compiled.
 
         Kernels are compiled the first time a method runs on a kind of large crowd, and are cached afterwards.
         """
-        return announced_to(self.remark)
+        with announced_to(self.remark), told_to(self.phases()):
+            yield
 
 
 def _text(what: str) -> TextColumn:

@@ -5,6 +5,7 @@ from typing import Final
 
 from ..addresses import without_secrets
 from ..errors import LONGEST, shortened
+from .advice import for_this_command
 
 # Control characters, line separators, characters that change the direction of writing, and surrogates (bytes of the
 # command line that are not text). Characters that join letters or emoji are allowed: names in many scripts need them.
@@ -12,8 +13,8 @@ _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-
 
 
 def safe(text: str, longest: int = LONGEST) -> str:
-    """Return a sentence as `printable` does, and without secrets such as the password of an address."""
-    return printable(without_secrets(text), longest)
+    """Return a message as `printable` does, without secrets, and with options as in the command that runs."""
+    return printable(without_secrets(for_this_command(text)), longest)
 
 
 def printable(text: str, longest: int = LONGEST) -> str:

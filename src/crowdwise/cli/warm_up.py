@@ -8,10 +8,12 @@ from . import options
 
 
 def warm_up(
-    methods: Annotated[str | None, typer.Option(help="Which methods, separated by commas; all if left out.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(metavar="METHODS", help="Which methods, as in mv,ds; all if left out.")
+    ] = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compile what aggregate, report and compare need, once for this machine: for images and clusters."""
+    """Compile machine code in advance, for container images and clusters."""
     from ..reporting.warming import warm_up as compile_all
     from .terminal import Terminal
 

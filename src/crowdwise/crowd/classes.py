@@ -152,9 +152,9 @@ def _refuse_unless_classes(names: pl.Series, labels: int, column: str) -> None:
     cell = _several_in_a_cell(names)
     if cell is not None:
         raise DataError(
-            f"Column {column!r} has {shown(cell)}, which looks like several classes in one cell. Make a table for each "
-            "class, with the labels yes and no, and aggregate each by itself; or write a row for each class and say "
-            f'duplicates="set" (--duplicates set) to count them as one vote for all of them. {_SURE}'
+            f'Column {column!r} has {shown(cell)}, which looks like several classes in one cell. Say multi="each" and '
+            "what stands between them, as in separator=\";\" (--multi each --separator ';'); or write a row for each "
+            f'class and say duplicates="set" (--duplicates set) to count them as one vote for all of them. {_SURE}'
         )
 
 

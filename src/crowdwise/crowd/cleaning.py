@@ -10,6 +10,7 @@ from .ids import TEXT, has_value, is_present, require_values
 from .names import Names
 from .read_options import Duplicates, ReadOptions
 from .reading_report import ReadingReport, several
+from .soft_votes import SOFT_ROLES, as_numbers, first_row, refuse_unusable, unusable
 from .sorting import Conflict, SortCounts
 
 
@@ -19,7 +20,10 @@ def tidied(table: pl.LazyFrame, options: ReadOptions) -> pl.LazyFrame:
     If the case of letters is folded, a label that means "no label" is written as in `missing`; `classes_of` decides how
     the others are spelled, when all are known.
     """
-    if not (options.strip or options.fold_case) or table.collect_schema()["label"] not in TEXT:
+    schema = table.collect_schema()
+    soft = [role for role in SOFT_ROLES if role in schema]
+    table = table.with_columns(as_numbers(role, schema[role], options.log and role == "probability") for role in soft)
+    if not (options.strip or options.fold_case) or schema["label"] not in TEXT:
         return table
     label = pl.col("label").cast(pl.String)
     label = label.str.strip_chars() if options.strip else label
@@ -45,21 +49,33 @@ class Cleaning:
         self._absent = {"item": 0, "worker": 0}
         self._first: dict[str, str] = {}
         self._blank = 0
+        self._heaviest = 0.0
+        self._unusable: dict[str, tuple[int, str]] = {}  # how many values, and the first
         self.rows = 0
         self.missing = 0
 
     def labelled(self, table: pl.DataFrame) -> pl.Series | None:
         """Count the rows of one batch, and return which of them have a label; None if all have one.
 
-        The batch has the columns item, worker and label. Raises `DataError` if one has values that cannot be
-        stored in every format.
+        The batch has the columns item, worker and label; and none, if rows may be an empty set, which is a label.
+        Raises `DataError` if one has values that cannot be stored in every format.
         """
         for role in ("item", "worker") if self.options.numeric else ("item", "worker", "label"):
             require_values(table[role], self.columns[role])
-        self._blank += int((~has_value(table["label"])).sum())
-        present = is_present(table["label"], self.options.missing)
+        blank, present = ~has_value(table["label"]), is_present(table["label"], self.options.missing)
+        if "none" in table.columns:
+            blank, present = blank & ~table["none"], present | table["none"]
+        self._blank += int(blank.sum())
         for role in self._absent:
             self._count_absent(table, role)
+        if "weight" in table.columns:
+            self._heaviest = max(self._heaviest, float(table["weight"].fill_null(1.0).max() or 0.0))  # type: ignore[arg-type]
+        for role, wrong in (unusable(table) if {*SOFT_ROLES} & {*table.columns} else {}).items():
+            if wrong.any():
+                count, first = self._unusable.get(role, (0, ""))
+                row = int(wrong.arg_true()[0])
+                first = first or first_row(table.row(row, named=True), self.rows + row, role)
+                self._unusable[role] = count + int(wrong.sum()), first
         self.rows += table.height
         if present.all():
             return None
@@ -80,6 +96,10 @@ class Cleaning:
                     f"{count:,} of {self.rows:,} rows have no {role}; first: {self._first[role]}. "
                     f"Fill in column {self.columns[role]!r} or leave those rows out."
                 )
+        for role, (count, first) in self._unusable.items():
+            refuse_unusable(role, count, self.rows, first, self.columns[role], self.options.log)
+        if self.rows and self._heaviest == 0 and "weight" in self.columns:
+            raise DataError(f"All weights in column {self.columns['weight']!r} are 0, so that no vote counts.")
         if self.missing == self.rows:
             raise DataError(f"All {self.rows:,} rows are without a label: column {self.columns['label']!r} is empty.")
         if self._blank and self.options.strict:
@@ -95,8 +115,13 @@ class Cleaning:
         label". `absent` has, for the roles that any row lacks, how many rows do and the first of them in words.
         """
         self.rows, self._blank, self.missing = rows, blank, missing
+        self._heaviest = 1.0
         for role, (count, first) in absent.items():
             self._absent[role], self._first[role] = count, first
+
+    def set_unusable(self, role: str, count: int, first: str) -> None:
+        """Say how many probabilities or weights cannot be used, and which is the first."""
+        self._unusable[role] = count, first
 
     @property
     def ids_complete(self) -> bool:
@@ -139,16 +164,27 @@ def finish(cleaning: Cleaning, counts: SortCounts, conflict: Conflict | None, na
         conflicts=counts.conflicts,
         duplicates=options.policy,
         unlabelled=counts.unlabelled,
+        soft=counts.soft,
         columns=dict(cleaning.columns),
     )
 
 
 def _refuse_conflicts(count: int, first: Conflict, names: Names, duplicates: Duplicates) -> None:
+    if first.total is not None:
+        words = " and ".join(dict.fromkeys(map(quoted, names.classes.gather(list(first.labels)))))
+        raise DataError(
+            f"{several(count, '(item, worker) pair has', '(item, worker) pairs have')} more than one label, which make "
+            "no vote together; "
+            f"first: item {quoted(first.item)}, worker {quoted(names.workers[first.worker])} said {words}, with "
+            f"probabilities that add up to {first.total:.4g}. Rows of one vote have probabilities that add up to 1 and "
+            'the same weight. Correct them, or take every row as a vote (duplicates="all", or "samples"), or "drop" '
+            "such pairs (--duplicates on the command line)."
+        )
     said = names.classes.gather(list(first.labels)) if len(names.classes) else first.labels  # numbers have no classes
-    others = ", ".join(f'"{policy}"' for policy in get_args(Duplicates) if policy not in ("error", duplicates, "drop"))
+    others = [policy for policy in get_args(Duplicates) if policy not in ("error", duplicates)]
     raise DataError(
         f"{several(count, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
         f"label{' at the latest time' if duplicates == 'latest' else ''}; first: item {quoted(first.item)}, worker "
         f"{quoted(names.workers[first.worker])} said {' and '.join(map(quoted, said))}. "
-        f'Pass duplicates={others} or "drop" (--duplicates on the command line).'
+        f"Say what to do with these with duplicates= (--duplicates): {', '.join(others[:-1])} or {others[-1]}."
     )

@@ -36,9 +36,13 @@ def require_ids(schema: Mapping[str, pl.DataType], found: Mapping[str, str], whe
     """
     for role, dtype in schema.items():
         if not (dtype.is_numeric() or dtype in _ALLOWED):
+            sets = 'If each list is a set of classes, say multi="each" (--multi each)'
+            does = (
+                sets if role == "label" and isinstance(dtype, pl.List | pl.Array) else "Turn each value into one first"
+            )
             raise DataError(
                 f"{where} holds {dtype.base_type()} in column {found.get(role, role)!r}; ids and labels are text, "
-                "numbers, booleans, dates or times. Turn each value into one of those first."
+                f"numbers, booleans, dates or times. {does}."
             )
 
 

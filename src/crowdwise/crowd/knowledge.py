@@ -30,6 +30,8 @@ class PriorKnowledge:
             its leader, how often they agreed, and about how many items. None if nothing is known.
         initial_workers: The workers' parameters that the iterations begin with, because the known classes speak for
             them; workers are in the order of their numbers. None for the method's own start.
+        sharpness: (workers), the power that turns the probabilities in the votes of each worker into what they are
+            worth; None to take them as they are.
     """
 
     gold_weight: float = 1.0
@@ -39,6 +41,11 @@ class PriorKnowledge:
     recalibration: Any = None
     followers: Array | None = None
     initial_workers: Any = None
+    sharpness: Array | None = None
+
+    def with_workers(self, numbers: Array) -> "PriorKnowledge":
+        """Return the same with the sharpness of workers in another order."""
+        return self if self.sharpness is None else replace(self, sharpness=self.sharpness[numbers])
 
 
 NOTHING_KNOWN: Final = PriorKnowledge()

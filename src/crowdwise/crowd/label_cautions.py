@@ -11,7 +11,7 @@ from .number_reader import NUMBER
 from .reading_report import ReadingReport
 
 # What people write where they give no label, in lower case.
-_NO_LABEL: Final = ("na", "n/a", "n.a.", "nan", "none", "null", "nil", "-", "--", "?", "unknown", "missing", "blank")
+NO_LABEL: Final = ("na", "n/a", "n.a.", "nan", "none", "null", "nil", "-", "--", "?", "unknown", "missing", "blank")
 # The most names that a sentence has, and the most characters of a name in it.
 _MOST_NAMED: Final = 5
 _LONGEST_NAME: Final = 40
@@ -81,7 +81,7 @@ def alike_classes(classes: pl.Series, counts: pl.Series) -> list[Caution]:
     for (_,), group in numbers.group_by("number", maintain_order=True):
         said = f"{_listed(group)} are the same number, written in several ways."
         found.append(Caution("spelling", said, "Write it in one."))
-    absent = table.filter(pl.col("folded").is_in(_NO_LABEL))
+    absent = table.filter(pl.col("folded").is_in(NO_LABEL))
     if 0 < absent.height < table.height:
         values = absent["name"].head(_MOST_NAMED).to_list()
         named = " ".join(f"--missing {_quoted(name)}" for name in values)

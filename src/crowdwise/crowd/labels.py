@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
-from typing import Any, ClassVar, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, Unpack, cast
 
 import numpy as np
 import polars as pl
@@ -29,8 +29,12 @@ from .protocol import Place, describe
 from .read_options import LabelKeywords, ReadKeywords, ReadOptions, RowKeywords, shows_options
 from .reading_report import ReadingReport
 from .samples import Samples, most_answers
+from .soft_votes import SOFT_ROLES, SoftRows, sharpened, with_more_classes
 from .sorting import sort_rows
 from .times import moments
+
+if TYPE_CHECKING:  # class_sets.py makes labels
+    from .class_sets import ClassSets
 
 Added = TypeVar("Added", bound=tuple[Any, ...])
 Outcome = TypeVar("Outcome")
@@ -53,8 +57,12 @@ class Labels:
             name several classes for one item; None if every row is a vote of its own.
         is_numbered: Whether items and workers are in the order of their numbers; see `numbered`.
         gold: (items), the known class of every item, -1 where it is not known; None if no class is known.
-        known: What else is known beforehand.
+        known: Other knowledge that was given, such as a history.
         crowd_labels: How many labels the crowd has that these are a part of; None if these are all.
+        soft: (labels, classes + 1), what votes say of every class, and how much they weigh; see crowd/soft_votes.py.
+            None if all are plain votes.
+        sets: Which classes each worker named at once, where items are questions about these; see `ClassSets`. None if
+            items are no such questions.
 
     >>> labels = Labels.from_arrays([1, 1, 2], ["ann", "bob", "ann"], ["cat", "dog", "cat"])
     >>> labels
@@ -73,6 +81,8 @@ class Labels:
     gold: Array | None = None
     known: PriorKnowledge = NOTHING_KNOWN
     crowd_labels: int | None = None
+    soft: Array | None = None
+    sets: "ClassSets | None" = None
 
     place: ClassVar[Place] = "memory"
     # Whether labels are numbers instead of codes of classes; see `Numbers`.
@@ -104,17 +114,31 @@ class Labels:
     @classmethod
     @shows_options
     def from_arrays(
-        cls, item: Any, worker: Any, label: Any, *, time: Any = None, **options: Unpack[LabelKeywords]
+        cls,
+        item: Any,
+        worker: Any,
+        label: Any,
+        *,
+        time: Any = None,
+        probability: Any = None,
+        weight: Any = None,
+        **options: Unpack[LabelKeywords],
     ) -> Self:
         """Read three sequences of equal length: lists, NumPy arrays, polars or pandas series.
 
-        `time` is a fourth one, for `duplicates="latest"`. The options are described in `read_labels`.
+        `time` is a fourth one, for `duplicates="latest"`; `probability` is how probable the worker calls its label, and
+        `weight` how often the vote counts. The options are described in `read_labels`.
 
         >>> Labels.from_arrays(np.array([7, 7]), ["a", "b"], [0, 1]).names.items.to_list()
         [7]
         """
-        given = {"item": item, "worker": worker, "label": label} | ({} if time is None else {"time": time})
-        series = {role: as_series(role, values) for role, values in given.items()}
+        given = {"item": item, "worker": worker, "label": label}
+        further = {"time": time, "probability": probability, "weight": weight}
+        given |= {role: values for role, values in further.items() if values is not None}
+        series = {
+            role: pl.Series(role, values, strict=False) if role in SOFT_ROLES else as_series(role, values)
+            for role, values in given.items()
+        }
         lengths = {role: len(values) for role, values in series.items()}
         if len(set(lengths.values())) > 1:
             raise DataError(f"item, worker and label differ in length: {lengths}.")
@@ -211,11 +235,14 @@ class Labels:
             all_items=None if has_label is None else table["item"].n_unique(),
             times=moments(labelled["time"]) if options.policy == "latest" else None,
             samples=samples,
+            soft=SoftRows.of(labelled) if {*SOFT_ROLES} & {*found} else None,
+            n_classes=len(classes),
         )
         names = Names.read(worker.names, classes, samples, options.fold_case, items=ordered.items)
         report = finish(cleaning, ordered.counts, ordered.conflict, names)
-        starts, workers, labels, continued = ordered.arrays
-        return cls(starts, workers, labels, names, report, continued)
+        starts, workers, labels, continued, soft = ordered.arrays
+        soft = soft if ordered.counts.soft else None
+        return cls(starts, workers, labels, names, report, continued, soft=soft)
 
     @property
     def n_items(self) -> int:
@@ -239,8 +266,8 @@ class Labels:
 
     @property
     def is_small(self) -> bool:
-        """Whether the whole crowd is so small that nothing is compiled for it; see numerics/twins.py."""
-        return is_small(self._crowd_size, self.n_classes)
+        """Whether NumPy does the work: for a small crowd (numerics/twins.py), and for one with soft votes."""
+        return self.soft is not None or is_small(self._crowd_size, self.n_classes)
 
     @property
     def _crowd_size(self) -> int:
@@ -256,6 +283,23 @@ class Labels:
         """Whether some vote names several classes."""
         return self.continued is not None
 
+    @property
+    def soft_valued(self) -> bool:
+        """Whether some vote has a probability or a weight."""
+        return self.soft is not None
+
+    @cached_property
+    def chances(self) -> Array:
+        """(labels, classes), what every vote says of every class, as sharp as is known of its worker; see `soft`."""
+        assert self.soft is not None, "these votes are plain"
+        power = self.known.sharpness
+        return self.soft[:, :-1] if power is None else sharpened(self.soft[:, :-1], power[self.workers])
+
+    @property
+    def vote_weights(self) -> Array | None:
+        """(labels), how much every vote weighs; None if all weigh one."""
+        return None if self.soft is None else self.soft[:, -1]
+
     @cached_property
     def numbering(self) -> Numbering:
         """The numbers that items and workers have while a method works."""
@@ -266,12 +310,15 @@ class Labels:
         """The same labels with items and workers in the order of `numbering`, which does not depend on the rows."""
         if self.is_numbered:
             return self
-        starts, workers, labels, continued = self.numbering.apply(
-            self.item_starts, self.workers, self.labels, self.continued
+        starts, workers, labels, continued, soft = self.numbering.apply(
+            self.item_starts, self.workers, self.labels, self.continued, self.soft
         )
         names = self.names.numbered(self.numbering)
         gold = None if self.gold is None else self.gold[inverse(self.numbering.item_numbers)]
-        return type(self)(starts, workers, labels, names, self.report, continued, True, gold, self.known)
+        sets = None if self.sets is None else self.sets.numbered(self.numbering)
+        return type(self)(
+            starts, workers, labels, names, self.report, continued, True, gold, self.known, sets=sets, soft=soft
+        )
 
     def slice(self, first: int, last: int) -> Self:
         """Return the items from `first` up to, but not including, `last`; the labels are shared, not copied.
@@ -303,15 +350,18 @@ class Labels:
             workers=self.workers[rows],
             labels=self.labels[rows],
             continued=None if self.continued is None else self.continued[rows],
+            soft=None if self.soft is None else self.soft[rows],
             names=names,
             gold=None if self.gold is None else self.gold[items],
             crowd_labels=self._crowd_size,
+            sets=None if self.sets is None else self.sets.part(items),
         )
 
     def with_classes(self, classes: pl.Series) -> "Labels":
         """Return the same labels with these classes, which are all that the labels name and perhaps more."""
         codes = self.names.codes_in(classes).astype(np.min_scalar_type(len(classes) - 1))
-        return replace(self, labels=codes[self.labels], names=replace(self.names, classes=classes))
+        soft = None if self.soft is None else with_more_classes(self.soft, codes, len(classes))
+        return replace(self, labels=codes[self.labels], names=replace(self.names, classes=classes), soft=soft)
 
     def with_report(self, report: ReadingReport) -> "Labels":
         """Return the same labels with another report of what was read."""

@@ -61,15 +61,16 @@ class Numbering:
         return cls(np.zeros(0, np.int32), worker_numbers)
 
     def apply(
-        self, item_starts: Array, workers: Array, labels: Array, continued: Array | None
-    ) -> tuple[Array, Array, Array, Array | None]:
+        self, item_starts: Array, workers: Array, labels: Array, continued: Array | None, soft: Array | None = None
+    ) -> tuple[Array, Array, Array, Array | None, Array | None]:
         """Return the arrays of `Labels` with items and workers in the order of their numbers."""
         item_order = inverse(self.item_numbers)
         starts = np.concatenate([[0], np.cumsum(np.diff(item_starts)[item_order])])
-        if is_few(len(workers)):
+        if soft is not None or is_few(len(workers)):
             renumbered = self.worker_numbers[workers]
             order = np.lexsort((labels, renumbered, np.repeat(self.item_numbers, np.diff(item_starts))))
             sorted_workers, sorted_labels = renumbered[order], labels[order]
+            soft = None if soft is None else soft[order]
         else:
             from .encoding_kernel import renumber  # which imports Numba
 
@@ -78,7 +79,8 @@ class Numbering:
             bounds = slices(starts, 0)
             with Threads(len(bounds)) as threads:
                 threads.run(lambda part: renumber(*bounds[part], *given))
-        return starts, sorted_workers, sorted_labels, None if continued is None else continuing(starts, sorted_workers)
+        continued = None if continued is None else continuing(starts, sorted_workers)
+        return starts, sorted_workers, sorted_labels, continued, soft
 
 
 def inverse(order: Array) -> Array:

@@ -56,6 +56,10 @@ class Crowd(Protocol):
         """Whether some vote names several classes (possible only with `duplicates="set"`)."""
 
     @property
+    def soft_valued(self) -> bool:
+        """Whether some vote has a probability or a weight."""
+
+    @property
     def numeric(self) -> bool:
         """Whether labels are numbers instead of classes."""
 

@@ -15,13 +15,26 @@ from ..errors import CallError, did_you_mean, is_utf_8, require_kind, shown
 Duplicates = Literal["error", "first", "last", "latest", "all", "samples", "set", "drop"]
 Function = TypeVar("Function", bound=Callable[..., Any])
 Multi = Literal["refuse", "set", "each"]
+Votes = Literal["soft", "hard"]
 # Where labels may be put: "auto" means memory if they fit there, else disk.
 _ENGINES: Final = ("memory", "disk", "auto", "spark")
 # Options that only some platforms have a use for, besides item and worker.
 FOR_SOME_PLATFORMS: Final = ("verdict", "verdict_field", "id", "items", "pairs")
 # Options that only tables have, and those that only exports of platforms have; `worker_from` is for both.
 FOR_TABLES: Final = ("query", "table", "sheet", "wide", "transposed", "label_names")
-FOR_EXPORTS: Final = ("question", "models", "multi", "status", *FOR_SOME_PLATFORMS)
+FOR_EXPORTS: Final = ("question", "models", "status", *FOR_SOME_PLATFORMS)
+# The options of the command line that are not called as in Python.
+_SPELLED: Final = {
+    "item": "--item-column",
+    "worker": "--worker-column",
+    "label": "--label-column",
+    "time": "--time-column",
+    "probability": "--probability-column",
+    "weight": "--weight-column",
+    "id": "--id-pattern",
+    "items": "--item-pattern",
+    "pairs": "--column-pairs",
+}
 
 
 class LabelKeywords(TypedDict, total=False):
@@ -32,6 +45,7 @@ class LabelKeywords(TypedDict, total=False):
     strict: bool
     strip: bool
     fold_case: bool
+    log: bool
     classes: Sequence[Any] | str | os.PathLike[str] | None
 
 
@@ -50,6 +64,7 @@ class RowKeywords(LabelKeywords, total=False):
     question: str | None
     models: bool
     multi: Multi
+    separator: str | None
     status: Sequence[str] | str
     worker_from: Literal["file", "folder"] | None
     verdict: str | None
@@ -69,6 +84,9 @@ class ReadKeywords(RowKeywords, total=False):
     worker: str | None
     label: str | None
     time: str | None
+    probability: str | None
+    weight: str | None
+    votes: Votes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,6 +101,10 @@ class ReadOptions:
     worker: str | None = None
     label: str | None = None
     time: str | None = None
+    probability: str | None = None
+    weight: str | None = None
+    log: bool = False
+    votes: Votes = "soft"
     duplicates: Duplicates | None = None
     missing: Sequence[Any] = ()
     strict: bool = False
@@ -102,6 +124,7 @@ class ReadOptions:
     question: str | None = None
     models: bool = False
     multi: Multi = "refuse"
+    separator: str | None = None
     status: Sequence[str] = ()
     worker_from: Literal["file", "folder"] | None = None
     verdict: str | None = None
@@ -124,19 +147,28 @@ class ReadOptions:
         return cls(**given)
 
     def __post_init__(self) -> None:
-        texts = ("query", "table", "sheet", "question", "verdict", "verdict_field", "id", "items", "pairs")
-        for name in ("item", "worker", "label", "time"):
+        texts = ("query", "table", "sheet", "separator", "question", "verdict", "verdict_field", "id", "items", "pairs")
+        for name in ("item", "worker", "label", "time", "probability", "weight"):
             require_kind(name, getattr(self, name), str | None, "the name of a column, or None")
         for name in texts:
             require_kind(name, getattr(self, name), str | None, "text, or None")
         require_kind("format", self.format, str, "the name of a format, such as table")
-        for name in ("strict", "strip", "fold_case", "transposed", "models"):
+        for name in ("strict", "strip", "fold_case", "transposed", "models", "log"):
             require_kind(name, getattr(self, name), bool | np.bool_, "True or False")
         policies = get_args(Duplicates)
         if self.duplicates is not None and self.duplicates not in policies:
             raise CallError(f"duplicates={self.duplicates!r} is not one of {', '.join(map(repr, policies))}.")
         if self.time is not None and self.duplicates != "latest":
-            raise CallError('time= (--time) does nothing without duplicates="latest" (--duplicates latest).')
+            raise CallError('time= (--time-column) does nothing without duplicates="latest" (--duplicates latest).')
+        if self.votes not in get_args(Votes):
+            raise CallError(f"votes={self.votes!r} is not one of {', '.join(map(repr, get_args(Votes)))}.")
+        named = [name for name in ("probability", "weight", "log") if getattr(self, name)]
+        if named and (self.votes == "hard" or self.numeric):
+            what = "numbers have no probabilities" if self.numeric else 'votes="hard" (--votes hard) ignores it'
+            raise CallError(f"{named[0]}= (--{named[0]}) does nothing: {what}.")
+        if named and (self.duplicates in ("first", "last", "latest", "set") or self.multi == "each"):
+            other = 'multi="each"' if self.multi == "each" else f"duplicates={self.duplicates!r}"
+            raise CallError(f"{named[0]}= (--{named[0]}) does not go with {other}: one vote has one distribution.")
         if self.numeric and self.duplicates == "set":
             raise CallError(
                 'duplicates="set" is for classes; for numbers use "first", "last", "latest", "all", "samples" or '
@@ -147,6 +179,7 @@ class ReadOptions:
         self._check_source()
         if self.multi not in get_args(Multi):
             raise CallError(f"multi={self.multi!r} is not one of {', '.join(get_args(Multi))}.")
+        self._check_sets()
         if self.worker_from not in (None, "file", "folder"):
             raise CallError(f"worker_from={self.worker_from!r} is neither file nor folder.")
         require_kind("status", self.status, Sequence, "a word, or some words")
@@ -175,6 +208,26 @@ class ReadOptions:
                 raise CallError("label_names has to be a list of texts, one for each class.")
             if len(set(self.label_names)) < len(self.label_names):
                 raise CallError("label_names has a name twice; each class needs one of its own.")
+
+    def _check_sets(self) -> None:
+        if self.separator is not None and (self.multi == "refuse" or not self.separator):
+            raise CallError(
+                "separator= (--separator) is what stands between the classes of a cell, such as ';': say "
+                'multi="each" (--multi each) beside it.'
+            )
+        if self.multi != "each":
+            return
+        if self.numeric:
+            raise CallError('multi="each" (--multi each) is for classes, and these labels are numbers.')
+        if self.duplicates not in (None, "set"):
+            raise CallError(
+                f'duplicates={self.duplicates!r} (--duplicates) does nothing with multi="each" (--multi each): all '
+                "that a worker names for an item is one set."
+            )
+        if self.engine == "spark":
+            raise CallError(
+                "Several classes at once are worked on in memory or on disk: leave out engine='spark' (--engine)."
+            )
 
     def _check_source(self) -> None:
         if self.storage is None:
@@ -225,6 +278,15 @@ def _missing(given: Any, strip: bool, fold_case: bool) -> tuple[Any, ...]:
 
 
 _DEFAULTS: Final = ReadOptions()
+
+
+def option_of(name: str) -> str:
+    """Return how an option of reading is typed on the command line.
+
+    >>> option_of("item"), option_of("fold_case")
+    ('--item-column', '--fold-case')
+    """
+    return _SPELLED.get(name, f"--{name.replace('_', '-')}")
 
 
 def shows_options(function: Function) -> Function:

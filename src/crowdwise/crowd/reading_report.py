@@ -22,6 +22,7 @@ class ReadingReport:
         conflicts: The number of (item, worker) pairs with more than one label, which were resolved by `duplicates`.
         duplicates: What to do with these pairs; see `Labels.from_frame`.
         unlabelled: The number of items that have no label left, and so get no answer.
+        soft: The number of votes whose probability or weight is not one.
         columns: The name of the column that was used for each role: item, worker and label.
         left_out: For exports of platforms: what is in them besides votes, in words, and how many of each.
         pace: How many seconds each worker takes, as `pace_of` tells; None if the input does not say it. It is kept of
@@ -35,6 +36,7 @@ class ReadingReport:
     conflicts: int = 0
     duplicates: str = "error"
     unlabelled: int = 0
+    soft: int = field(default=0, repr=False)
     columns: dict[str, str] = field(default_factory=dict)
     left_out: dict[str, int] = field(default_factory=dict)
     understood: tuple[str, ...] = field(default=(), repr=False)

@@ -1,6 +1,6 @@
 """Rows sorted by item and worker, with one label of each worker for each item."""
 
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from .encoding import Encoded, continuing, encode_column, require_codes
 from .numbering import Numbering, hash_ranks, inverse
 from .read_options import Duplicates
 from .samples import Samples
+from .soft_votes import SOFT_ROLES, SoftRows, is_plain, merge_rows
 from .times import moments, tied_labels
 
 # Which rows are kept where one worker gave one item different labels. "error" and "set" are handled afterwards; for
@@ -37,12 +38,14 @@ class LabelArrays(NamedTuple):
         workers: The worker of every label.
         labels: The class of every label, or the number.
         continued: Which rows continue the vote of the row before; None if every row is a vote of its own.
+        soft: (labels, classes + 1), the probabilities and the weight of every vote; None if all are plain.
     """
 
     item_starts: Array
     workers: Array
     labels: Array
     continued: Array | None
+    soft: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,7 @@ class SortCounts:
         conflicts: The number of (item, worker) pairs with several different labels; for "samples", with several.
         unresolved: The number of these pairs that the policy does not resolve, so that the labels are refused.
         unlabelled: The number of items that have no label left.
+        soft: The number of votes with a probability or a weight that is not one.
     """
 
     items: int = 0
@@ -64,6 +68,7 @@ class SortCounts:
     conflicts: int = 0
     unresolved: int = 0
     unlabelled: int = 0
+    soft: int = 0
 
     @classmethod
     def names(cls) -> tuple[str, ...]:
@@ -81,11 +86,13 @@ class Conflict(NamedTuple):
         item: The name of the item.
         worker: The code of the worker.
         labels: The codes of the different labels, or the numbers.
+        total: What their probabilities add up to; None if they have none.
     """
 
     item: Any
     worker: int
     labels: tuple[Any, ...]
+    total: float | None = None
 
 
 class SortedRows(NamedTuple):
@@ -114,6 +121,8 @@ def sort_rows(
     all_items: int | None,
     times: Array | None,
     samples: Samples | None,
+    soft: SoftRows | None = None,
+    n_classes: int = 0,
 ) -> SortedRows:
     """Sort rows that all have a label by item and worker, and resolve several labels of one worker for one item.
 
@@ -126,11 +135,21 @@ def sort_rows(
         all_items: The number of items; None if every item has a label.
         times: When the label of every row was given, for "latest".
         samples: The samples of every worker, for "samples"; they take the place of the workers.
+        soft: The probability and the weight of every row; None if rows are plain votes.
+        n_classes: The number of classes, if `soft` is given.
     """
+    if soft is not None:  # which sample an answer is must not depend on the order of the rows
+        order = soft.order
+        item, worker, label, soft = (
+            replace(item, codes=item.codes[order]),
+            worker[order],
+            label[order],
+            soft.rows(order),
+        )
     items, n_items = item.codes, len(item.names)
     require_codes(len(items), "labels to sort at once")
     unresolved, conflict, sampled = 0, None, 0
-    if times is not None:
+    if times is not None and soft is None:
         order = np.lexsort((times, worker, items))
         items, worker, label = items[order], worker[order], label[order]
         unresolved, row, said = tied_labels(items, worker, label, times[order])
@@ -139,6 +158,8 @@ def sort_rows(
     if samples is not None:
         worker, sampled = samples.split(items, item.names, worker, label)
         n_workers = len(samples.names)
+    if soft is not None:
+        return _sort_soft(item, worker, label, soft, n_classes, duplicates, all_items, sampled)
     starts, workers, labels = group_by_item(items, worker, label, n_items, n_workers)
     keep, repeated, conflicts, first_item, first_row = resolve_repeats(starts, workers, labels, _KEPT[duplicates])
     if conflicts and duplicates == "error":
@@ -162,12 +183,41 @@ def sort_rows(
     return SortedRows(LabelArrays(starts, workers, labels, continued), names, counts, conflict)
 
 
+def _sort_soft(
+    item: Encoded,
+    worker: Array,
+    label: Array,
+    rows: SoftRows,
+    n_classes: int,
+    duplicates: Duplicates,
+    all_items: int | None,
+    sampled: int,
+) -> SortedRows:
+    """The same for votes with a probability or a weight."""
+    votes = merge_rows(item.codes, worker, label, rows, n_classes, apart=duplicates == "all")
+    held = np.bincount(votes.items, minlength=len(item.names))
+    starts = np.concatenate([[0], np.cumsum(held[held > 0])])
+    names = item.names.filter(pl.Series(held > 0))
+    unlabelled = (len(item.names) if all_items is None else all_items) - len(names)
+    conflict, pairs = None, 0
+    if votes.unsound is not None:
+        pairs, first, of_worker, said, total = votes.unsound
+        conflict = None if duplicates == "drop" else Conflict(item.names[first], of_worker, said, total)
+    n_soft = int((~is_plain(votes.soft)).sum())
+    counts = SortCounts(
+        len(names), len(votes.items), votes.repeated, pairs or sampled, pairs if conflict else 0, unlabelled, n_soft
+    )
+    arrays = LabelArrays(starts, votes.workers, votes.labels, None, votes.soft)
+    return SortedRows(arrays, names, counts, conflict)
+
+
 def sort_part(
     table: pl.DataFrame,
     ranks: Array | None,
     worker_numbers: Array,
     duplicates: Duplicates,
     samples: Samples | None = None,
+    n_classes: int = 0,
 ) -> SortedRows:
     """Sort all rows of some items, which then have the numbers of `Numbering`; the conflict keeps the codes.
 
@@ -178,6 +228,7 @@ def sort_part(
         worker_numbers: The number that each code of a worker, or of a sample, stands for; see `Numbering`.
         duplicates: What to do where one worker gave one item several different labels.
         samples: What the samples of every worker are, for "samples".
+        n_classes: The number of classes.
     """
     has_label = table["worker"] >= 0
     all_items = None if has_label.all() else table["item"].n_unique()
@@ -192,6 +243,8 @@ def sort_part(
         all_items=all_items,
         times=moments(table["time"]) if duplicates == "latest" else None,
         samples=samples,
+        soft=SoftRows.of(table) if {*SOFT_ROLES} & {*table.columns} else None,
+        n_classes=n_classes,
     )
     item_numbers = hash_ranks(found.items)
     arrays = LabelArrays(*Numbering(item_numbers, worker_numbers).apply(*found.arrays))

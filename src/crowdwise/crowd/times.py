@@ -1,4 +1,4 @@
-"""Times of labels as numbers, for `duplicates="latest"`, and labels that tie."""
+"""Times of labels: as numbers, for `duplicates="latest"`, and as dates; and labels that tie."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -19,6 +19,9 @@ _ZONES: Final = {"UTC": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5,
     "PST": -8,
     "PDT": -7,
 }
+# Numbers above it are milliseconds since 1970, and dates before it are something else than dates.
+_LARGEST_SECONDS: Final = 1e11
+_FIRST_YEAR: Final = 1990
 
 
 def moments(times: pl.Series) -> Array:
@@ -45,6 +48,45 @@ def moments(times: pl.Series) -> Array:
             "as 2024-05-31T14:30:00+02:00."
         )
     return found.to_numpy()
+
+
+def dates(times: pl.Series) -> pl.Series:
+    """Return times as dates and times in UTC; numbers are seconds or milliseconds since 1970.
+
+    Raises:
+        DataError: A value is no time.
+
+    >>> dates(pl.Series(["2024-05-01T00:30:00+02:00", "2024-05-02"])).dt.date().to_list()
+    [datetime.date(2024, 4, 30), datetime.date(2024, 5, 2)]
+    >>> dates(pl.Series([1_714_521_600])).dt.year().to_list()
+    [2024]
+    """
+    if isinstance(times.dtype, pl.Datetime):
+        found = times.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if times.dtype.time_zone else times
+        found = found.cast(pl.Datetime("us"))
+    elif times.dtype == pl.Date:
+        found = times.cast(pl.Datetime("us"))
+    else:
+        if times.dtype == pl.String:
+            number = times.str.strip_chars().cast(pl.Float64, strict=False)
+            is_number = number.is_not_null().all()
+        else:
+            number, is_number = times.cast(pl.Float64, strict=False), True
+        if is_number:
+            seconds = number.fill_nan(None)
+            factor = 1e3 if float(seconds.abs().median() or 0) > _LARGEST_SECONDS else 1e6  # type: ignore[arg-type]  # a number
+            found = (seconds * factor).cast(pl.Int64, strict=False).cast(pl.Datetime("us"))
+        else:
+            found = _in_text(times).cast(pl.Datetime("us"))
+    bad = found.is_null() | (found.dt.year() < _FIRST_YEAR)
+    if bad.any():
+        first = times.filter(bad)[0]
+        what = "no value" if first is None else shortened(repr(first), 60)
+        raise DataError(
+            f"{bad.sum():,} of {len(times):,} votes have no date that can be read; first: {what}. Write a date and "
+            "time such as 2024-05-31T14:30:00+02:00, or seconds since 1970."
+        )
+    return found
 
 
 def _in_text(times: pl.Series) -> pl.Series:

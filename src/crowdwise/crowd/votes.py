@@ -5,8 +5,10 @@ from typing import Final
 import numpy as np
 
 from ..numerics import Array
+from ..numerics.elementary import sums
 from ..numerics.twins import twin
 from .labels import Labels
+from .soft_votes import sharpened
 
 # A worker decides the answers if it labels at least half of the items, and the answers follow it in at least this
 # share of the cases in which most others say something else; and if there are this many such cases.
@@ -47,20 +49,79 @@ def count_agreements(labels: Labels, answers: Array, n_workers: int) -> Array:
     return np.bincount(labels.workers[named], minlength=n_workers)
 
 
+def weight_per_item(labels: Labels) -> Array:
+    """Return (items), how much the votes of every item weigh: their number, if all are plain."""
+    weights = labels.vote_weights
+    return votes_per_item(labels) if weights is None else np.bincount(labels.item_of, weights, labels.n_items)
+
+
+def weight_per_worker(labels: Labels) -> Array:
+    """Return (workers), how much the votes of every worker weigh: their number, if all are plain."""
+    weights = labels.vote_weights
+    return votes_per_worker(labels) if weights is None else np.bincount(labels.workers, weights, labels.n_workers)
+
+
 @twin("crowdwise.crowd.votes_kernel")
 def disagreement(labels: Labels, votes: Array, out: Array) -> None:
     """Add to `out` (classes) the sum over the items of n s (1 - s), for n labels and the vote share s of the class.
 
-    `votes` (items) is how many votes every item has; there are more labels where a vote names several classes.
+    `votes` (items) is how many votes every item has; there are more labels where a vote names several classes. Soft
+    votes have their weight for their number.
     """
-    share = votes_by_class(labels) / votes[:, None]
-    out += (np.diff(labels.item_starts)[:, None] * share * (1 - share)).sum(axis=0)
+    given = np.diff(labels.item_starts) if labels.soft is None else votes
+    share = votes_by_class(labels) / np.maximum(votes, np.finfo(float).tiny)[:, None]
+    out += (given[:, None] * share * (1 - share)).sum(axis=0)
 
 
 def shares(labels: Labels) -> Array:
     """Return (items, classes), the share of the votes of every item that name each class."""
     # Whole numbers are divided, so that equal shares are equal to the last bit.
-    return np.asarray(votes_by_class(labels) / votes_per_item(labels)[:, None])
+    total = weight_per_item(labels)[:, None]
+    if labels.soft is None or (total > 0).all():
+        return np.asarray(votes_by_class(labels) / total)
+    even = np.full((labels.n_items, labels.n_classes), 1 / labels.n_classes)  # where no vote weighs anything
+    return np.asarray(np.divide(votes_by_class(labels), total, out=even, where=total > 0))
+
+
+def powers_of_shares(labels: Labels, kept: Array | None = None) -> Array | None:
+    """Return (items), the power of the vote shares in confidence; None if votes are plain. Only labels `kept` count.
+
+    Shares of plain votes are votes of workers who may err, and calibration knows how often they do. Probabilities say
+    that themselves: a share of them is what one vote is worth, and n votes count like sqrt(n), as everywhere. With a
+    share f of votes that state a probability, the power is n^(f/2), where a vote of weight 3 is three votes.
+    """
+    if labels.soft is None:
+        return None
+    weights = labels.soft[:, -1] if kept is None else labels.soft[:, -1] * kept
+    states = (labels.soft[:, :-1].max(axis=1, initial=0.0) < 1.0) * weights
+    n = np.bincount(labels.item_of, weights, labels.n_items)
+    share = np.bincount(labels.item_of, states, labels.n_items) / np.maximum(n, np.finfo(float).tiny)
+    return np.asarray(np.maximum(n, 1.0) ** (share / 2))
+
+
+def raised(found: Array, powers: Array | None) -> Array:
+    """Return shares (items, classes) to these powers, which add up to one; None is the power 1."""
+    return found if powers is None else sharpened(found, powers)
+
+
+def as_said(labels: Labels) -> Array:
+    """Return (labels, said class, class), what a vote says of every class if its label were each of the classes.
+
+    That is what it says, and nothing but that class if it is not the label.
+    """
+    said = np.tile(np.eye(labels.n_classes), (labels.n_labels, 1, 1))
+    if labels.soft is not None:
+        said[np.arange(labels.n_labels), labels.labels] = labels.chances
+    return said
+
+
+def soft_if(labels: Labels, said: Array) -> Array | None:
+    """Return what votes say and weigh if their labels were these: nothing but the label, where it is another one."""
+    if labels.soft is None:
+        return None
+    soft, other = labels.soft.copy(), said != labels.labels
+    soft[other, :-1] = np.eye(labels.n_classes)[said[other]]
+    return soft
 
 
 def given_by_class(labels: Labels) -> Array:
@@ -69,7 +130,13 @@ def given_by_class(labels: Labels) -> Array:
 
 
 def votes_by_class(labels: Labels, kept: Array | None = None) -> Array:
-    """Return (items, classes), how many labels of every item name each class; of the labels `kept`, if it is given."""
+    """Return (items, classes), how many labels of every item name each class; of the labels `kept`, if it is given.
+
+    A soft vote adds its weight times its probabilities.
+    """
+    if labels.soft is not None:
+        weights = labels.soft[:, -1] if kept is None else labels.soft[:, -1] * kept
+        return sums(labels.item_of, weights[:, None] * labels.chances, labels.n_items)
     items, named = labels.item_of, labels.labels
     if kept is not None:
         items, named = items[kept], named[kept]

@@ -40,7 +40,7 @@ from .history import with_classes
 from .iterations import Counter, Progress
 from .solutions import Choice, Solutions
 
-# How many items each item of known class counts as, if nothing else is said; docs/gold.md says how it was chosen.
+# How many items each item of known class counts as by default; docs/how-to/gold.md says how it was chosen.
 GOLD_WEIGHT: Final = 5.0
 # Items of known class are left out in so many groups, one group at a time.
 _FOLDS: Final = 5
@@ -134,12 +134,14 @@ class _Gold:
             truths.append(classes)
             right.append(result.wins(items, classes))
         in_folds = np.argsort(fold, kind="stable")
+        measured = random.select("item")[in_folds].with_columns(right=np.concatenate(right))
         return GoldCheck(
             items=random.height,
             accuracy=Share.of(np.concatenate(right)),
             majority=Share.of(majority),
             prefers_majority=clearly_better(majority[in_folds], np.concatenate(right)),
             recalibration=Recalibration.fit(np.concatenate(found), np.concatenate(truths), earlier),
+            measured=measured,
         )
 
 

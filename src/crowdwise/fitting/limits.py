@@ -16,6 +16,7 @@ class Limits:
     unexplained: str = ""  # why the scores cannot be split into what each vote adds
     most_classes: int | None = None  # None for any number
     takes_sets: bool = False  # whether a vote may name several classes
+    takes_soft: bool = False  # whether a vote may have a probability or a weight
 
     @property
     def places(self) -> list[Place]:

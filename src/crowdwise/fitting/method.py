@@ -8,6 +8,7 @@ the report's last section and the docs are made from these.
 import logging
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import Field, dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypedDict, Unpack, overload
@@ -18,8 +19,9 @@ from ..caution import Caution, in_order, raise_once
 from ..crowd.knowledge import PriorKnowledge
 from ..crowd.labels import Labels, Numbers
 from ..crowd.protocol import Crowd, Place, require_crowd, require_single_votes
-from ..errors import CallError, DataError
+from ..errors import CallError, DataError, did_you_mean
 from ..parallel import require_threads
+from ..progress import followed
 from ..reading.read_labels import as_crowd
 from ..results.any_method import AnyMethod
 from ..results.ending import Convergence
@@ -96,6 +98,8 @@ class Method(AnyMethod):
     # iterate declare the first two as parameters.
     tolerance: float
     max_iterations: int
+    # Whether votes with a probability are taken as sharp as their workers are found to be, and not as they are.
+    learns_sharpness: ClassVar[bool] = True
     # The fewest iterations before the scores count as converged.
     least_iterations: ClassVar[int] = 1
     # Parameters of the release before that have another name now: for each, a sentence that says what to use instead.
@@ -122,6 +126,30 @@ class Method(AnyMethod):
 
     def __post_init__(self) -> None:
         parameters.check(self)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, as scikit-learn asks for them: its `clone` copies a method by these."""
+        return {name: getattr(self, name) for name in parameters.parameters_of(type(self))}
+
+    def set_params(self, **given: Any) -> Self:
+        """Give parameters other values, all or none, and return this method, as scikit-learn wants it.
+
+        Results keep the parameters that they were made with. It is the only way to change a method: to leave it as it
+        is, make another one, by `dataclasses.replace` or `clone`.
+
+        Raises:
+            CallError: There is no such parameter, or it does not take the value.
+        """
+        known = self.get_params()
+        for name in given:
+            if name in self.renamed:
+                raise CallError(self.renamed[name])
+            if name not in known:
+                hint = did_you_mean(name, list(known))
+                raise CallError(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}.{hint}")
+        for name, value in vars(replace(self, **given)).items():  # type: ignore[type-var]  # subclasses are dataclasses
+            object.__setattr__(self, name, value)
+        return self
 
     @overload
     def fit(  # type: ignore[misc]  # of the methods that are `OfNumbers`
@@ -155,12 +183,13 @@ class Method(AnyMethod):
         Args:
             labels: What the workers said: in memory, on disk or in a cluster; or a table, as in `Labels.from_frame`.
             gold: The true classes of some items, which then are known: a path, a table, or a mapping from item to
-                class. Confidence is fitted to them; see docs/gold.md.
+                class. Confidence is fitted to them; see docs/how-to/gold.md.
             gold_weight: How many items each item of known class counts as in what is learned about the workers.
             history: What the same method counted in earlier labels: `result.history`, or a file that was written by
-                `result.history.write` or `--save-state`. Workers who are known from there are known from the start.
+                `result.history.write` or `--save-state`. New workers start from the prior.
             decay: What the earlier counts are multiplied by, so that they fade; 1 to keep them.
-            progress: Called after each iteration with its number and the largest change in it.
+            progress: Called after each iteration with its number and the largest change in it. If None, a line shows
+                how far a long fit is; see `show_progress`.
             warn: Whether to raise what `result.cautions` says as warnings.
 
         Returns:
@@ -175,38 +204,52 @@ class Method(AnyMethod):
             if self.numeric and value is not None:
                 raise CallError(f"{name} is for classes, and {type(self).__name__} is for numbers: leave it out.")
         require_threads()
+        self = copy(self)  # the method of the result, which `set_params` leaves as it is
         given: Crowd = as_crowd(labels, numeric=self.numeric)
         require_crowd(given, method=type(self).__name__, numeric=self.numeric)
         self.require(place=given.place, gold=gold is not None)
         parameters.check_weight(gold_weight)
         parameters.check_decay(decay)
         _LOG.info("Fitting %r to %r", self, given)
-        progress = _logged(progress)
         known, crowd, cautions = PriorKnowledge(), given, list(given.cautions)
         if history is not None:
             self.require(history=True)
             crowd, known, unknown = add_history(self, given, history, decay)
             cautions += unknown
-        if gold is None:
-            result = self._fit(crowd if history is None else crowd.with_known(None, known), progress)
-        else:
-            known = replace(known, gold_weight=gold_weight)
-            result, about_gold = fit_with_gold(self, self._fit, crowd, gold, known, progress)
-            cautions += about_gold
+        with followed(type(self).__name__, getattr(self, "tolerance", 0.0), progress) as told:
+            progress = _logged(told)
+            if gold is None:
+                result = self._fit(crowd if history is None else crowd.with_known(None, known), progress)
+            else:
+                known = replace(known, gold_weight=gold_weight)
+                result, about_gold = fit_with_gold(self, self._fit, crowd, gold, known, progress)
+                cautions += about_gold
         _LOG.info("%s %s", type(self).__name__, result.convergence)
         found = in_order([*cautions, *_cautions(result, given)])
         if warn:
             raise_once(found)
         return result.with_cautions(partial(tuple, found))
 
-    def _fit(self, labels: Crowd, progress: Progress | None) -> Inferred:
+    def _fit(self, given: Any, progress: Progress | None) -> Inferred:
         """Infer the true class of every item; what is known beforehand is in the labels."""
+        labels: Crowd = given
+        if labels.soft_valued and not self.limits().takes_soft:
+            raise DataError(
+                f"{type(self).__name__} takes plain votes, and here votes have a probability or a weight: use "
+                'adjudicator, bwa, ds, lfc or mv, or read the votes without: votes="hard" (--votes hard).'
+            )
         self.check(labels)
+        if labels.soft_valued and self.learns_sharpness:
+            from .sharpness import learn_sharpness, with_sharpness
+
+            labels = labels.numbered if isinstance(labels, Labels) else labels
+            labels = with_sharpness(labels, learn_sharpness(labels))
         try:
             with np.errstate(divide="raise", over="raise", invalid="raise"):
-                if isinstance(labels, Labels) and self.adds_fractions and not labels.is_numbered:
+                adds_fractions = self.adds_fractions or labels.soft_valued
+                if isinstance(labels, Labels) and adds_fractions and not given.is_numbered:
                     result: Result = self.infer(labels.numbered, progress)
-                    return result.reordered(labels.names, labels.numbering)
+                    return result.reordered(given.names, given.numbering)
                 found: Inferred = self.infer(labels, progress)
                 return found
         except ArithmeticError as problem:

@@ -152,25 +152,34 @@ class SweepingMethod(Method, Generic[Workers, Counts]):
         counts, _ = engine.sweep(start)
         return self.estimate(counts, start, np.full(engine.n_classes, np.inf))
 
-    def iterate_from(self, workers: Workers, engine: Engine, progress: Progress | None) -> Ending:
-        """Iterate from these parameters.
+    def iterate_from(
+        self,
+        workers: Workers,
+        engine: Engine,
+        progress: Progress | None,
+        until: Callable[[Workers], bool] | None = None,
+    ) -> Ending:
+        """Iterate from these parameters; also end where `until` says so of those that are estimated.
 
         The result has the parameters that gave its scores, not the ones estimated after that: only so do the
         contributions of the votes add up to the scores exactly.
         """
-        steps, objective = self._steps(workers, engine), _total(workers)
+        steps, objective = self._steps(workers, engine, until), _total(workers)
         del workers  # the first parameters are not needed any more
         (last, estimated, counts), convergence = self.run_steps(steps, progress, objective)
         return Ending(last, convergence, _objective(estimated), estimated, counts)
 
-    def _steps(self, workers: Workers, engine: Engine) -> Iterator[Step[tuple[Workers, Workers, Counts]]]:
+    def _steps(
+        self, workers: Workers, engine: Engine, until: Callable[[Workers], bool] | None = None
+    ) -> Iterator[Step[tuple[Workers, Workers, Counts]]]:
         def finish() -> tuple[Workers, Workers, Counts]:  # refers to these variables, so that nothing lives longer
             return workers, estimated, counts
 
         while True:
             counts, change = engine.sweep(workers)  # E step
             estimated = self.estimate(counts, workers, change)  # M step
-            yield Step(self.moved(counts, change), finish, _total(estimated))
+            ends = until is not None and until(estimated)
+            yield Step(0.0 if ends else self.moved(counts, change), finish, _total(estimated))
             workers = estimated
 
     def clamp(self, scores: Array, known: int) -> None:

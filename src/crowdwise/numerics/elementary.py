@@ -10,6 +10,7 @@ probability.
 """
 
 import math
+from functools import reduce
 from typing import Final
 
 import numpy as np
@@ -18,24 +19,50 @@ from . import Array
 
 # A processor reads memory in lines of so many bytes.
 _LINE: Final = 64
+# Along an axis of fewer numbers, NumPy adds them up one after another, as is done here; along a longer one in pairs.
+_FEW: Final = 8
+
+
+def highest_of(rows: Array) -> Array:
+    """Return the largest number along the last axis. NumPy itself is slow where that axis is short."""
+    return np.asarray(_along_columns(np.maximum, rows) if _is_short(rows) else rows.max(axis=-1))
+
+
+def sum_of(rows: Array) -> Array:
+    """Return the sums along the last axis, to the last bit as NumPy adds up, which is slow where that axis is short."""
+    return np.asarray(_along_columns(np.add, rows) if _is_short(rows) else rows.sum(axis=-1))
+
+
+def _is_short(rows: Array) -> bool:
+    return bool(1 < rows.shape[-1] < _FEW)
+
+
+def _along_columns(join: np.ufunc, rows: Array) -> Array:
+    return reduce(join, np.moveaxis(rows, -1, 0))
+
+
+def sigmoid(logits: Array) -> Array:
+    """Return 1 / (1 + exp(-x)), without overflow; SciPy's would import all of scipy.special."""
+    return np.asarray((1 + np.tanh(0.5 * logits)) / 2)
 
 
 def softmax(logarithms: Array) -> Array:
     """Probabilities that add up to one along the last axis, given their logarithms up to a common constant."""
-    weights = np.exp(logarithms - logarithms.max(axis=-1, keepdims=True))
-    return np.asarray(weights / weights.sum(axis=-1, keepdims=True))
+    weights = np.exp(logarithms - highest_of(logarithms)[..., None])
+    weights /= sum_of(weights)[..., None]
+    return np.asarray(weights)
 
 
 def log_softmax(logits: Array) -> Array:
     """Return the logarithms of `softmax`."""
-    lower = logits - logits.max(axis=-1, keepdims=True)
-    return np.asarray(lower - np.log(np.exp(lower).sum(axis=-1, keepdims=True)))
+    lower = logits - highest_of(logits)[..., None]
+    return np.asarray(lower - np.log(sum_of(np.exp(lower)))[..., None])
 
 
 def log_sum_exp(logarithms: Array) -> Array:
     """Return the logarithm of the sum of the numbers with these logarithms."""
-    highest = logarithms.max(axis=-1, keepdims=True)
-    return np.asarray(highest[..., 0] + np.log(np.exp(logarithms - highest).sum(axis=-1)))
+    most = highest_of(logarithms)
+    return np.asarray(most + np.log(sum_of(np.exp(logarithms - most[..., None]))))
 
 
 def normalise(support: Array, scores: Array, changes: Array, negligible: float = np.inf) -> Array:

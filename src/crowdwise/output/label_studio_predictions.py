@@ -33,11 +33,11 @@ def write_predictions(
     item: str | None = None,
     version: str = "crowdwise",
 ) -> Written:
-    """Write the tasks of an export with what was inferred about them; the file is replaced whole, or not at all.
+    """Write the tasks of an export with the inferred labels as predictions; the file is replaced whole, or not at all.
 
     Args:
         source: The files of the export, as in `read_labels`.
-        result: What was inferred of its labels: a result, or decisions.
+        result: The result for its labels, or decisions made from one.
         path: Where to write.
         question: The question that was inferred.
         item: The field that names the item; None for the id of the task.

@@ -87,7 +87,7 @@ def check_page(path: str | os.PathLike[str]) -> None:
     """Raise `CallError` if an HTML page cannot be written to this path."""
     require_no_address(path, "The file of a page")
     if _target_path(path).suffix.lower() not in (".html", ".htm"):
-        raise CallError(f"{path} is to hold a page: end it in .html.")
+        raise CallError(f"{path} is no name for an HTML page: end it in .html.")
     check_file(path)
 
 
@@ -197,4 +197,5 @@ def _identity(path: str | os.PathLike[str]) -> Any:
 
 
 def _inside(inner: str, outer: str) -> bool:
+    inner, outer = inner.replace(os.sep, "/"), outer.replace(os.sep, "/")  # paths of Windows have backslashes
     return inner.startswith(f"{outer.rstrip('/')}/")

@@ -1,5 +1,6 @@
 """Tables as the sheets of a workbook of Excel."""
 
+import json
 from collections.abc import Mapping
 from typing import IO, Any, Final
 
@@ -38,6 +39,11 @@ def write_sheets(tables: Mapping[str, pl.DataFrame], file: IO[bytes]) -> None:
             _exact(table).write_excel(workbook, worksheet=name, autofilter=False, float_precision=4)
 
 
+def as_json(values: pl.Series) -> str:
+    """Return a list as the text that formats without lists have for it: ["a","b"], which is read as a list again."""
+    return json.dumps(values.to_list(), ensure_ascii=False, separators=(",", ":"), default=str)
+
+
 def _check_sheet(name: str, table: pl.DataFrame) -> None:
     if table.height > MOST_ROWS or table.width > MOST_COLUMNS:
         raise DataError(
@@ -66,6 +72,8 @@ def _exact(table: pl.DataFrame) -> pl.DataFrame:
             return column.cast(pl.String)
         if column.dtype in (pl.Categorical, pl.Enum):
             return column.cast(pl.String)
+        if isinstance(column.dtype, pl.List):
+            return column.map_elements(as_json, pl.String)
         return column
 
     return pl.DataFrame([kept(column) for column in table])

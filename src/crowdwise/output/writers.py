@@ -38,6 +38,8 @@ class Writer:
 
 
 def _write_csv(table: pl.LazyFrame, to: Any, compression: Compression, separator: str = ",", **options: Any) -> None:
+    lists = [name for name, dtype in table.collect_schema().items() if isinstance(dtype, pl.List)]
+    table = table.with_columns(pl.col(name).map_elements(workbooks.as_json, pl.String) for name in lists)
     table.sink_csv(to, separator=separator, compression=compression, check_extension=False, **options)
 
 

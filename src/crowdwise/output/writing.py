@@ -76,7 +76,7 @@ def write(tables: Mapping[Target, Content], storage: Mapping[str, Any] | None = 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write text to a file. Raises `DataError` if that fails; the file is then as it was before."""
     # A name that is not text, such as one of a file in the command, is shown as Python writes it.
-    write({Path(path): lambda file: file.write_text(text, encoding="utf-8", errors="backslashreplace")})
+    write({Path(path): lambda file: file.write_text(text, "utf-8", "backslashreplace", "\n")})
 
 
 def _write_to_clouds(contents: Mapping[str, Content], storage: Mapping[str, Any]) -> None:

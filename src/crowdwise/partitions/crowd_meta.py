@@ -18,6 +18,7 @@ from ..crowd.numbering import Numbering, hash_ranks
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples
+from ..crowd.soft_votes import plain, with_more_classes
 from ..crowd.sorting import LabelArrays, SortCounts, SortedRows, sort_part
 from ..numerics import Array
 
@@ -32,7 +33,8 @@ def numbering_and_sorting(
     numbering = Numbering.of_workers(hash_ranks(names.workers))
     policy = options.policy
     numbers = numbering.worker_numbers
-    return numbering, partial(sort_part, ranks=ranks, worker_numbers=numbers, duplicates=policy, samples=samples)
+    sort = partial(sort_part, ranks=ranks, worker_numbers=numbers, duplicates=policy, samples=samples)
+    return numbering, partial(sort, n_classes=len(names.classes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,9 +49,10 @@ class CrowdMeta:
         n_items: The number of items of all parts.
         n_labels: The number of labels of all parts.
         set_valued: Whether some vote names several classes.
+        soft: Whether some vote has a probability or a weight.
         class_codes: The class that each stored label stands for; None if labels are stored as what they stand for.
         gold: The items whose class is known: a table with the columns item, and code for the class; None if none is.
-        known: What else is known beforehand.
+        known: Other knowledge that was given, such as a history.
     """
 
     names: Names
@@ -58,6 +61,7 @@ class CrowdMeta:
     n_items: int
     n_labels: int
     set_valued: bool
+    soft: bool = False
     class_codes: Array | None = None
     gold: pl.DataFrame | None = None
     known: PriorKnowledge = NOTHING_KNOWN
@@ -69,7 +73,7 @@ class CrowdMeta:
         """Return what is known when all rows are sorted; `ranks` is None if labels are numbers."""
         dtype = np.dtype(np.float64) if ranks is None else ranks.dtype
         set_valued = options.policy == "set" and counts.conflicts > 0
-        return cls(names, numbering, dtype, counts.items, counts.labels, set_valued)
+        return cls(names, numbering, dtype, counts.items, counts.labels, set_valued, counts.soft > 0)
 
     @cached_property
     def numbered_names(self) -> Names:
@@ -93,9 +97,10 @@ class CrowdMeta:
             stored: The arrays, as they are stored.
             gold: (items), the known class of every item, -1 where it is not known; None if no class is known.
         """
-        starts, workers, labels, continued = stored
+        starts, workers, labels, continued, stored_soft = stored
         if self.set_valued and continued is None:
             continued = np.zeros(len(labels), np.bool_)
+        soft = self._soft(labels, stored_soft)
         labels = labels if self.class_codes is None else self.class_codes[labels]
         return Labels(
             starts,
@@ -107,7 +112,20 @@ class CrowdMeta:
             gold=gold,
             known=self.known,
             crowd_labels=self.n_labels,
+            soft=soft,
         )
+
+    def _soft(self, labels: Array, stored: Array | None) -> Array | None:
+        """Return what the votes of a part say and weigh; None if those of all parts are plain."""
+        if not self.soft or stored is None:
+            return plain(labels, self.n_classes) if self.soft else None
+        soft = stored.reshape(len(labels), -1)
+        return soft if self.class_codes is None else with_more_classes(soft, self.class_codes, self.n_classes)
+
+    @property
+    def n_classes(self) -> int:
+        """The number of classes."""
+        return len(self.names.classes)
 
     def empty_part(self) -> Labels:
         """Return a part without items. It counts as a small crowd, so that nothing is compiled for it."""
@@ -162,6 +180,11 @@ class LabelsInParts:
     def set_valued(self) -> bool:
         """Whether some vote names several classes."""
         return self.meta.set_valued
+
+    @property
+    def soft_valued(self) -> bool:
+        """Whether some vote has a probability or a weight."""
+        return self.meta.soft
 
     @property
     def numeric(self) -> bool:

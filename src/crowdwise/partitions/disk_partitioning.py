@@ -23,11 +23,13 @@ from ..crowd.number_reader import NumberReader
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples, most_answers
+from ..crowd.soft_votes import SOFT_ROLES
 from ..crowd.sorting import Conflict, SortCounts, SortedRows
 from ..numerics import Array
 from ..parallel import Threads, thread_count
 from ..sources.rows import Rows
 from .crowd_meta import CrowdMeta, numbering_and_sorting
+from .pairs_on_disk import ANSWERS, PairSorter, SetReader
 from .part_files import PartFiles
 from .pending_rows import PendingRows
 from .workspace import Workspace
@@ -83,10 +85,13 @@ def partition(
     integers_in_text = any(one.is_text for one in inputs)
     wanted = 3 * rows * _SORTING_BYTES * thread_count() / memory
     bits = math.ceil(math.log2(min(max(wanted, 4), _MOST_PARTS)))
-    cleaning, workers, labels = Cleaning(found, options), Dictionary(), label_reader(options, found["label"])
+    sets = SetReader(options, found["label"]) if options.multi == "each" else None
+    cleaning, workers, labels = Cleaning(found, options), Dictionary(), sets or label_reader(options, found["label"])
     pending = PendingRows(workspace, 1 << bits, memory // (8 * _PENDING_BYTES))
     for batch in _batches(inputs, min(_BATCH_ROWS, max(memory // (8 * _PENDING_BYTES), 1000))):
         has_label = cleaning.labelled(batch)
+        if sets is not None:
+            sets.count(batch)
         if cleaning.ids_complete:  # if not, the table will be refused, and the other rows only need to be counted
             pending.add(*_split_batch(batch, has_label, workers, labels, bits))
         phases("reading", min(cleaning.rows / max(rows, 1), 1.0))
@@ -95,11 +100,17 @@ def partition(
     worker_names = encoding.typed(workers.names, integers_in_text)
     classes, ranks = labels.finish(integers_in_text)
     samples = _samples(pending, 1 << bits, worker_names) if options.policy == "samples" else None
-    names = Names.read(worker_names, classes, samples, options.fold_case)
+    named, class_of_label = classes, ranks
+    if sets is not None:
+        classes, ranks = ANSWERS, np.arange(len(ANSWERS), dtype=np.uint8)
+    names = Names.read(worker_names, classes, samples, options.fold_case and sets is None)
     numbering, sort = numbering_and_sorting(names, ranks, samples, options)
+    pairs = None
+    if sets is not None and class_of_label is not None:
+        pairs = PairSorter(named, class_of_label, len(worker_names), sort)
     parts: list[_SortedPart] = []
     with Threads(1 << bits) as threads:
-        for part in threads.map(lambda number: _sort_on_disk(pending, number, sort, integers_in_text)):
+        for part in threads.map(lambda number: _sort_on_disk(pending, number, pairs or sort, integers_in_text)):
             parts.append(part)
             phases("sorting", len(parts) / (1 << bits))
     counts = sum((part.counts for part in parts), SortCounts())
@@ -107,6 +118,8 @@ def partition(
     integers = integers_in_text and all(part.integers for part in filled)
     conflict = _first_conflict(inputs, options, parts, integers) if counts.unresolved else None
     report = finish(cleaning, counts, conflict, names)
+    if sets is not None and pairs is not None:
+        report = pairs.reported(report, sets.rows)
     return (
         CrowdMeta.of(names, numbering, ranks, counts, options),
         report,
@@ -121,7 +134,11 @@ def _batches(inputs: Sequence[Rows], rows: int) -> Iterator[pl.DataFrame]:
 
 
 def _split_batch(
-    batch: pl.DataFrame, has_label: pl.Series | None, workers: Dictionary, labels: ClassReader | NumberReader, bits: int
+    batch: pl.DataFrame,
+    has_label: pl.Series | None,
+    workers: Dictionary,
+    labels: ClassReader | NumberReader | SetReader,
+    bits: int,
 ) -> tuple[pl.DataFrame, Array]:
     """Encode the workers and labels of a batch, and sort its rows by the part that they belong to.
 
@@ -134,7 +151,7 @@ def _split_batch(
 
     Returns:
         The rows in the order of the parts, and where each part starts. In rows without a label, worker and label
-        are -1. If the batch has a column of times, the rows have it too.
+        are -1. If the batch has columns of times, probabilities or weights, the rows have them too.
     """
     labelled = batch if has_label is None else batch.filter(has_label)
     codes = {"worker": workers.encode(labelled["worker"]), "label": labels.read(labelled)}
@@ -144,7 +161,7 @@ def _split_batch(
             codes[role] = np.full(batch.height, -1, known.dtype)
             codes[role][labelled_rows] = known
     # Selecting rows from a column in many pieces takes twenty times as long.
-    given = {role: batch[role].rechunk() for role in ("item", "time") if role in batch.columns}
+    given = {role: batch[role].rechunk() for role in ("item", "time", *SOFT_ROLES) if role in batch.columns}
     order, starts = split_by_hash(encoding.key(given["item"]), bits)
     gathered = {role: known[order] for role, known in codes.items()}
     rows = pl.Series(order.astype(np.uint32))

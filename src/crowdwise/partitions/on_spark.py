@@ -19,10 +19,35 @@ from ..crowd.read_options import ReadOptions
 from ..numerics import Array
 from ..sources import columns
 from ..sources.columns import refuse_spans
+from ..sources.soft_columns import class_columns, described, soft_columns
 from .crowd_meta import CrowdMeta, LabelsInParts
 from .spark_partitioning import partition
 from .spark_parts import item_names, sketch_items
 from .spark_reading import connect, first_rows_of, open_files, parse_integers
+
+
+def _as_rows(votes: DataFrame, options: ReadOptions, where: str) -> tuple[DataFrame, dict[str, str], tuple[str, ...]]:
+    """Return a row per label with the roles for names, which columns these are, and what to say of them."""
+    may_be_soft = columns.may_be_soft(votes.columns, options)
+    classes = class_columns(votes.columns, options, columns.has_any(votes.columns, "label")) if may_be_soft else {}
+    if classes:
+        ids = columns.recognise(votes.columns, {role: options.roles[role] for role in ("item", "worker")}, where)
+        named = {**ids, **classes}
+        table = votes.select(*(f.col(f"`{name}`").alias(f"c{at}") for at, name in enumerate(named.values())))
+        of_ids, of_classes = table.columns[: len(ids)], table.columns[len(ids) :]
+        long = table.unpivot(of_ids, of_classes, "label", "probability")
+        known = f.trim(f.col("probability").cast("string")) != ""
+        name = f.create_map(*(f.lit(one) for pair in zip(of_classes, classes, strict=True) for one in pair))
+        label = f.when(known, name[f.col("label")]).alias("label")
+        picked = long.select(*(f.col(f"c{at}").alias(role) for at, role in enumerate(ids)), label, "probability")
+        words, remark = described(classes)
+        return picked, ids | words, (remark,)
+    found = columns.recognise(votes.columns, options.roles, where)
+    if options.label is None:
+        refuse_spans(votes.columns, partial(first_rows_of, votes), where)
+    soft = soft_columns(votes.columns, found, options, partial(first_rows_of, votes), where)
+    found |= soft.found
+    return votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items())), found, soft.remarks
 
 
 class LabelsOnSpark(LabelsInParts):
@@ -53,13 +78,10 @@ class LabelsOnSpark(LabelsInParts):
         where: str = "The table",
         integers_in_text: bool = False,
     ) -> None:
-        found = columns.recognise(votes.columns, options.roles, where)
-        if options.label is None:
-            refuse_spans(votes.columns, partial(first_rows_of, votes), where)
-        picked = votes.select(*(f.col(f"`{name}`").alias(role) for role, name in found.items()))
+        picked, found, remarks = _as_rows(votes, options, where)
         picked = parse_integers(picked) if integers_in_text else picked
         meta, report, self.parts, self.n_parts, self.types = partition(picked, found, options, partitions)
-        super().__init__(meta, report)
+        super().__init__(meta, replace(report, understood=(*report.understood, *remarks)))
         self.session = votes.sparkSession
         for role, names in (("worker", self.names.workers), ("label", self.names.classes)):
             if names.dtype == pl.String:  # names of samples are text, whatever workers are
@@ -95,7 +117,8 @@ class LabelsOnSpark(LabelsInParts):
 
     def _send_meta(self) -> None:
         # Executors need to know the weight of gold alone; what was counted earlier is added on the driver.
-        meta = replace(self.meta, known=PriorKnowledge(self.meta.known.gold_weight))
+        known = PriorKnowledge(self.meta.known.gold_weight, sharpness=self.meta.known.sharpness)
+        meta = replace(self.meta, known=known)
         self.sent_meta = send(self.session, meta)
 
     def first_item(self) -> Any:

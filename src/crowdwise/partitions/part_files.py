@@ -46,6 +46,7 @@ class PartFiles:
             load(self.path("workers"), np.int32),
             load(self.path("labels"), dtype),
             load(continued, np.bool_) if continued.is_file() else None,
+            load(self.path("soft"), np.float64) if self.path("soft").is_file() else None,
         )
 
     def item_names(self) -> pl.Series:

@@ -22,6 +22,7 @@ from ..crowd.number_reader import LARGEST, NO_CLASSES, NUMBER, first_case, refus
 from ..crowd.read_options import ReadOptions
 from ..crowd.reading_report import ReadingReport
 from ..crowd.samples import Samples
+from ..crowd.soft_votes import SOFT_ROLES, first_row
 from ..crowd.sorting import Conflict, SortCounts
 from ..errors import CallError, DataError, quoted
 from ..numerics import Array
@@ -96,7 +97,7 @@ def partition(votes: DataFrame, found: dict[str, str], options: ReadOptions, par
         "row",
         f.when(f.col("has_label"), f.col("worker_code")).otherwise(-1).cast("int").alias("worker"),
         f.when(f.col("has_label"), label).otherwise(-1).cast("double" if options.numeric else "int").alias("label"),
-        *(["time"] if "time" in found else []),
+        *(role for role in ("time", *SOFT_ROLES) if role in found),
     )
     count = partitions or max(math.ceil(cleaning.rows / _ROWS_PER_PART), session.sparkContext.defaultParallelism)
     if cleaning.rows > count * _MOST_ROWS_PER_PART:
@@ -178,10 +179,26 @@ def _count_rows(cleaning: Cleaning, table: DataFrame, rows: DataFrame, has_label
             others = [f"{name} {quoted(first[name])}" for name in ("item", "worker", "label") if first and name != role]
             absent[role] = counts[role], f"row {number} ({', '.join(others)})"
     cleaning.set_counts(counts["rows"], counts["blank"] or 0, counts["missing"] or 0, absent)
+    for role in SOFT_ROLES:
+        if role in table.columns:
+            most = 1.0 if role == "probability" else LARGEST
+            wrong = rows.filter(f.isnan(role) | (f.col(role) < 0) | (f.col(role) > most))
+            first = wrong.orderBy("row").first()
+            if first is not None:
+                number = rows.filter(f.col("row") < first["row"]).count()
+                case = first_row(first.asDict(), number, role)
+                cleaning.set_unusable(role, wrong.count(), case)
 
 
 def _tidied(table: DataFrame, options: ReadOptions) -> DataFrame:
     """Return a table whose labels are stripped, and written as in `missing` where they mean "no label"."""
+    for role in SOFT_ROLES:
+        if role in table.columns:
+            number = f.expr(f"try_cast(trim(cast({role} as string)) as double)")
+            number = f.exp(number) if options.log and role == "probability" else number
+            given = f.trim(f.col(role).cast("string"))
+            number = f.when(given != "", f.coalesce(number, f.lit(float("nan"))))
+            table = table.withColumn(role, number)
     if not (options.strip or options.fold_case) or not isinstance(table.schema["label"].dataType, t.StringType):
         return table
     label = f.regexp_replace("label", r"(?U)^\s+|\s+$", "") if options.strip else f.col("label")

@@ -127,7 +127,7 @@ def stored_parts(
             stored = row[f"{name}_bytes"]
             return None if stored is None else np.frombuffer(stored, dtype).copy()  # kernels need writable arrays
 
-        types = zip(LabelArrays._fields, (np.int64, np.int32, meta.dtype, np.bool_), strict=True)
+        types = zip(LabelArrays._fields, (np.int64, np.int32, meta.dtype, np.bool_, np.float64), strict=True)
         stored = LabelArrays(*(array(name, dtype) for name, dtype in types))
         labels = meta.part(stored, None if meta.gold is None else gold_classes(item_names(row), meta.gold))
         if folder is not None:

@@ -12,6 +12,7 @@ from pyspark.sql import types as t
 
 from ..crowd.encoding import INTEGER
 from ..crowd.read_options import ReadOptions
+from ..crowd.soft_votes import SOFT_ROLES
 from ..errors import CallError, DataError
 from ..sources.formats import spark_format_of
 from ..sources.paths import inputs_of
@@ -100,7 +101,8 @@ def _look_at(session: SparkSession, paths: Sequence[str], given: Mapping[str, st
 
 def parse_integers(table: DataFrame) -> DataFrame:
     """Turn columns of text that hold only integers into integers, as the other engines do for CSV files."""
-    present = {field.name: f.col(field.name).isNotNull() & (f.col(field.name) != "") for field in table.schema.fields}
+    names = [name for name in table.columns if name not in SOFT_ROLES]
+    present = {name: f.col(name).isNotNull() & (f.col(name) != "") for name in names}
     is_integer = {name: f.col(name).rlike(INTEGER) & f.col(name).try_cast("long").isNotNull() for name in present}
     others = table.agg(
         *(f.sum(f.when(present[name] & ~is_integer[name], 1).otherwise(0)).alias(name) for name in present)
@@ -108,5 +110,5 @@ def parse_integers(table: DataFrame) -> DataFrame:
     count = others.collect()[0].asDict()
     integer_columns = [name for name in present if count[name] == 0]
     return table.select(
-        *(f.col(name).try_cast(t.LongType()).alias(name) if name in integer_columns else name for name in present)
+        *(f.col(name).try_cast(t.LongType()).alias(name) if name in integer_columns else name for name in table.columns)
     )

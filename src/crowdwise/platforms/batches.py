@@ -9,6 +9,7 @@ from ..crowd.read_options import ReadOptions
 from ..errors import CallError, DataError, shortened
 from ..sources.input import Input
 from .fields import Location, compiled, entries, is_scalar, text_or_none, value_at
+from .log_probabilities import probability_of, tokens_of
 from .platform import Answer, Finding, Platform, Remark, Tally
 
 # How much of a text without a verdict is shown.
@@ -34,14 +35,16 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
         texts = _texts(at, body)
         if not texts:
             yield Answer(item, worker, "", (), model=True)
-        for text in texts:
+        for text, tokens in texts:
             label = find(text)
             if label is None:
                 without += 1
                 first = first or f"{text!r} of {id_!r}"
                 yield Answer(item, worker, "", (), status="undecided", model=True)
             else:
-                yield Answer(item, worker, "", (label,), model=True)
+                chance = probability_of(str(label), text, tokens) if tokens else None
+                stated = () if chance is None else ((label, chance),)
+                yield Answer(item, worker, "", (label,), model=True, stated=stated)
     if without:
         yield Remark(
             f"{without:,} texts have no verdict, or several different ones, and are not used; first: "
@@ -53,7 +56,7 @@ def _id_pattern(options: ReadOptions) -> re.Pattern[str] | None:
     pattern = None if options.id is None else compiled("id", options.id)
     if pattern is not None and "item" not in pattern.groupindex:
         raise CallError(
-            f"--id {options.id!r} has no group (?P<item>...); a group (?P<worker>...) may be there as well."
+            f"--id-pattern {options.id!r} has no group (?P<item>...); a group (?P<worker>...) may be there as well."
         )
     return pattern
 
@@ -64,7 +67,7 @@ def _names(at: Location, id_: Any, model: str | None, pattern: re.Pattern[str] |
     if pattern is not None:
         found = pattern.fullmatch(str(id_))
         if found is None or not found["item"]:
-            raise DataError(f"{at.file.name}: --id {pattern.pattern!r} does not match {id_!r}, {at.where}.")
+            raise DataError(f"{at.file.name}: --id-pattern {pattern.pattern!r} does not match {id_!r}, {at.where}.")
         item, worker = found["item"], found.groupdict().get("worker") or model
     if worker is None:
         raise at.unlike("does not say which model answered")
@@ -83,12 +86,14 @@ def _body(at: Location, line: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return at.object(response.get("body"), "'body'") if response.get("status_code", 200) == 200 else None
 
 
-def _texts(at: Location, body: Mapping[str, Any]) -> list[str]:
-    """Return the texts that a model gave: one, or several if several were asked for."""
+def _texts(at: Location, body: Mapping[str, Any]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Return the texts that a model gave: one, or several if several were asked for; and their tokens, if logged."""
+    tokens: list[list[Mapping[str, Any]]] = []
     if "choices" in body:  # OpenAI: chat, or older completions
         choices = at.objects(body["choices"], "'choices'", "a choice")
         messages = [one["message"] if isinstance(one.get("message"), dict) else one for one in choices]
         texts = ["".join(_pieces(at, message)) for message in messages]
+        tokens = [tokens_of(one.get("logprobs")) for one in choices]
     elif "output" in body:  # OpenAI: responses
         outputs = [one for one in at.array(body["output"], "'output'") if isinstance(one, dict)]
         texts = ["".join(piece for one in outputs for piece in _pieces(at, one))]
@@ -96,7 +101,8 @@ def _texts(at: Location, body: Mapping[str, Any]) -> list[str]:
         texts = ["".join(_pieces(at, body))]
     else:
         raise at.unlike("has neither 'choices' nor 'output' nor 'content'")
-    return [text for text in texts if text]
+    tokens = tokens or [[] for _ in texts]
+    return [(text, own) for text, own in zip(texts, tokens, strict=True) if text]
 
 
 def _pieces(at: Location, message: Mapping[str, Any]) -> list[str]:

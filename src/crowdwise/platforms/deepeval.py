@@ -21,7 +21,7 @@ def _recognises(file: Input) -> bool:
 
 
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
-    judged = JudgedOutputs("name the answers by --item, such as --item input")
+    judged = JudgedOutputs("name the answers by --item-column, such as --item-column input")
     for file, cases in product(files, _CASES):
         path = f"{_LATEST}.{cases}.item" if _LATEST in file.first else f"{cases}.item"
         names: set[Any] = set()

@@ -21,7 +21,7 @@ _FAST_TEXT: Final = "__label__"
 _SHARED: Final = "all"
 _SHARED_SENTENCE: Final = (
     "holds the labels of a collaborative project, which doccano exports without saying who gave them; if a field of "
-    "its rows does, name it by --worker"
+    "its rows does, name it by --worker-column"
 )
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from ..crowd.read_options import option_of
 from ..errors import CallError, DataError
 from ..sources.input import Input
 
@@ -137,9 +138,9 @@ def compiled(name: str, text: str, groups: int | None = None) -> re.Pattern[str]
     try:
         pattern = re.compile(text)
     except (re.error, RecursionError, OverflowError) as problem:
-        raise CallError(f"--{name} {text!r} is no regular expression: {problem}.") from problem
+        raise CallError(f"{option_of(name)} {text!r} is no regular expression: {problem}.") from problem
     if groups is not None and pattern.groups != groups:
-        raise CallError(f"--{name} {text!r} has {pattern.groups} groups ( ), and has to have {groups}.")
+        raise CallError(f"{option_of(name)} {text!r} has {pattern.groups} groups ( ), and has to have {groups}.")
     return pattern
 
 

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+import numpy as np
 import polars as pl
 
 from ..errors import DataError, shortened
@@ -41,6 +42,7 @@ class Question:
         first_several: The first answer that chose several, in words; empty if none did.
         answers: The number of answers of every kind.
         size: How many bytes their table has in memory.
+        states: Whether some answer states probabilities.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Question:
     first_several: str = ""
     answers: int = 0
     size: int = 0
+    states: bool = False
     _rows: list[Answer] = field(default_factory=list)
     _types: dict[str, Any] = field(default_factory=lambda: {"item": pl.Null(), "label": pl.Null()})
     _batches: list[tuple[dict[str, Any], pl.DataFrame | Path]] = field(default_factory=list)
@@ -66,8 +69,10 @@ class Question:
             self._flush()
 
     def _flush(self) -> None:
-        item, worker, _, choices, status, model, gold, _, _, seconds, time = map(list, zip(*self._rows, strict=True))
+        columns = map(list, zip(*self._rows, strict=True))
+        item, worker, _, choices, status, model, gold, _, _, seconds, time, stated = columns
         self._rows.clear()
+        self.states |= any(stated)
         labels = [label or (None,) for label in choices]
         numbers = [number for number, label in enumerate(labels) for _ in label]
         given = pl.DataFrame(
@@ -79,10 +84,22 @@ class Question:
                 self._typed("item", item),
                 *(column_or_text(name, values, dtype) for (name, dtype), values in fixed),
                 given.group_by("number", maintain_order=True).agg("label")["label"].alias("labels"),
+                *self._stated(stated),
             ]
         )
         self.size += int(table.estimated_size())
         self._batches.append((dict(self._types), self.keep(table)))
+
+    def _stated(self, stated: list[Any]) -> list[pl.Series]:
+        """Return the columns of the classes that answers state a probability of, and of these probabilities."""
+        lengths = [len(one) for one in stated]
+        ends = np.cumsum([0, *lengths])
+        classes = self._typed("label", [name for one in stated for name, _ in one])
+        chances = pl.Series([chance for one in stated for _, chance in one], dtype=pl.Float64)
+        return [
+            pl.Series(name, [values[low:high] for low, high in pairwise(ends.tolist())], dtype=pl.List(values.dtype))
+            for name, values in (("stated_classes", classes), ("stated", chances))
+        ]
 
     def _typed(self, name: str, values: list[Any]) -> pl.Series:
         """Return a column of the type that it has so far: text, if types are mixed. It changes at most twice."""
@@ -97,7 +114,8 @@ class Question:
         """Return a row for each answer, with the list of its classes: [null] if it chose none."""
         if self._rows:
             self._flush()
-        types: dict[str, Any] = {"item": self._types["item"], "labels": pl.List(self._types["label"])}
+        of_labels = pl.List(self._types["label"])
+        types: dict[str, Any] = {"item": self._types["item"], "labels": of_labels, "stated_classes": of_labels}
         runs = groupby(self._batches, lambda one: (one[0], isinstance(one[1], Path)))
         return pl.concat([_scanned([batch for _, batch in run]).cast(pl.Schema(types)) for _, run in runs])
 

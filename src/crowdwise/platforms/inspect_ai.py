@@ -52,7 +52,7 @@ def _recognises(file: Input) -> bool:
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     abouts = [_about(file) for file in files]
     tasks = {text_or_none(about.get("task")) for about in abouts}
-    judged = JudgedOutputs("name the answers by --item uuid")
+    judged = JudgedOutputs("name the answers by --item-column uuid")
     scores: list[_Score] = []  # all of them are needed to tell classes from numbers
     targets: dict[Any, str] = {}
     for file, about in zip(files, abouts, strict=True):

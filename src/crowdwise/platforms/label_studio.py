@@ -6,8 +6,9 @@ from typing import Any, Final
 from ..crowd.read_options import ReadOptions
 from ..sources.input import Input
 from .fields import Location, entries, first_text, is_scalar, number_or_none, path_of, text_or_none
-from .platform import CHOICE, Answer, Finding, Platform, Tally
+from .platform import CHOICE, Answer, Finding, Platform, Remark, Tally
 
+_COMPARED: Final = Remark("Which of two is better was asked: `crowdwise rank` puts what was compared in order.")
 # The types of results whose value is one of some classes, and where it is.
 CHOICES: Final = {"choices": "choices", "rating": "rating", "taxonomy": "taxonomy", "pairwise": "selected"}
 _WORDS: Final = {"textarea": "free text", "number": "numbers", "datetime": "dates", "ranker": "a ranking"}
@@ -100,7 +101,7 @@ def _results(at: Location, annotation: Mapping[str, Any], about: Answer) -> list
     if not results:
         what = "predictions" if about.model else "annotations"
         return [Tally(f"{about.status or 'empty'} {what} without any answer", is_answer=True)]
-    item, worker, _, _, status, model, gold, several, _, seconds, time = about
+    item, worker, _, _, status, model, gold, several, _, seconds, time, _ = about
     regions = _regions(results) if len(results) > 1 else set()
     accepted = 0
     found: list[Finding] = []
@@ -118,6 +119,8 @@ def _results(at: Location, annotation: Mapping[str, Any], about: Answer) -> list
         else:
             choices = chosen(at, value, kind)
             accepted += one.get("origin") == "prediction" and not model
+        if kind == "pairwise":
+            found.append(_COMPARED)
         question = text_or_none(one.get("from_name")) or kind
         found.append(Answer(item, worker, question, choices, status, model, gold, several, type_, seconds, time))
     if accepted:

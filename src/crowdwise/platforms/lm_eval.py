@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
+import numpy as np
+
 from ..crowd.read_options import ReadOptions
+from ..numerics.elementary import softmax
 from ..sources.input import Input, file_name, worker_name
 from .fields import Location, entries, is_scalar, number_or_none, path_of, text_or_none
 from .platform import Answer, Finding, Platform, Tally
@@ -52,12 +55,16 @@ def _sample(at: Location, sample: Mapping[str, Any], item: Any, worker: str, que
     """Yield what the model answered, and what the right answer is."""
     said = at.array(sample.get("filtered_resps"), "'filtered_resps'")
     target = sample.get("target")
+    stated: tuple[tuple[Any, float], ...] = ()
     truth: Any = target.strip() if isinstance(target, str) else target
     if said and isinstance(said[0], list) and len(said) > 1 and all(map(_likelihood, said)):
         likelihoods = [_likelihood(one) for one in said]
         best = max(one[0] for one in likelihoods if one)
         answers: list[Any] = [next(n for n, one in enumerate(likelihoods) if one and one[0] == best)]
         truth = _position(sample, truth, len(said))
+        chances = softmax(np.array([one[0] for one in likelihoods if one]))
+        if np.isfinite(chances).all():
+            stated = tuple(enumerate(chances.tolist()))
     else:
         answers = said[:1] or [None]
         while len(answers) == 1 and isinstance(answers[0], list) and answers[0]:
@@ -70,7 +77,7 @@ def _sample(at: Location, sample: Mapping[str, Any], item: Any, worker: str, que
             yield Answer(item, worker, question, (), model=True)
         else:
             status = "invalid" if answer == _NOTHING else ""
-            yield Answer(item, worker, question, (answer,), status=status, model=True)
+            yield Answer(item, worker, question, (answer,), status=status, model=True, stated=stated)
     if is_scalar(truth) and truth != "":
         yield Answer(item, "target", question, (truth,), gold=True)
 

@@ -90,7 +90,7 @@ def _row(
             pattern, column = pairs
             found = pattern.fullmatch(question)
             if found is None:
-                yield Tally("answers that --pairs does not name", is_answer=True)
+                yield Tally("answers that --column-pairs does not name", is_answer=True)
                 continue
             item_field, question = column.replace(_NUMBER, found[1]), _without_number(question, found)
             if not one.choices and not row.get(item_field):  # a HIT that is not full
@@ -106,7 +106,7 @@ def _without_number(question: str, found: re.Match[str]) -> str:
 
 
 def _pairs(file: Input, options: ReadOptions, questions: Sequence[str]) -> tuple[re.Pattern[str], str] | None:
-    """Return the pattern of questions and the column of items that --pairs says; None if a row is about one item.
+    """Return the pattern of questions and the column of items in --column-pairs; None if a row is one item.
 
     Raises:
         CallError: It is not written as it should be, or there are no such columns; or it is missing, where a row
@@ -118,11 +118,11 @@ def _pairs(file: Input, options: ReadOptions, questions: Sequence[str]) -> tuple
         return None
     column, _, asked = options.pairs.partition("=")
     if column.count(_NUMBER) != 1 or asked.count(_NUMBER) != 1:
-        raise CallError(f"--pairs is {options.pairs!r}, and has to be as in 'Input.text{{n}}=Answer.q{{n}}'.")
+        raise CallError(f"--column-pairs is {options.pairs!r}, and has to be as in 'Input.text{{n}}=Answer.q{{n}}'.")
     numbers = [name for name in file.header if _numbered(column).fullmatch(name)]
     pattern = _numbered(asked.strip().removeprefix(_ANSWER))
     if not numbers or not any(pattern.fullmatch(one) for one in questions):
-        raise CallError(f"{file.name} has no columns that are as {options.pairs!r} says (--pairs).")
+        raise CallError(f"{file.name} has no columns that are as {options.pairs!r} says (--column-pairs).")
     return pattern, column.strip()
 
 
@@ -139,7 +139,7 @@ def _refuse_several_items(file: Input, questions: Sequence[str]) -> None:
         if len(numbers) > 1 and column is not None:
             raise CallError(
                 f"{file.name} seems to have {len(numbers)} items in each HIT. Say which columns belong together: "
-                f"--pairs '{column}={_ANSWER}{asked}' (pairs= in Python); or name one question by --question."
+                f"--column-pairs '{column}={_ANSWER}{asked}' (pairs= in Python); or name one question by --question."
             )
 
 

@@ -28,6 +28,7 @@ class Answer(NamedTuple):
         type: `CHOICE`, or what else is asked for, in words such as "free text".
         seconds: How long the worker took; None if the export does not say.
         time: When the answer was given, as the export writes it; None if it does not say.
+        stated: Classes, and how probable each was to be chosen, if the log has that; those left out share the rest.
     """
 
     item: Any
@@ -41,6 +42,7 @@ class Answer(NamedTuple):
     type: str = CHOICE
     seconds: float | None = None
     time: str | None = None
+    stated: tuple[tuple[Any, float], ...] = ()
 
 
 class Tally(NamedTuple):

@@ -38,8 +38,8 @@ def _recognises(file: Input) -> bool:
 
 
 def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
-    judged = JudgedOutputs("name the answers by --item id")
-    for at, row in entries(files, "result", _results):
+    judged = JudgedOutputs("name the answers by --item-column id")
+    for at, row in entries(files, "result", results):
         if options.item is not None:
             item = at.field(row, options.item)
         else:
@@ -49,7 +49,8 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
         yield from _row(at, row, item)
 
 
-def _results(file: Input) -> Iterator[dict[str, Any]]:
+def results(file: Input) -> Iterator[dict[str, Any]]:
+    """Yield the results of a file: an output of one prompt on one test each."""
     return file.objects("results.results.item" if isinstance(file.first.get("results"), dict) else "")
 
 
@@ -81,11 +82,11 @@ def _component(at: Location, one: Mapping[str, Any], assertion: Mapping[str, Any
         question = text_or_none(assertion.get("value")) or type_
         if type_ != assertion.get("type"):  # it passed if the judge said no
             question = f"{_NOT}{question}"
-    worker, choices = _worker(assertion.get("provider")), () if failed else (passed,)
+    worker, choices = judge_of(assertion.get("provider")), () if failed else (passed,)
     return Answer(item, worker, question, choices, status="failed" if failed else "", model=True)
 
 
-def _worker(provider: Any) -> str:
+def judge_of(provider: Any) -> str:
     """Return the name of a judge: its label, or the name of its model."""
     if isinstance(provider, dict) and "id" not in provider:  # one provider for each kind of task
         provider = provider.get("text")

@@ -54,12 +54,12 @@ def _items(file: Input, options: ReadOptions) -> dict[str, str]:
     if options.items is None:
         raise CallError(
             f"{file.name} is a survey, whose columns are the items: say which, by a regular expression with one "
-            f"group, as in --items 'Q(\\d+)' (items= in Python). Its columns are {listed}."
+            f"group, as in --item-pattern 'Q(\\d+)' (items= in Python). Its columns are {listed}."
         )
     pattern = compiled("items", options.items, groups=1)
     found = {name: match[1] for name in file.header if (match := pattern.fullmatch(name)) and match[1]}
     if not found:
-        raise CallError(f"No column of {file.name} is as --items {options.items!r} says; they are {listed}.")
+        raise CallError(f"No column of {file.name} is as --item-pattern {options.items!r} says; they are {listed}.")
     return found
 
 

@@ -10,6 +10,7 @@ import polars as pl
 from ..crowd.read_options import Duplicates, ReadOptions
 from ..crowd.reading_report import several
 from ..errors import CallError, DataError, did_you_mean
+from ..sources.class_lists import one_class_a_row
 from ..sources.input import Input
 from ..sources.rows import Rows, rows_of_frame
 from ..sources.unpacking import Content
@@ -27,6 +28,7 @@ _SAMPLED: Final = (
     "Judges answered several times about the same items: each answer is a vote, as with --duplicates samples; "
     "--duplicates drop, first, last or error do otherwise."
 )
+_STATED: Final = "Votes count by the probabilities that follow from the log; --votes hard ignores them."
 # The labels where each class is asked for by itself.
 _YES, _NO = "yes", "no"
 # How many classes an answer chose.
@@ -53,15 +55,21 @@ def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) 
     if needs_multi and options.multi == "refuse":
         raise _several_chosen(int(not_one["answers"].sum()), int(counts_used["answers"].sum()), question, name)
     if options.multi == "each":
-        votes = _each_class(used, question)
+        votes = used
     else:
         votes = _each_chosen(used.filter(pl.col("chosen") > 0))
         is_empty = pl.col("reason").is_null() & (pl.col("chosen") == 0)
         counts = counts.with_columns(pl.when(is_empty).then(pl.lit("empty")).otherwise("reason").alias("reason"))
     left_out = {**gathered.left_out, **_left_out(counts, answers)}
-    votes = votes.select(*options.roles)
+    roles, sets = list(options.roles), options.multi == "each"
+    soft = question.states and options.votes == "soft" and not (sets or options.numeric)
+    if sets:
+        labels = pl.col("labels").list.drop_nulls().alias("label")
+        votes = one_class_a_row(votes.with_columns(labels), None, question.name or "label")
+    rows = votes
+    votes = votes.select(*roles, *(("none", "first") if sets else ()))
     height, classes, first = _streamed(
-        votes.select(pl.len(), pl.col("label").n_unique().alias("classes"), pl.col("label").first())
+        votes.select(pl.len(), pl.col("label").n_unique().alias("classes"), pl.col("label").drop_nulls().first())
     ).row(0)
     if height == 0:
         said = "; ".join(f"{count:,} {what}" for what, count in left_out.items())
@@ -78,11 +86,15 @@ def vote_rows(gathered: Gathered, files: Sequence[Input], options: ReadOptions) 
                 'classes: leave it out, or say multi="each" (--multi each).'
             )
         policy = "set"
-    elif options.duplicates is None and platform.judges and _has_samples(votes, files):
+    elif not sets and options.duplicates is None and platform.judges and _has_samples(votes, files):
         policy, remarks = "samples", (*remarks, _SAMPLED)
+    found = {role: role for role in options.roles} | {"label": question.name or "label"}
+    if soft and options.policy in ("error", "samples", "drop", "all") and policy != "set":
+        votes = _with_probabilities(rows, alone=(policy or options.policy) != "error").select(*roles, "probability")
+        found, remarks = found | {"probability": "log-probabilities"}, (*remarks, _STATED)
     return rows_of_frame(
         votes,
-        {role: role for role in options.roles} | {"label": question.name or "label"},
+        found,
         name,
         (height, question.size),
         remarks=remarks,
@@ -132,8 +144,21 @@ def _digest(content: Content) -> bytes:
         return file_digest(file, "sha256").digest()
 
 
+def truth_sets_of(gathered: Gathered, options: ReadOptions, name: str) -> pl.LazyFrame:
+    """Return the known sets of classes of a question: the columns item and truth, a list. Raises as `truths_of`."""
+    gold = _question_with_gold(gathered, options, name).table().filter("gold")
+    return gold.select("item", pl.col("labels").list.drop_nulls().alias("truth"))
+
+
 def truths_of(gathered: Gathered, options: ReadOptions, name: str) -> pl.DataFrame:
     """Return the known truths of a question: the columns item and truth. Raises `DataError` if there are none."""
+    question = _question_with_gold(gathered, options, name)
+    gold = question.table().filter("gold")
+    truths = _each_class(gold, question) if options.multi == "each" else _each_chosen(gold)
+    return truths.filter(pl.col("label").is_not_null()).select("item", pl.col("label").alias("truth")).collect()
+
+
+def _question_with_gold(gathered: Gathered, options: ReadOptions, name: str) -> Question:
     questions = gathered.questions
     with_gold = [key for key, one in questions.items() if _streamed(one.table().select(pl.col("gold").any())).item()]
     if not with_gold:
@@ -141,12 +166,8 @@ def truths_of(gathered: Gathered, options: ReadOptions, name: str) -> pl.DataFra
             f"{name}, {gathered.platform.name}, has no known truth in it: no answer is marked as gold or ground truth."
         )
     if options.question is None and len(with_gold) == 1:
-        question = questions[with_gold[0]]
-    else:
-        question = _choose_question(gathered, options.question, name)
-    gold = question.table().filter("gold")
-    truths = _each_class(gold, question) if options.multi == "each" else _each_chosen(gold)
-    return truths.filter(pl.col("label").is_not_null()).select("item", pl.col("label").alias("truth")).collect()
+        return questions[with_gold[0]]
+    return _choose_question(gathered, options.question, name)
 
 
 def _choose_question(gathered: Gathered, wanted: str | None, name: str) -> Question:
@@ -245,6 +266,20 @@ def _several_chosen(not_one: int, used: int, question: Question, name: str) -> C
 def _each_chosen(answers: pl.LazyFrame) -> pl.LazyFrame:
     """Return a row for each class that an answer chose, in the column label; one without a label if it chose none."""
     return answers.explode("labels").rename({"labels": "label"})
+
+
+def _with_probabilities(votes: pl.LazyFrame, alone: bool) -> pl.LazyFrame:
+    """Add the column probability, null for answers that state none: a row for each class that an answer states.
+
+    With `alone`, a row for each answer: where a judge answered several times, each answer is a vote.
+    """
+    states = pl.col("stated").list.len() > 0
+    if alone:
+        best = pl.col("stated").list.get(pl.col("stated").list.arg_max(), null_on_oob=True)
+        return votes.with_columns(pl.when(states).then(best).alias("probability"))
+    classes = pl.when(states).then("stated_classes").otherwise(pl.concat_list("label"))
+    chances = pl.when(states).then("stated").otherwise(pl.lit([None], dtype=pl.List(pl.Float64)))
+    return votes.with_columns(classes.alias("label"), chances.alias("probability")).explode("label", "probability")
 
 
 def _each_class(answers: pl.LazyFrame, question: Question) -> pl.LazyFrame:

@@ -23,7 +23,7 @@ def _read(files: Sequence[Input], options: ReadOptions) -> Iterator[Finding]:
     for file in files:
         inputs = [name for name in file.header if name.startswith(_INPUT)]
         if options.item is None and len(inputs) > 1 and _TASK not in file.header:
-            yield Remark(f"The item is all of {', '.join(inputs)}, joined; --item names one column.")
+            yield Remark(f"The item is all of {', '.join(inputs)}, joined; --item-column names one column.")
         for at, row in entries([file], "row", rows_of):
             item = _item(at, row, inputs, options)
             for name, value in row.items():

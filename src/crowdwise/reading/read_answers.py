@@ -7,7 +7,7 @@ from typing import Any, Final, Unpack
 import polars as pl
 
 from ..addresses import scheme_of
-from ..crowd.read_options import FOR_EXPORTS, ReadKeywords, ReadOptions
+from ..crowd.read_options import FOR_EXPORTS, ReadKeywords, ReadOptions, option_of
 from ..errors import CallError, DataError
 from ..platforms.gathering import Gathered
 from ..platforms.questions import long_table, questions_frame
@@ -17,7 +17,7 @@ from .read_labels import read_options
 from .registry import open_inputs, platform_of, read_export
 
 # What is used where all answers of an export are read.
-_USED: Final = ("format", "encoding", "storage", "item", "worker", "worker_from", *FOR_EXPORTS)
+_USED: Final = ("format", "encoding", "storage", "item", "worker", "worker_from", "multi", *FOR_EXPORTS)
 
 
 def questions(source: Source | Sequence[Source], **options: Unpack[ReadKeywords]) -> pl.DataFrame:
@@ -69,12 +69,14 @@ def is_export(source: Source, options: ReadOptions) -> bool:
 def gathered_in(source: Source | Sequence[Source], options: ReadOptions) -> Gathered:
     """Return what is in an export. Raises `DataError` if it is a table."""
     for name in options.given(field.name for field in fields(options) if field.name not in _USED):
-        raise CallError(f"{name}= (--{name.replace('_', '-')}) does nothing here, where all answers are read.")
+        raise CallError(f"{name}= ({option_of(name)}) does nothing here, where all answers are read.")
     inputs = open_inputs(source, options)
     found = platform_of(inputs, options.format)
     if found is None:
         raise DataError(f"{inputs[0].name} is no export of a platform that is known: it is a table, or something else.")
     for name in options.given(("question", "models", "multi", "status")):
         if name not in found[0].uses:
-            raise CallError(f"{name}= (--{name}) does nothing here, where all answers to all questions are read.")
+            raise CallError(
+                f"{name}= ({option_of(name)}) does nothing here, where all answers to all questions are read."
+            )
     return read_export(*found, options)

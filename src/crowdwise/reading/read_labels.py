@@ -10,13 +10,15 @@ from typing import Any, Literal, Unpack, overload
 import polars as pl
 
 from ..caution import raise_once
+from ..crowd.class_sets import labels_of_sets
 from ..crowd.cleaning import tidied
 from ..crowd.encoding import require_codes
 from ..crowd.ids import is_frame
 from ..crowd.labels import Labels, Numbers
 from ..crowd.protocol import is_crowd
-from ..crowd.read_options import FOR_EXPORTS, FOR_TABLES, ReadKeywords, ReadOptions, shows_options
+from ..crowd.read_options import FOR_EXPORTS, FOR_TABLES, ReadKeywords, ReadOptions, option_of, shows_options
 from ..crowd.reading_report import pace_of
+from ..crowd.soft_votes import SOFT_ROLES
 from ..errors import CallError, DataError, require_extra
 from ..parallel import require_threads
 from ..partitions.disk_partitioning import Phases
@@ -25,11 +27,12 @@ from ..partitions.spilling import Spill
 from ..partitions.workspace import Workspace
 from ..platforms.gathering import Keep
 from ..platforms.questions import vote_rows
+from ..progress import tell
 from ..sources.class_names import read_label_names
 from ..sources.columns import ROW_NUMBERS
 from ..sources.input import Input
 from ..sources.paths import Copy
-from ..sources.rows import Rows, open_rows, same_types
+from ..sources.rows import Rows, open_rows, same_types, with_all_roles
 from ..sources.unpacking import UnsoundError
 from ..system import available_memory, parse_size
 from .registry import AUTO, TABLE, check_format, open_inputs, platform_of, read_export
@@ -70,7 +73,7 @@ def read_labels(
     numeric: bool = False,
     engine: str = "memory",
     method: Any = None,
-    phases: Phases = lambda _phase, _share: None,
+    phases: Phases = tell,
     warn: bool = True,
     **options: Unpack[ReadKeywords],
 ) -> Any:
@@ -83,11 +86,18 @@ def read_labels(
             compressed with gzip or zstd. An address of Postgres or of a cloud storage, such as postgresql://host/db or
             s3://bucket/*.parquet. Or a table in memory: of polars, pandas (with its index), pyarrow, or anything else
             with the Arrow C stream interface. Exports of annotation platforms, and logs of language models that judge,
-            are recognised by their content (docs/importing.md).
+            are recognised by their content (docs/how-to/platforms.md).
         item: The column of items; None to recognise it (item, task, question, object, example).
         worker: The column of workers; None to recognise it (worker, annotator, rater, user, performer).
         label: The column of labels; None to recognise it (label, answer, response, value, vote).
         time: For "latest", the column of times; None to recognise it (time, timestamp, created_at, date, ...).
+        probability: The column of how probable the worker calls its label, while the other classes share the rest; the
+            rows of one worker and item may also be one distribution, which adds up to 1. Or the columns of one class
+            each: a pattern such as "p_*". None to recognise a column called probability, prob, confidence or score, if
+            its values look like it; `report.understood` says so.
+        weight: The column of how often a vote counts: from 0 to 1, or a count; None for once.
+        log: Whether probabilities are logarithms.
+        votes: "soft", or "hard" to ignore the probabilities that are recognised, or in logs of judges.
         duplicates: What to do where one worker gave one item several different labels: raise an "error", keep the
             label of the "first" or the "last" row, keep the "latest" by a column of times, count "all" different
             labels as votes, make them one vote for a "set" of classes, or "drop" them. Rows that repeat an earlier
@@ -117,9 +127,11 @@ def read_labels(
         storage: Options of a cloud storage, by name, such as aws_region.
         encoding: How text is stored, such as "utf-16" or "cp1252"; None for UTF-8. Such text is read into memory.
         models: Whether answers of models are votes on a platform for people.
-        multi: What to do with questions of an export where several classes may be chosen: "refuse" them, take the
-            classes of an answer as one vote for a "set", or ask whether "each" class holds: an item for every pair of
-            an item and a class.
+        multi: What to do where a worker may name several classes for an item: "refuse" it, take the classes of an
+            answer of an export as one vote for a "set", or ask whether "each" class holds: then items are questions,
+            one for every pair of an item and a class that somebody named. Sets are rows of one worker and item, lists,
+            cells with a separator, or exports.
+        separator: What stands between the classes of a cell, such as ";". An empty cell then is an empty set.
         status: Answers that the platform marks by one of these words are votes too.
         worker_from: Where the worker's name is, if not in the rows: the name of the "file" or of its "folder".
         verdict: A regular expression with one group that finds the label in a text, for logs of language models.
@@ -160,7 +172,7 @@ def read_with(
     options: ReadOptions,
     source: Any,
     method: Any = None,
-    phases: Phases = lambda _phase, _share: None,
+    phases: Phases = tell,
     warn: bool = True,
 ) -> Any:
     """Read labels as `read_labels` does, with options that are checked already."""
@@ -249,6 +261,11 @@ def _read_with_disk(source: Any, options: ReadOptions, method: Any, phases: Phas
         rows = _tidied_rows(source, options, spill.copy if on_disk else None, spill.keep)
         if not on_disk and not any(isinstance(one.content, bytes) for one in rows):
             on_disk = not fits(rows, options.memory)
+            if on_disk and options.multi == "each":
+                raise CallError(
+                    "Several classes at once are worked on in memory, and these labels may not fit. Say "
+                    'engine="disk" (--engine disk) for a yes or no for every item and class, or "memory" to try.'
+                )
         labels = _read_rows(rows, options, spill.open() if on_disk else None, phases)
         spill.remove_kept() if on_disk else spill.close()
     except BaseException:
@@ -270,13 +287,13 @@ def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep) -> list[R
     if export is not None:
         platform, files = export
         if options.label is not None:
-            raise CallError(f"label= (--label) does nothing for {platform.name}: question= (--question) does.")
+            raise CallError(f"label= (--label-column) does nothing for {platform.name}: question= (--question) does.")
         for name in FOR_TABLES:
             if getattr(options, name) not in (None, False):
-                option = f"{name}= (--{name.replace('_', '-')})"
+                option = f"{name}= ({option_of(name)})"
                 raise CallError(f"{option} does nothing for {platform.name}: it is for tables.")
         return [vote_rows(read_export(platform, files, options, keep), files, options)]
-    given = options.given(FOR_EXPORTS)
+    given = [*options.given(FOR_EXPORTS), *(["multi"] if options.multi == "set" else [])]
     if given:
         raise CallError(f"{inputs[0].name} is a table, which has no questions: {', '.join(given)} does nothing.")
     rows = [open_rows(one, options.roles, options) for one in inputs]
@@ -284,27 +301,32 @@ def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep) -> list[R
         raise DataError(
             "Several tables have no column of items, whose rows would be taken for the same items: add one."
         )
-    return same_types(rows)
+    return same_types(with_all_roles(rows))
 
 
 def _read_rows(rows: Sequence[Rows], options: ReadOptions, place: Workspace | None, phases: Phases) -> Any:
     """Return the labels in memory; or on disk, if there is a `place` to work in."""
-    found = {role: " or ".join(dict.fromkeys(one.found[role] for one in rows)) for role in options.roles}
+    roles = [*options.roles, *(role for role in SOFT_ROLES if role in rows[0].found)]
+    found = {role: " or ".join(dict.fromkeys(one.found[role] for one in rows)) for role in roles}
     understood = tuple(dict.fromkeys(sentence for one in rows for sentence in one.remarks))
     first = rows[0]
     if first.policy is not None:
         options = replace(options, duplicates=first.policy)
     labels: Any
-    pace = None
+    pace: pl.DataFrame | None = None
+    of_pace: tuple[str, ...] = ()
     if place is not None:
         labels = LabelsOnDisk.read(rows, found, options, place, phases)
     else:
         kind = Numbers if options.numeric else Labels
-        tables = [one.collect() for one in rows]
+        tables, is_text = [one.collect() for one in rows], any(one.is_text for one in rows)
         require_codes(sum(table.height for table in tables), "rows")
-        labels = kind.from_columns(pl.concat(tables), found, options, integers_in_text=any(one.is_text for one in rows))
-        pace, remarks = _pace_of(rows)
-        understood += remarks
+        if options.multi == "each":
+            labels = labels_of_sets(pl.concat(tables), found, options, is_text)
+        else:
+            labels = kind.from_columns(pl.concat(tables), found, options, integers_in_text=is_text)
+        pace, of_pace = _pace_of(rows)
+    understood += (*labels.report.understood, *of_pace)
     report = replace(labels.report, pace=pace, understood=understood, left_out=dict(first.left_out))
     return labels.with_report(report if first.answers is None else replace(report, rows=first.answers))
 

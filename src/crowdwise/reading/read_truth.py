@@ -25,8 +25,8 @@ from .decision_log import COLUMNS, DECIDED, is_log, settled, standing, without_h
 from .read_labels import read_options
 from .registry import decoded, platform_of, read_export
 
-# How the columns of a file of truths are named on the command line, where --item is a column of the labels.
-_TRUTH_OPTIONS: Final = {"item": "--truth-item", "truth": "--truth-label"}
+# How the columns of a file of truths are named on the command line, where --item-column is a column of the labels.
+TRUTH_OPTIONS: Final = {"item": "--truth-item-column", "truth": "--truth-label-column"}
 # How the items of gold were picked, in the column `source`.
 RANDOM: Final = "random"
 CHOSEN: Final = "chosen"
@@ -60,7 +60,7 @@ def read_truth(
     Args:
         source: A path as in `read_labels`, a table with the Arrow C stream interface, a mapping from item to class, or
             a series of pandas with the items as its index. The decisions that `crowdwise review` wrote are taken as
-            they are: what stands of them. Items that reviewers decided differently are left out, with a warning.
+            they are, without those undone. Items that reviewers decided differently are left out, with a warning.
         item: The column of items; None to recognise it.
         truth: The column of truths; None to recognise it (truth, gold, label, answer, response, value).
         likely: Names of the columns `item` and `truth` that are taken if the file has them: those that the labels have.
@@ -71,7 +71,7 @@ def read_truth(
     Returns:
         A table with the columns `item` and `truth`, one row per item. Rows without an item or a truth are left out. A
         column `source` whose values are "random" and "chosen" is kept: it says how the items of gold were picked
-        (docs/gold.md).
+        (docs/how-to/gold.md).
 
     Raises:
         DataError: There is no truth, or some item has several.
@@ -101,15 +101,15 @@ def read_truths(
     log = None
     table, name = _in_python(source)
     if table is None:
-        inputs = _inputs(source, asked)
+        inputs = inputs_of_truth(source, asked)
         name = inputs[0].name if len(inputs) == 1 else name_of(source)
         export = platform_of(inputs, asked.format)
         if export is not None:
             table = truths_of(read_export(*export, asked, partial(_kept, asked)), asked, name)
         else:
-            roles = partial(_roles, {"item": item, "truth": truth}, likely or {}, name)
+            roles = partial(truth_roles, {"item": item, "truth": truth}, likely or {}, name)
             plain = replace(asked, encoding=None)  # text is in UTF-8 by now, and other files have no encoding
-            rows = [open_rows(without_half_line(one), roles, plain, named_by=_TRUTH_OPTIONS) for one in inputs]
+            rows = [open_rows(without_half_line(one), roles, plain, named_by=TRUTH_OPTIONS) for one in inputs]
             if any(map(_is_log, rows)):
                 log = _read_logs(rows)
                 table, cautions = _resolved(log, asked, name)
@@ -214,7 +214,7 @@ def _in_python(source: Any) -> tuple[pl.DataFrame | None, str]:
     return pl.DataFrame([as_series("item", items), as_series("truth", truths)]), name
 
 
-def _inputs(source: Any, options: ReadOptions) -> list[Input]:
+def inputs_of_truth(source: Any, options: ReadOptions) -> list[Input]:
     """Return the inputs, with text in UTF-8; what is in UTF-8 already stays as it is, whatever `encoding` says."""
     inputs = inputs_of(source, replace(options, encoding=None))
     if options.encoding is not None:
@@ -224,7 +224,7 @@ def _inputs(source: Any, options: ReadOptions) -> list[Input]:
     return [replace(one, name="The table of truths") if one.frame is not None else one for one in inputs]
 
 
-def _roles(
+def truth_roles(
     given: Mapping[str, str | None], likely: Mapping[str, str | None], where: str, names: Sequence[str]
 ) -> dict[str, str | None]:
     """Return the columns to read of a table with these names.

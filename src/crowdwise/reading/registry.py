@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from ..crowd.read_options import FOR_SOME_PLATFORMS, ReadOptions
+from ..crowd.read_options import FOR_SOME_PLATFORMS, ReadOptions, option_of
 from ..errors import CallError, DataError, did_you_mean
 from ..platforms import PLATFORMS, REFUSED
 from ..platforms.gathering import Gathered, Keep, gather
@@ -91,9 +91,7 @@ def platform_of(inputs: Sequence[Input], wanted: str) -> tuple[Platform, list[In
         return None
     for file in files if wanted == AUTO else []:
         if not reader.recognises(file):
-            raise DataError(
-                f"{files[0].name} is {reader.name}, but {file.name} is none: read them one after the other."
-            )
+            raise DataError(f"{files[0].name} is {reader.name}, but {file.name} is not: read them separately.")
     return reader, files
 
 
@@ -108,7 +106,7 @@ def read_export(
     """
     for name in options.given(("item", "worker", *FOR_SOME_PLATFORMS)):
         if name not in platform.uses:
-            raise CallError(f"{name}= (--{name.replace('_', '-')}) does nothing for {platform.name}.")
+            raise CallError(f"{name}= ({option_of(name)}) does nothing for {platform.name}.")
     if options.models and platform.judges:
         raise CallError(f"models= (--models) does nothing for {platform.name}, where every vote is a model's.")
     try:

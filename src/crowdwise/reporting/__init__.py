@@ -1,6 +1,7 @@
-"""HTML pages: the report about one crowd, and the comparison of methods. Needs the extra `report`."""
+"""HTML pages: the report about one crowd, the comparison of methods, and judges. Needs the extra `report`."""
 
 from .comparison_page import comparison_page
+from .judges_page import judges_page
 from .report_page import report
 
-__all__ = ["comparison_page", "report"]
+__all__ = ["comparison_page", "judges_page", "report"]

@@ -7,6 +7,7 @@ the `kind` of the block is the name of that macro. To add a kind of block, add a
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, TypeAlias
+from urllib.parse import quote
 
 
 class Block:
@@ -94,6 +95,45 @@ class Code(Block):
 
 
 @dataclass(frozen=True)
+class Verdict(Block):
+    """The first thing that a reader has to know: what to do with the answers, and the numbers that say so.
+
+    Attributes:
+        what: "ship": use the answers. "review": look at some of them first. "gold": get known answers first.
+        title: What to do, in a few words.
+        sentences: The numbers, and what to do next.
+    """
+
+    kind = "verdict"
+
+    what: Literal["ship", "review", "gold"]
+    title: str
+    sentences: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Download(Block):
+    """A file inside the page, for readers to save.
+
+    Attributes:
+        label: What the link says.
+        name: The name of the file.
+        content: The text of the file.
+    """
+
+    kind = "download"
+
+    label: str
+    name: str
+    content: str
+
+    @property
+    def address(self) -> str:
+        """The file as an address, in which every character of the content is safe."""
+        return f"data:text/csv;charset=utf-8,{quote(self.content, safe='')}"
+
+
+@dataclass(frozen=True)
 class Tile:
     """One number in a frame.
 
@@ -102,12 +142,14 @@ class Tile:
         value: The number as it is shown.
         remark: An additional remark in small print.
         strong: Whether the tile is emphasised.
+        light: Whether the tile is smaller than others: a number for reference.
     """
 
     name: str
     value: str
     remark: str = ""
     strong: bool = False
+    light: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,7 +188,7 @@ class Figure(Block):
     @property
     def spec(self) -> dict[str, Any]:
         """The chart as a Vega-Lite specification."""
-        spec: dict[str, Any] = self.chart.to_dict()
+        spec: dict[str, Any] = self.chart.to_dict(validate=False)  # which would take a second for a page
         del spec["$schema"]  # a web address; nothing would load it, but the page should contain no such address
         return spec
 

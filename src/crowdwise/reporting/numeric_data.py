@@ -1,7 +1,9 @@
 """`NumericReportData`: the data that the sections of the report about numeric labels are made from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import polars as pl
 
@@ -21,12 +23,14 @@ class NumericReportData(OfMethod):
         labels: The labels that it is from.
         truth: The true values of some items (columns item and truth); None if none are known.
         command: The command or the Python call that makes the report again.
+        texts: What items say, by their ids; {} if that is not known.
     """
 
     result: NumericResult
     labels: Numbers
     truth: pl.DataFrame | None
     command: str
+    texts: Mapping[Any, str] = field(default_factory=dict)
 
     @property
     def has_errors(self) -> bool:

@@ -1,6 +1,7 @@
 """`ReportData`: the data that the sections of the report are made from."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -11,6 +12,7 @@ from ..analysis.decisions import Decisions
 from ..analysis.evaluation import Matched, match
 from ..analysis.findings import Findings
 from ..analysis.ordinal import Ordinal
+from ..analysis.review import review_list
 from ..caution import Caution
 from ..crowd.labels import Labels
 from ..crowd.votes import shares
@@ -51,6 +53,8 @@ class ReportData(OfMethod):
         ordinal: How classes are ordered; None if they are not.
         reviewed: The rows of a file of decisions that were given as gold; None if there are none.
         source: Where the labels are, as it is typed after a command.
+        texts: What items say, by their ids; {} if that is not known.
+        true_sets: Where workers name several classes at once, the true sets: the columns item and truth, a list.
     """
 
     result: Result
@@ -61,6 +65,8 @@ class ReportData(OfMethod):
     ordinal: Ordinal | None = None
     reviewed: pl.DataFrame | None = None
     source: str = "labels.csv"
+    texts: Mapping[Any, str] = field(default_factory=dict)
+    true_sets: pl.DataFrame | None = None
 
     @property
     def learned(self) -> Learned:
@@ -87,6 +93,11 @@ class ReportData(OfMethod):
         """What to know before relying on the result, the most serious first."""
         found = cautions_in(self.findings)
         return tuple(one for one in found if not (self.ordinal is not None and one.kind == "numbers"))
+
+    @cached_property
+    def to_review(self) -> pl.DataFrame:
+        """The items that are worth a look, as `review_list` returns them; no row for labels of several classes."""
+        return pl.DataFrame() if self.labels.set_valued else review_list(self.result, self.labels)
 
     @cached_property
     def known(self) -> Matched | None:

@@ -51,6 +51,9 @@ class AnyMethod(ABC):
     # Whether the quality of a worker is an estimate of its accuracy. If False, it is its agreement with the answers.
     measures_accuracy: ClassVar[bool] = True
 
+    # What the difficulty of an item is, as a phrase; empty if the method has no difficulties.
+    difficulty_is: ClassVar[str] = ""
+
     @property
     def calibrated_as(self) -> str:
         """Which constant of results/calibration.toml turns the scores into confidence; by default, that of the key.

@@ -33,9 +33,11 @@ the same pass. n is one number for the whole crowd: labels divided by items that
     p_i(k) = (1 - EPSILON) softmax_k(power * u_i) + EPSILON / K
 
 `power` is a parameter of the method, 1 by default. The answer a is bounded by the adjudicator's reliability, however
-many votes agree. The shares s are the votes as they are. q is the evidence of independent votes, and n of them count
-like sqrt(n), because votes on one item are not independent: a dense panel cannot confirm itself. n is that of the crowd
-and not of the item, so that one more vote for the leading class never lowers its probability.
+many votes agree. The shares s are the votes as they are; where votes state probabilities, a share is what one of them
+is worth, and log s counts n_i^(f/2) times for a share f of such votes; see `powers_of_shares` in crowd/votes.py. q is
+the evidence of independent votes, and n of them count like sqrt(n), because votes on one item are not independent: a
+dense panel cannot confirm itself. n is that of the crowd and not of the item, so that one more vote for the leading
+class never lowers its probability.
 
 More than 16 classes: thousands of classes that nobody named would together outweigh the label. So let R be all classes
 with u <= (the 16th largest u) + 1e-9, and u_R the formula applied to the sums of a, s and q over R. Each class of R
@@ -45,7 +47,7 @@ No item with two votes, and nothing else known: agreement says nothing, so votes
 
     p_i(k) = (v_i(k) + .98/K) / (n_i + .98)
 
-The constants are in calibration.toml, which `python -m calibrate` writes; docs/confidence.md has what was measured.
+`python -m studies.calibrate` writes the constants to calibration.toml; measurements: docs/studies/confidence.md.
 """
 
 import math
@@ -58,8 +60,9 @@ from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
 
+from ..crowd.votes import raised
 from ..numerics import Array
-from ..numerics.elementary import softmax
+from ..numerics.elementary import softmax, sum_of
 
 # The meaning of scores; see `Result.scale`.
 Scale = Literal["probability", "weight", "margin"]
@@ -113,18 +116,25 @@ def density_of(n_labels: int, n_items: int) -> float:
     return max(n_labels / max(n_items, 1), 2.0)
 
 
-def probabilities(calibrated_as: str, scale: Scale, scores: Array, votes: Array, density: float) -> Array:
+def probabilities(
+    calibrated_as: str, scale: Scale, scores: Array, votes: Array, density: float, soft: Any = None
+) -> Array:
     """Return (items, classes): the calibrated probability of every class; those of an item add up to one.
 
     `calibrated_as` is the name of the method's constant, which is 1 for a method that has none; `votes` (items) are the
-    numbers of votes, and `density` is n.
+    numbers of votes, and `density` is n. For votes with a probability or a weight, `soft` has (items) the weights and
+    the powers of `stated.soft_items`, to which probabilities of the form "share" are raised.
 
     >>> scores, votes = np.array([[0.75, 0.25]]), np.array([4])
     >>> probabilities("a method of yours", "weight", scores, votes, 4.0).round(3).tolist()
     [[0.7, 0.3]]
     """
     known = constant(calibrated_as)
-    return transform(known.form or FORMS[scale], known.value, scores, votes, density)
+    form = known.form or FORMS[scale]
+    if soft is None:
+        return transform(form, known.value, scores, votes, density)
+    found = transform(form, known.value, scores, soft.weight, density)
+    return softmax(soft.power[:, None] * np.log(found)) if form == "share" else found
 
 
 def transform(form: Form, value: float, scores: Array, votes: Array, density: float) -> Array:
@@ -132,7 +142,7 @@ def transform(form: Form, value: float, scores: Array, votes: Array, density: fl
     if form == "pool":
         return scores
     classes = scores.shape[1]
-    counts = np.maximum(votes, 1)[:, None]
+    counts = np.where(votes > 0, votes, 1)[:, None]
     if form == "share":
         found = _shares(scores)
         found *= counts
@@ -202,10 +212,13 @@ def _shares(scores: Array) -> Array:
     return np.asarray(np.divide(scores, total, out=np.full_like(scores, 1 / scores.shape[1]), where=total > 0))
 
 
-def pooled(parts: tuple[Array, Array, Array], n: float, weights: Weights, power: float = 1.0) -> Array:
+def pooled(
+    parts: tuple[Array, Array, Array], n: float, weights: Weights, power: float = 1.0, of_shares: Array | None = None
+) -> Array:
     """Return (items, classes), the probabilities p; the formula is above.
 
     `parts` are three arrays (items, classes): the answers a, the numbers of votes v, and the latent classes q.
+    `of_shares` (items) is the power of the vote shares, which is 1 for plain votes.
 
     >>> a, v, q = np.array([[0.9, 0.1]]), np.array([[3, 0]]), np.array([[0.99, 0.01]])
     >>> pooled((a, v, q), 4.0, Weights(0.26, 0.53)).round(3).tolist()
@@ -213,7 +226,8 @@ def pooled(parts: tuple[Array, Array, Array], n: float, weights: Weights, power:
     """
     answers, votes, latent = parts
     n_classes = votes.shape[1]
-    of_all = answers, vote_shares(votes), latent
+    shares = vote_shares(votes)
+    of_all = answers, raised(shares, of_shares), latent
     u = power * _logarithms(of_all, n, weights)
     if n_classes > MOST_CLASSES and len(u):
         u = u + _without_crowding(u, of_all, n, weights, power)
@@ -227,7 +241,7 @@ def votes_alone(votes: Array, power: float = 1.0) -> Array:
 
 def vote_shares(votes: Array, imagined: float = 1.0) -> Array:
     """Return (items, classes), the shares s of the votes and of so many imagined votes, which all classes share."""
-    return np.asarray((votes + imagined / votes.shape[1]) / (votes.sum(axis=1, keepdims=True) + imagined))
+    return np.asarray((votes + imagined / votes.shape[1]) / (sum_of(votes)[:, None] + imagined))
 
 
 def _logarithms(parts: tuple[Array, Array, Array], n: float, weights: Weights) -> Array:

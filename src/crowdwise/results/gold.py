@@ -1,10 +1,11 @@
 """What is said about items whose class is known, and what these say about all others."""
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import numpy as np
+import polars as pl
 
 from ..numerics import Array
 from .intervals import wilson
@@ -38,6 +39,8 @@ class GoldCheck:
         majority: How often the majority of the votes is right on them.
         recalibration: What fits confidence to this crowd.
         prefers_majority: Whether the majority is right so much more often that chance hardly explains it.
+        measured: A row for each of these items: item, and right, how far the method was right about it; of m tied
+            classes, one of which is the true one, 1/m.
     """
 
     items: int
@@ -45,6 +48,7 @@ class GoldCheck:
     majority: Share
     recalibration: Recalibration
     prefers_majority: bool = False
+    measured: pl.DataFrame = field(default_factory=pl.DataFrame, compare=False, repr=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for JSON."""

@@ -38,7 +38,7 @@ def no_copies() -> pl.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What a method counted in labels.
+    """What a method counted in labels, to continue from with other labels.
 
     Attributes:
         method: The method with the parameters that are not the default, as `described` says.

@@ -10,10 +10,7 @@ Versions of the file, all of which can be read:
 A file of a later version is refused in a sentence that names the version of crowdwise that wrote it.
 """
 
-import hashlib
 import os
-import stat
-import sys
 from collections.abc import Callable, Mapping
 from io import BytesIO
 from pathlib import Path
@@ -24,19 +21,15 @@ import polars as pl
 
 from ..addresses import CLOUD, scheme_of
 from ..crowd.ids import codes_of
-from ..errors import DataError, require_no_address
+from ..errors import DataError
 from ..numerics import Array
 from ..sources.cloud import fetched_bytes, unwrapped
-from ..system import first_line
 from .history import CONFIDENCE, LABEL_COUNTS, History, no_copies, no_items
 from .history_versions import array_now, method_now
+from .sealed import CROWDWISE, local_bytes, sealed, unsealed
 
 _VERSION: Final = 4
-# Not by an import: the package itself imports methods, which are above this layer.
-_CROWDWISE: Final[str] = sys.modules[__name__.partition(".")[0]].__version__
-# Before the checksum of a file, which has zeros in its place while it is computed.
-_MARK: Final = b"crowdwise state, SHA-256 "
-_NO_DIGEST: Final = b"0" * 64
+_KIND: Final = "state"
 _COUNTS: Final = pl.List(
     pl.Struct(
         {
@@ -63,35 +56,17 @@ def file_of(history: History) -> Callable[[Path], object]:
 
 def read(path: str | os.PathLike[str], storage: Mapping[str, Any] | None = None) -> History:
     """Read a history; see `History.read`."""
-    content = fetched_bytes(str(path), storage or {}) if scheme_of(path) in CLOUD else _local_bytes(path)
+    content = fetched_bytes(str(path), storage or {}) if scheme_of(path) in CLOUD else local_bytes(path, _KIND)
     try:
         if content.startswith(_IN_PARQUET):  # a copy of a file in a cloud storage
             content = unwrapped(pl.read_parquet(BytesIO(content)), str(path))
-        _check_digest(content)
-        # Not from the file itself: polars would map it into memory, and somebody may write to it.
-        row = pl.read_ipc(BytesIO(content))
-        return _unpacked(row)
+        return _unpacked(unsealed(content, _KIND))
     except DataError as problem:
         raise DataError(f"The state {path} cannot be used: {problem}") from problem
     except Exception as problem:  # a damaged file can make any error
         raise DataError(
             f"{path} is no state that `crowdwise aggregate --save-state` wrote, or it is damaged."
         ) from problem
-
-
-def _local_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return the content of a file. Raises `DataError` if it cannot be read."""
-    require_no_address(path, "A state")
-    try:
-        if not stat.S_ISREG(Path(path).stat().st_mode):
-            raise DataError(f"The state {path} is no file, but a folder, a pipe or a device.")
-        return Path(path).read_bytes()
-    except FileNotFoundError as problem:
-        raise DataError(f"There is no state {path}.") from problem
-    except (OSError, ValueError) as problem:
-        if isinstance(problem, DataError):
-            raise
-        raise DataError(f"The state {path} cannot be read: {first_line(problem)}.") from problem
 
 
 def packed(history: History) -> bytes:
@@ -113,9 +88,8 @@ def packed(history: History) -> bytes:
     row = pl.DataFrame(
         {
             "crowdwise_state": [_VERSION],
-            "crowdwise": [_CROWDWISE],
+            "crowdwise": [CROWDWISE],
             "method": [history.method],
-            "checksum": [_MARK.decode() + _NO_DIGEST.decode()],
             "classes": history.classes.implode(),
             "workers": history.workers.implode(),
             "counts": pl.Series([counts], dtype=_COUNTS),
@@ -123,10 +97,7 @@ def packed(history: History) -> bytes:
             "copies": pl.Series([copies.to_dicts()], dtype=_COPIES),
         }
     )
-    buffer = BytesIO()
-    row.write_ipc(buffer, compression="uncompressed")  # so that the checksum is in it as it is written
-    content = buffer.getvalue()
-    return content.replace(_MARK + _NO_DIGEST, _MARK + _digest(content), 1)
+    return sealed(row, _KIND)
 
 
 def _copies(row: pl.DataFrame, workers: pl.Series) -> pl.DataFrame:
@@ -144,28 +115,15 @@ def _copies(row: pl.DataFrame, workers: pl.Series) -> pl.DataFrame:
     return table
 
 
-def _digest(content: bytes) -> bytes:
-    """Return the checksum of a file in which zeros stand where the checksum is to be."""
-    return hashlib.sha256(content).hexdigest().encode()
-
-
-def _check_digest(content: bytes) -> None:
-    """Raise `ValueError` if a file is not as it was written: polars may end the process by a damaged one."""
-    head, mark, tail = content.partition(_MARK)
-    digest, rest = tail[: len(_NO_DIGEST)], tail[len(_NO_DIGEST) :]
-    if not mark or digest != _digest(head + mark + _NO_DIGEST + rest):
-        raise ValueError("damaged")
-
-
 def _unpacked(row: pl.DataFrame) -> History:
     """Return what `packed` packed, also in an earlier version."""
-    if row.height != 1 or "crowdwise_state" not in row.columns:
+    if "crowdwise_state" not in row.columns:
         raise ValueError("no state")
     version = row["crowdwise_state"][0]
     if not isinstance(version, int) or not 2 <= version <= _VERSION:
         writer = f"crowdwise {row['crowdwise'][0]}" if "crowdwise" in row.columns else "another crowdwise"
         raise DataError(
-            f"{writer} wrote it in version {version!r} of the file, and crowdwise {_CROWDWISE} reads the versions 2 "
+            f"{writer} wrote it in version {version!r} of the file, and crowdwise {CROWDWISE} reads the versions 2 "
             f"to {_VERSION}. Use that crowdwise, or aggregate the labels again."
         )
     classes, workers = row["classes"][0].alias("label"), row["workers"][0].alias("worker")

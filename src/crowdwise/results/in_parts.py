@@ -36,6 +36,7 @@ from .quality import (
 from .recalibration import Recalibration
 from .result import Quality, Result
 from .scores import TIE, best_two, check_finite
+from .stated import Stated, count_stated, soft_items
 from .tables import ResultTables
 from .worker_errors import WorkerErrors
 
@@ -50,6 +51,7 @@ class AnswerCounts(NamedTuple):
         confidence: (1), the sum of the confidences of the answers whose class was not known.
         known: (1), the number of items whose class was known.
         right: (2, workers), what `count_right_by` returns for calibrated probabilities.
+        stated: (5, workers), what `count_stated` returns for them.
     """
 
     given: Array
@@ -63,6 +65,7 @@ class AnswerCounts(NamedTuple):
     confidence: Array
     known: Array
     right: Array
+    stated: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +81,8 @@ class Fit:
         recalibration: What gold, also that of earlier labels, says about confidence; None without any.
         gold_check: What the items of known class say; see `Result`.
         errors: Of numbers: how every worker errs, in the order of `workers`.
+        sharpness: How sharp the probabilities of every worker are, in the order of `workers`; see `PriorKnowledge`.
+        soft_valued: Whether some vote has a probability or a weight.
     """
 
     method: Any
@@ -88,11 +93,13 @@ class Fit:
     recalibration: Recalibration | None
     gold_check: GoldCheck | None = None
     errors: WorkerErrors | None = None
+    sharpness: Array | None = None
+    soft_valued: bool = False
 
     def probabilities(self, labels: Labels, scores: Array) -> Array:
         """Return (items, classes), the calibrated probabilities of the classes of these items."""
         name, scale = self.method.calibrated_as, self.sweeping_method.scale
-        found = calibration.probabilities(name, scale, scores, votes_per_item(labels), self.density)
+        found = calibration.probabilities(name, scale, scores, votes_per_item(labels), self.density, soft_items(labels))
         return fitted_to(labels.gold, self.recalibration, found)
 
     def part(
@@ -113,6 +120,7 @@ class Fit:
             names,
             scores,
             votes_per_item(labels),
+            soft_items=soft_items(labels),
             workers=self.workers,
             worker_votes=no_workers,
             agreement=no_workers,
@@ -155,6 +163,7 @@ def count_answers(labels: Labels, scores: Array, fit: Fit) -> AnswerCounts:
         np.array([np.take_along_axis(of_classes, answers[:, None], axis=1)[inferred].sum()]),
         np.array([labels.n_items - inferred.sum()]),
         np.stack(count_right_by(labels, of_classes)),
+        count_stated(labels, of_classes),
     )
 
 
@@ -187,6 +196,8 @@ class ResultInParts(ResultTables):
             density=calibration.density_of(labels.n_labels, labels.n_items),
             recalibration=labels.known.recalibration,
             errors=method.worker_errors(ending) if method.numeric else None,
+            sharpness=labels.known.sharpness,
+            soft_valued=labels.soft_valued,
         )
         self.names = labels.names
         self.n_items = labels.n_items
@@ -344,6 +355,12 @@ class ResultInParts(ResultTables):
         return accuracies_of(AgreementCounts(*self.answer_counts[:5]), expected_right)
 
     @cached_property
+    def stated(self) -> Stated:
+        """How well the workers are calibrated who state probabilities; see `Result.stated`."""
+        found = Stated.of(self.answer_counts.stated, self.fit.sharpness)
+        return found.reordered(self._numbering.worker_numbers)
+
+    @cached_property
     def history(self) -> History | None:
         """What was counted, to go on from it with other labels; None if the method counts nothing that lasts."""
         return None if self._counted is None else self._counted.history(self, self._sketch_items())
@@ -363,6 +380,7 @@ class ResultInParts(ResultTables):
             worker_votes=self.answer_counts.votes[self._numbering.worker_numbers],
             agreement=self.agreement,
             measure_quality=lambda _: self.quality,
+            measure_stated=(lambda _: self.stated) if self.fit.soft_valued else None,
             **about_items,
         )
 

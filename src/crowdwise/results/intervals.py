@@ -1,4 +1,4 @@
-r"""Intervals of shares, such as the share of answers that are right: `wilson`, and `arcsine_interval`.
+r"""Intervals of shares, such as the share of answers that are right: `wilson`, `paired` and `arcsine_interval`.
 
 On the scale theta = arcsin sqrt(share), an error is about as large for any share. With SPREAD for how far off the share
 is besides chance, n observations and the quantile z of the normal distribution,
@@ -6,6 +6,7 @@ is besides chance, n observations and the quantile z of the normal distribution,
     h = sqrt(SPREAD^2 + z^2 / (4 n));   ends sin^2(max(theta - h, 0)) and sin^2(min(theta + h, pi/2))
 """
 
+import math
 from typing import Any, Final
 
 import numpy as np
@@ -42,3 +43,20 @@ def arcsine_interval(share: Any, count: Any, spread: float, z: float) -> tuple[A
 def arcsine_shift(share: Any, by: Any) -> Any:
     """Return the share whose arcsin sqrt is larger by so much, within 0 and 1; both may be arrays."""
     return np.sin(np.clip(np.arcsin(np.sqrt(share)) + by, 0.0, np.pi / 2)) ** 2
+
+
+def paired(differences: Any) -> tuple[float, float, float]:
+    """Return the mean of differences between two shares on the same items, and the two ends of its 95 % interval.
+
+    Every difference is from -1 to 1. Half an item is added to each cell of the table of what is right in one and in the
+    other, so that the interval has a width also where nothing differs. Agresti and Min (2005),
+    https://doi.org/10.1002/sim.1781.
+
+    >>> [round(value, 3) for value in paired(np.array([1.0, 1.0, 0.0, -1.0, 0.0]))]
+    [0.2, -0.407, 0.693]
+    """
+    count, total, squares = len(differences), float(differences.sum()), float((differences**2).sum())
+    middle = total / (count + 2)
+    half = NORMAL * math.sqrt(max((squares + 1) / (count + 2) - middle**2, 0.0) / (count + 2))
+    mean = total / max(count, 1)
+    return mean, max(min(mean, middle - half), -1.0), min(max(mean, middle + half), 1.0)

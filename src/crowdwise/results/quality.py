@@ -14,7 +14,7 @@ tells less than it would otherwise: the interval counts only
 
 of the worker's n_j labels, where q is the probability that a label is right (Louis, 1982,
 https://doi.org/10.1111/j.2517-6161.1982.tb01203.x). The limits of eight labels and eight rounds were chosen on
-simulated crowds (tests/test_coverage.py), not on datasets with known truth.
+simulated crowds (tests/results/test_coverage.py), not on datasets with known truth.
 
 Where the answers nearly always follow one worker, also against all others, agreement with the answers says nothing
 about that worker. The rounds then also begin with what most other workers say, and the interval holds both readings.
@@ -27,8 +27,8 @@ then the answers are wrong more often than the labels show. So the quality of a 
 probabilities, and it never says that the labels are better than the answers. Its 95 % interval is that of intervals.py,
 with n the effective number of labels, and the SPREAD of the 80 % interval of the method's expected accuracy
 (results/calibration.toml): the accuracy of a worker is off by less than that of all answers, so that the interval holds
-more than 90 % of the workers of crowds with known truth (`python -m calibrate.coverage`, docs/confidence.md). The
-estimate that assumes independent errors is for comparing workers, because errors that they share concern all of them.
+more than 90 % of the workers of crowds with known truth (`make study NAME=coverage`, docs/studies/confidence.md).
+The estimate that assumes independent errors is for comparing workers: errors that they share concern them all.
 """
 
 from collections.abc import Callable

@@ -27,7 +27,8 @@ from .history import Counted, History
 from .learned import AnyLearned, Learned
 from .recalibration import Recalibration
 from .scores import TIE, best_two, check_finite
-from .tables import ResultTables, shown_in_notebook
+from .stated import SoftItems, Stated, measure_stated, soft_items
+from .tables import ResultTables, in_order, shown_in_notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,11 +59,13 @@ class Quality:
 
 
 def about_votes(labels: Labels, answers: Array) -> dict[str, Any]:
-    """Return the attributes votes, density, worker_votes and agreement of a `Result` with these answers."""
+    """Return the attributes of a `Result` with these answers that are about the votes."""
     agreed = votes.agreements(labels, answers)
     worker_votes = votes.votes_per_worker(labels)
     return {
         "votes": votes.votes_per_item(labels),
+        "soft_items": None if labels.soft is None else soft_items(labels),
+        "measure_stated": None if labels.soft is None else partial(measure_stated, labels),
         "density": calibration.density_of(labels.n_labels, labels.n_items),
         "worker_votes": worker_votes,
         "agreement": np.divide(agreed, worker_votes, out=np.full(len(agreed), np.nan), where=worker_votes > 0),
@@ -78,7 +81,7 @@ class Result(ResultTables):
     Attributes:
         method: The method with all its parameters, a `Method`; its `repr` says how the result was made.
         names: The names of items, workers and classes.
-        scores: (items, classes), always finite.
+        scores: (items, classes), always finite; `classes` has the order of the columns.
         scale: The meaning of the scores. "probability": the scores of an item add up to one. "weight": a score is
             between 0 and 1, but the scores of an item need not add up to one. "margin": a score can be any number.
         workers: What the method learned about the workers: the parameters that gave the scores. It is always a
@@ -93,12 +96,15 @@ class Result(ResultTables):
         measure_quality: Computes the workers' quality from the probabilities of all classes, when `quality` is first
             used. If None, the quality is the agreement.
         measure_variance: Computes the posterior variance of the scores; None if the method has none.
-        difficulty: (items), larger for harder items; None if the method has no difficulties.
+        difficulty: (items), larger for harder items; `method.difficulty_is` says what it is. None if the method has no
+            difficulties.
         gold: (items), the class that was given as known, -1 where none was; None if none was given at all.
         gold_check: What the items of known class say about the method, and about confidence on this crowd; None if
             there are fewer than two.
+        soft_items: What confidence has to know of votes with a probability or a weight; None if votes are plain.
+        measure_stated: Computes how well workers are calibrated who state probabilities; None if nobody does.
         counted: What was counted, to go on from it with other labels; None if the method counts nothing that lasts.
-        known: What else was known beforehand.
+        known: Other knowledge that was given, such as a history.
 
     >>> import crowdwise as cw
     >>> labels = cw.Labels.from_arrays([1, 1, 1, 2], ["a", "b", "c", "a"], ["x", "x", "y", "y"])
@@ -124,6 +130,8 @@ class Result(ResultTables):
     gold_check: GoldCheck | None = None
     counted: Counted | None = None
     known: PriorKnowledge = NOTHING_KNOWN
+    soft_items: SoftItems | None = None
+    measure_stated: Callable[[Array], Stated] | None = None
 
     @classmethod
     def build(
@@ -176,6 +184,11 @@ class Result(ResultTables):
         return Quality(self.agreement) if self.measure_quality is None else self.measure_quality(self.probabilities)
 
     @cached_property
+    def stated(self) -> Stated | None:
+        """How well the workers are calibrated who state probabilities; None if nobody states any."""
+        return None if self.measure_stated is None else self.measure_stated(self.probabilities)
+
+    @cached_property
     def history(self) -> History | None:
         """What was counted, to go on from it with other labels; None if the method counts nothing that lasts."""
         return None if self.counted is None else self.counted.history(self, sketch(self.names.items))
@@ -184,6 +197,11 @@ class Result(ResultTables):
     def variance(self) -> Array | None:
         """(items, classes), the posterior variance of the scores; None if the method has none."""
         return None if self.measure_variance is None else self.measure_variance()
+
+    @property
+    def classes(self) -> pl.Series:
+        """The classes in the order of the columns of `scores`, `probabilities` and `variance`."""
+        return self.names.classes
 
     @property
     def answers(self) -> Array:
@@ -207,9 +225,12 @@ class Result(ResultTables):
 
     @cached_property
     def probabilities(self) -> Array:
-        """(items, classes), the calibrated probability of every class; those of an item add up to one."""
+        """(items, classes), the calibrated probability of every class; those of an item add up to one.
+
+        `classes` has the order of the columns; `to_frame(probabilities=True)` names them.
+        """
         method = self.method.calibrated_as
-        found = calibration.probabilities(method, self.scale, self.scores, self.votes, self.density)
+        found = calibration.probabilities(method, self.scale, self.scores, self.votes, self.density, self.soft_items)
         return fitted_to(self.gold, self.recalibration, found)
 
     @property
@@ -266,9 +287,9 @@ class Result(ResultTables):
 
         Returns:
             A table with the columns item, label, confidence, score, runner_up, runner_up_score and votes,
-            difficulty if the method has difficulties, and gold if classes were given as known. The confidence is the
-            probability that the label is right; the score is the method's own. The runner-up is the second best class;
-            it is null if there is only one class.
+            difficulty if the method has difficulties (see `method.difficulty_is`), and gold if classes were given as
+            known. The confidence is the probability that the label is right; the score is the method's own. The
+            runner-up is the second best class; it is null if there is only one class.
         """
         answers, second, _ = self.ranking
         # If there is only one class, there is no second best: its code, name and score are null.
@@ -305,6 +326,8 @@ class Result(ResultTables):
         of the interval are null if the method has no interval, and the agreement is null without votes. If some workers
         follow others, whose votes count instead of theirs, the column follows has the worker whom each follows. If
         workers have several samples (`duplicates="samples"`), the column sample_of has the worker that each belongs to.
+        If votes state probabilities, the columns sharpness, stated, inferred and brier say how well each worker is
+        calibrated; see `Stated`.
         """
         absent = pl.Series([None] * len(self.agreement), dtype=pl.Float64)
         leaders = self.workers.leaders
@@ -322,6 +345,8 @@ class Result(ResultTables):
                 "agreement": pl.Series(self.agreement, nan_to_null=True),
             }
         )
+        if self.stated is not None:
+            table = table.with_columns(**self.stated.columns())
         sample_of = self.names.sampled_workers
         return table if sample_of is None else table.with_columns(sample_of)
 
@@ -333,7 +358,7 @@ class Result(ResultTables):
         """Return a copy with items and workers in the order of `names`, where this one has them by their numbers."""
         items, workers = numbering.item_numbers, numbering.worker_numbers
         best, second, tied = self.ranking
-        quality, variance = self.measure_quality, self.measure_variance
+        quality, variance, measure = self.measure_quality, self.measure_variance, self.measure_stated
         return replace(
             self,
             names=names,
@@ -342,6 +367,9 @@ class Result(ResultTables):
             ranking=(best[items], second[items], tied[items]),
             votes=self.votes[items],
             worker_votes=self.worker_votes[workers],
+            soft_items=None if self.soft_items is None else SoftItems(*(one[items] for one in self.soft_items)),
+            measure_stated=None if measure is None else partial(_reordered_stated, measure, numbering),
+            known=self.known.with_workers(workers),
             agreement=self.agreement[workers],
             measure_quality=None if quality is None else partial(_reordered_quality, quality, numbering),
             measure_variance=None if variance is None else partial(_reordered_variance, variance, items),
@@ -391,15 +419,21 @@ class Result(ResultTables):
 
     def __repr__(self) -> str:
         return (
-            f"Result({len(self.votes):,} items, {len(self.agreement):,} workers by {self.method!r}; {self.convergence})"
+            f"Result({len(self.votes):,} items, {len(self.agreement):,} workers, {in_order(self.classes)} by "
+            f"{self.method!r}; {self.convergence})"
         )
 
     def _repr_html_(self) -> str:
         """What a notebook shows: how it ended, and the first rows of the tables."""
-        return shown_in_notebook(self, Labels=self.to_frame(), Workers=self.workers_frame())
+        hard = "" if self.difficulty is None else f"Difficulty is {self.method.difficulty_is}."
+        return shown_in_notebook(self, hard, Labels=self.to_frame(), Workers=self.workers_frame())
 
 
 def _reordered_quality(measure: Callable[[Array], Quality], numbering: Numbering, probabilities: Array) -> Quality:
+    return measure(probabilities[inverse(numbering.item_numbers)]).reordered(numbering.worker_numbers)
+
+
+def _reordered_stated(measure: Callable[[Array], Stated], numbering: Numbering, probabilities: Array) -> Stated:
     return measure(probabilities[inverse(numbering.item_numbers)]).reordered(numbering.worker_numbers)
 
 

@@ -1,7 +1,7 @@
 """What every result does with its two tables: write them to files, and find the most disputed items."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import cached_property
 from html import escape
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 import polars as pl
 
 from ..caution import Caution
+from ..crowd.reading_report import several
 from ..errors import CallError, did_you_mean, shown
 from ..output.targets import check_distinct
 from ..output.writers import has_sheets
@@ -30,6 +31,8 @@ CLEANLAB_NAMES: Final = {
     "agreement": "agreement_with_consensus",
     "labels": "num_examples_labeled",
 }
+# The most classes that `repr` lists.
+_MOST_CLASSES: Final = 6
 # The most items in the sheet of the most disputed ones.
 _MOST_DISPUTED: Final = 1_000
 
@@ -141,6 +144,19 @@ class ResultTables(ABC):
             tables[fspath(workers)] = renamed(_with_reasons(self._workers_to_write(), reasons))
         write({**tables, **(also or {})}, storage, bom=bom)
 
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the whole result to one Arrow file, from which `load_result` reads it again, exactly.
+
+        The labels are not in it. Cautions that were not looked for yet are looked for first, which may take time. To
+        give the tables to others, use `write`.
+
+        Raises:
+            CallError: The result is on disk or in a cluster, or its method is none of crowdwise.
+        """
+        from .saving import save  # it imports results, which stand on this module
+
+        save(self, path)
+
     def to_pandas(self, scores: bool = False, probabilities: bool = False) -> "pd.DataFrame":
         """Return the table of the items, as in `to_frame`, as one of pandas."""
         try:
@@ -179,12 +195,29 @@ def check_count(count: object) -> None:
         raise CallError(f"count={shown(count)} is not a whole number from 0 on.")
 
 
-def shown_in_notebook(result: ResultTables, **tables: pl.DataFrame) -> str:
+def in_order(classes: pl.Series) -> str:
+    """Return how many classes there are, and the first of them in their order.
+
+    >>> in_order(pl.Series(["no", "yes"]))
+    "2 classes ('no', 'yes')"
+    """
+    listed = [shown(one) for one in classes.head(_MOST_CLASSES).to_list()]
+    listed += ["..."] if len(classes) > _MOST_CLASSES else []
+    return f"{several(len(classes), 'class', 'classes')} ({', '.join(listed)})"
+
+
+def shown_in_notebook(result: ResultTables, *sentences: str, **tables: pl.DataFrame) -> str:
     """Return what a notebook shows of a result: how it ended, and the first rows of its tables."""
-    shown_tables = "".join(
-        f"<p>{name}, the first of {table.height:,}:</p>{table.head(5)._repr_html_()}" for name, table in tables.items()
+    first = {f"{name}, the first of {table.height:,}": table.head(5) for name, table in tables.items()}
+    return as_html([repr(result), *sentences], first)
+
+
+def as_html(sentences: Iterable[str], tables: Mapping[str, pl.DataFrame]) -> str:
+    """Return sentences, and below them tables with a title each, as HTML for a notebook; empty ones are left out."""
+    said = "".join(f"<p>{escape(one)}</p>" for one in sentences if one)
+    return said + "".join(
+        f"<p>{escape(title)}:</p>{table._repr_html_()}" for title, table in tables.items() if table.height
     )
-    return f"<p>{escape(repr(result))}</p>{shown_tables}"
 
 
 def _names(columns: str) -> Callable[[Any], Any]:

@@ -57,7 +57,7 @@ class Access:
                 "frame-ancestors 'none'".encode(),
             ),
             (b"x-content-type-options", b"nosniff"),
-            (b"referrer-policy", b"no-referrer"),
+            (b"referrer-policy", b"same-origin"),  # with "no-referrer" a form is sent without its origin
             (b"cross-origin-resource-policy", b"same-origin"),
             (b"cache-control", b"no-store"),
         ]

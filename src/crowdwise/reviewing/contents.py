@@ -71,7 +71,7 @@ class Contents:
         if kind is not None and self.folder is not None:
             if self.file(code, number) is not None:
                 return {"kind": kind, "value": value, "address": f"/media/{code}/{number}"}
-            problem = f"There is no file {quoted(value)} in the folder {self.folder}."
+            problem = f"There is no file {quoted(value)} in the folder {quoted(str(self.folder))}."
             return {"kind": "missing", "value": value, "problem": problem}
         return {
             "kind": "text",

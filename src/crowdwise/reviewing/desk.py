@@ -129,7 +129,7 @@ class Desk:
                 "file": str(self._file.path),
                 "command": self.about.command,
                 "restart": self.about.restart,
-                "kind": "classes" if numbers is None else "numbers",
+                "kind": "numbers" if numbers is not None else "classes" if self.labels.sets is None else "questions",
                 "classes": self._buttons(),
                 "classes_total": len(self._ledger.classes),
                 "range": None if numbers is None else {"low": float(numbers.min()), "high": float(numbers.max())},
@@ -256,6 +256,8 @@ class Desk:
         """Say what was done."""
         with self._lock:
             ledger = self._ledger
+            if not ledger.decided:
+                return "Nothing is decided."
             return (
                 f"{several(len(ledger.decided), 'item is', 'items are')} decided, {ledger.counts.get('random', 0):,} "
                 f"of them drawn at random. They are in {self._file.path}."
@@ -332,9 +334,11 @@ class Desk:
         """Return what the page shows of an item before it is decided."""
         self._sources[found.code] = found.source
         of = "" if found.total is None else f" of {found.total:,}"
+        sets = self.labels.sets
         return {
             "code": found.code,
             "name": self._name(found.code),
+            "asked": None if sets is None else str(sets.classes[int(sets.class_of[found.code])]),
             "source": found.source,
             "position": f"{_POSITIONS[found.source]} {found.number:,}{of}",
             "why": _WHY[found.source],

@@ -3,12 +3,14 @@
 import json
 import os
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from ..addresses import is_address
 from ..crowd.ids import codes_of
 from ..crowd.labels import Labels
 from ..crowd.read_options import ReadOptions
@@ -16,7 +18,9 @@ from ..crowd.reading_report import several
 from ..errors import CallError, DataError, did_you_mean, quoted
 from ..platforms.platform import Platform
 from ..reading.registry import open_inputs, platform_of
+from ..sources.columns import item_column
 from ..sources.input import Input, reading
+from ..sources.paths import is_stream
 from ..sources.rows import Rows, open_rows
 from ..sources.typed_columns import column_or_text
 from .contents import Contents
@@ -48,10 +52,15 @@ def read_contents(
     """
     if media is not None and not Path(media).is_dir():
         raise CallError(f"media (--media) {quoted(media)} is no folder.")
+    sets = labels.sets
+    if sets is not None:  # what is known of an item is shown with each question about it
+        labels = replace(labels, names=replace(labels.names, items=sets.items), item_starts=sets.starts, sets=None)
     columns = {} if source is None else _of_input(labels, source, options)
     remarks: list[str] = []
     if items is not None:
         columns |= _of_items(labels, items, options, remarks)
+    if sets is not None:
+        columns = {name: column.gather(sets.item_of) for name, column in columns.items()}
     for name in show or ():
         if name not in columns:
             have, meant = ", ".join(map(quoted, columns)) or "none", did_you_mean(name, list(columns))
@@ -60,11 +69,35 @@ def read_contents(
     return Contents(shown, None if media is None else Path(media), remote, tuple(remarks))
 
 
+def item_texts(labels: Any, files: Sequence[str], options: ReadOptions) -> dict[Any, str]:
+    """Return what the items say, by their ids: of the columns that are the same in all rows of an item, the longest.
+
+    {} where there is no such column, or the labels are not in files of this machine, which alone are read once more.
+    """
+    if any(is_stream(one) or is_address(one) for one in files):
+        return {}
+    try:
+        columns = read_contents(labels, files, options).columns
+    except (CallError, DataError):  # a page without texts is better than none
+        return {}
+    lengths: dict[str, Any] = {name: column.str.len_chars().sum() for name, column in columns.items()}
+    if not lengths:
+        return {}
+    said = columns[max(lengths, key=lengths.__getitem__)]
+    return {item: one for item, one in zip(labels.names.items, said, strict=True) if one}
+
+
 def _of_items(labels: Labels, items: Any, options: ReadOptions, remarks: list[str]) -> dict[str, pl.Series]:
     """Return the columns of a table of items; adds to `remarks` what to know about it."""
     plain = ReadOptions(storage=options.storage)
     (entry, *_) = open_inputs(items, plain)
-    rows = open_rows(entry, {"item": None}, plain)
+
+    def roles(names: Sequence[str]) -> dict[str, str | None]:
+        """Prefer the name of the labels' own column, then the usual names in a table with a row for each item."""
+        given = options.item if options.item in names else None
+        return {"item": item_column(names, given, entry.name)}
+
+    rows = open_rows(entry, roles, plain)
     names, columns = _columns(rows)
     codes = codes_of(names, labels.names.items)
     known = len(set(codes[codes >= 0].tolist()))

@@ -89,6 +89,8 @@ class Ledger:
         found = int(names.class_codes(pl.Series([text]))[0])
         if found >= 0:
             return str(names.classes.cast(pl.String)[found])
+        if self._labels.sets is not None:
+            raise CallError(f"{quoted(text)} is no answer to a question about one class: it is yes or no.")
         try:
             pl.Series([text]).cast(names.classes.dtype)
         except pl.exceptions.PolarsError as problem:

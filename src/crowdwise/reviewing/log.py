@@ -86,10 +86,14 @@ class DecisionFile:
 
     def close(self) -> None:
         """Close the file; others may write to it then. A new file without any row is removed."""
-        if self._is_new and not self.entries:
+        empty = self._is_new and not self.entries
+        if os.name == "nt":  # Windows removes no file that is open; elsewhere it is removed while it is locked
+            os.close(self._descriptor)
+        if empty:
             with suppress(OSError):
                 self.path.unlink()
-        os.close(self._descriptor)
+        if os.name != "nt":
+            os.close(self._descriptor)
 
     def append(self, entry: Entry) -> None:
         """Write a row; it is on the disk when this returns. If it fails, the file is as it was: `DataError`."""

@@ -73,7 +73,7 @@ def about_numbers(result: NumericResult, truths: pl.DataFrame) -> dict[str, Any]
         inside = "" if math.isnan(errors.coverage) else f"; {errors.coverage:.0%} lie in the 95 % interval"
         sentence = (
             f"On {several(errors.items, 'random item', 'random items')} the inferred numbers are off by "
-            f"{errors.mae:.4g} in the mean{inside}."
+            f"{errors.mae:.4g} on average{inside}."
         )
     return {
         "accuracy": None,
@@ -93,9 +93,11 @@ def _accept(result: Result) -> str:
     sure = confidence[confidence >= _ACCEPTED]
     if len(sure) == 0:
         return f"No answer is {_percent(_ACCEPTED)} sure or more."
+    wrong = (1 - sure).sum()
     return (
-        f"{several(len(sure), 'answer is', 'answers are')} {_percent(_ACCEPTED)} sure or more: accept them, and about "
-        f"{(1 - sure).sum():,.0f} of them are wrong. {several(len(confidence) - len(sure), 'is', 'are')} less sure."
+        f"{several(len(sure), 'answer is', 'answers are')} {_percent(_ACCEPTED)} sure or more: if you accept "
+        f"{'it' if len(sure) == 1 else 'them all'}, expect about {wrong:,.{0 if wrong >= 10 else 1}f} errors. "
+        f"{several(len(confidence) - len(sure), 'is', 'are')} less sure."
     )
 
 

@@ -92,7 +92,7 @@ def review(
     below: float | None = None,
     **options: Any,
 ) -> pl.DataFrame:
-    """Let somebody who knows decide items on a page in the browser, one by one; the decisions are gold.
+    """Let an expert decide items on a page in the browser, one by one; the decisions are gold.
 
     The page shows an item without the votes, and after the decision what the crowd said. Every decision is in the file
     before the page goes on. The method is fitted again in the background. The call returns when the page is finished,
@@ -114,8 +114,8 @@ def review(
         numeric: Whether labels are numbers. Decisions then measure the inferred numbers, and do not change them.
         ordinal: Whether classes are numbers in their order.
         order: The same for other classes: all of them, from the lowest to the highest.
-        host: The address of the server. Other machines reach it only if this is none of loopback; then the environment
-            variable CROWDWISE_REVIEW_PASSWORD has to have a password, and nothing is encrypted.
+        host: The address of the server. Other machines can reach it only if this is no loopback address; then the
+            variable CROWDWISE_REVIEW_PASSWORD must hold a password, and nothing is encrypted.
         port: The port; 0 for a free one.
         browser: Whether to open the page in a browser.
         seed: The seed of what is drawn at random.
@@ -125,8 +125,8 @@ def review(
         options: What `read_labels` takes, if labels are to be read.
 
     Returns:
-        The decisions that stand: item, truth, reviewer, time, seconds, visible, source, sure, guideline, comment and
-        action. `gold=` of `aggregate` and of every method takes this table, and the file.
+        The decisions that were not undone: item, truth, reviewer, time, seconds, visible, source, sure, guideline,
+        comment and action. `gold=` of `aggregate` and of every method takes this table, and the file.
 
     Raises:
         CallError: An argument is not allowed, a port is in use, or the file is open elsewhere.

@@ -6,6 +6,7 @@ from typing import Final
 
 import polars as pl
 
+from ..crowd.read_options import ReadOptions
 from ..errors import DataError, did_you_mean, require_kind
 
 # The names that other tools use for each role. Letter case does not matter; earlier names are preferred.
@@ -25,6 +26,8 @@ _WEAKER: Final[Mapping[str, tuple[str, ...]]] = {
     "truth": ("ground_truth", "true_label", "gold_label", "correct", "expected", "target", *_JUDGED),
     "time": ("submit_time", "submittime", "created", "updated", "submitted", "completed", "answered_at", "labeled_at"),
 }
+# Names of columns with several classes in a cell, besides the plurals of those with one.
+_SETS: Final = ("tags", "tag", "classes", "categories", "choices", "topics")
 # Names of columns with seconds, in small letters and without anything but letters.
 _SECONDS: Final = ("seconds", "worktimeinseconds", "durationinseconds", "leadtime", "worktime", "timespent", "duration")
 # Columns that name the item of a table with a row for each item, if there is no usual name for it. The last one is what
@@ -34,6 +37,7 @@ ROW_NUMBERS: Final = "the number of the row, from 0"
 NO_NAMES: Final[Mapping[str, str]] = {}
 # An error message lists at most this many columns.
 _MOST_LISTED: Final = 20
+_LOOKS_LIKE: Final = "has no column that looks like the "
 # Longer names are not compared with what was given, which would take long.
 _LONGEST_GUESS: Final = 100
 # Columns that say where a span begins and ends; offsets are smaller than the number of seconds since 1970.
@@ -51,7 +55,17 @@ _COMPARED: Final = (
     ("item_a", "item_b"),
     ("item_1", "item_2"),
     ("left_item", "right_item"),
+    ("generator_1", "generator_2"),
+    ("system_a", "system_b"),
+    ("object_a", "object_b"),
+    ("chosen", "rejected"),
+    ("chosen_model", "rejected_model"),
 )
+
+
+# The usual names of the probability of the label beside it, and what the columns of one class each begin with.
+PROBABILITY_NAMES: Final = ("probability", "prob", "confidence", "score")
+PROBABILITY_PREFIXES: Final = ("probability_", "prob_", "p_")
 
 
 class OtherTableError(DataError):
@@ -67,7 +81,7 @@ def recognise(
     """Find the column for each role: the one that the user names, or the first one with a usual name for that role.
 
     `given` has the name of the column for each role, or None to recognise it; `where` is the name of the table; and
-    `named_by` has the option of the command line that names the column for a role, where it is not --role.
+    `named_by` has the option of the command line that names the column for a role, where it is not --role-column.
 
     Raises:
         DataError: A role has no column, two columns of one name, or the column of another role.
@@ -76,14 +90,16 @@ def recognise(
     {'item': 'Task', 'worker': 'annotator', 'label': 'answer'}
     """
     may_compare = "label" in given and given.get("item", "") is None  # the user names no column of items
-    try:
-        found = {
-            role: _find(columns, role, name, where, named_by.get(role, f"--{role}")) for role, name in given.items()
-        }
-    except DataError:
-        if may_compare:
-            refuse_comparisons(columns, where, has_item=False)
-        raise
+    found, problems = {}, {}
+    for role, name in given.items():
+        try:
+            found[role] = _find(columns, role, name)
+        except DataError as problem:
+            problems[role] = str(problem)
+    if problems and may_compare:
+        refuse_comparisons(columns, where, has_item=False)
+    if problems:
+        raise DataError(_all_problems(columns, problems, given, where, named_by))
     if may_compare:
         refuse_comparisons(columns, where, has_item=True)
     for role, column in found.items():
@@ -115,6 +131,14 @@ def spelled_as(column: str, alias: str, plural: bool = False) -> bool:
     return folded in spellings or (plural and folded in [f"{spelling}s" for spelling in spellings])
 
 
+def sets_column(names: Sequence[str]) -> str | None:
+    """Return the column of sets of classes, if its name is that of several labels, such as "labels" or "tags"."""
+    if any(spelled_as(name, alias) for alias in (*ALIASES["label"], *_WEAKER["label"]) for name in names):
+        return None
+    plurals = (name for alias in ALIASES["label"] for name in names if spelled_as(name, alias, plural=True))
+    return next(iter([*plurals, *(name for usual in _SETS for name in names if _folded(name) == usual)]), None)
+
+
 def item_column(names: Sequence[str], given: str | None, where: str) -> str | None:
     """Return the column of items of a table with a row for each item: the given one, or one with a usual name."""
     if given is not None:
@@ -124,46 +148,76 @@ def item_column(names: Sequence[str], given: str | None, where: str) -> str | No
     return next((name for alias in (*ALIASES["item"], *_ITEM_NAMES) for name in names if spelled_as(name, alias)), None)
 
 
-def _find(columns: Sequence[str], role: str, name: str | None, where: str, option: str) -> str:
-    """Return the column for one role. `name` is the column that the user names, or None; `option` is how to name it."""
-    listed = ", ".join(map(repr, columns[:_MOST_LISTED]))
-    if len(columns) > _MOST_LISTED:
-        listed += f" and {len(columns) - _MOST_LISTED} more"
+def _find(columns: Sequence[str], role: str, name: str | None) -> str:
+    """Return the column for one role; `name` is the column that the user names, or None.
+
+    Raises `DataError` with the end of a sentence that begins with the name of the table.
+    """
     if name is not None:
         require_kind(role, name, str, "the name of a column, or None")
         if name in columns:
             return name
-        hint = did_you_mean(name, [column for column in columns if len(column) <= _LONGEST_GUESS])
-        raise DataError(f"{where} has no column {name!r} for the {role}; its columns are {listed}.{hint}")
+        raise DataError(f"has no column {name!r} for the {role}")
     folded = {_folded(column): column for column in reversed(columns)}
     usual, weaker = (
         [folded[spelling] for alias in names[role] for spelling in _spellings(alias) if spelling in folded]
         for names in (ALIASES, _WEAKER)
     )
-    if usual or len(weaker) == 1:
-        return (usual or weaker)[0]
+    if usual:
+        return usual[0]
+    from .languages import means
+
+    weaker += [column for column in columns if column not in weaker and means(column, role)]
+    if len(weaker) == 1:
+        return weaker[0]
     if weaker:
-        raise DataError(
-            f"{where} has {' and '.join(map(repr, weaker))}, each of which may be the {role}. Name it with "
-            f"{_in_python(role)} in Python or {option} on the command line."
-        )
-    short = {name: column for name, column in folded.items() if len(name) <= _LONGEST_GUESS}
-    close = [column for name, column in short.items() if difflib.get_close_matches(name, ALIASES[role], 1, 0.75)]
+        raise DataError(f"has {' and '.join(map(repr, weaker))}, each of which may be the {role}")
+    raise DataError(f"{_LOOKS_LIKE}{role}")
+
+
+def _all_problems(
+    columns: Sequence[str],
+    problems: Mapping[str, str],
+    given: Mapping[str, str | None],
+    where: str,
+    named_by: Mapping[str, str],
+) -> str:
+    """Return the message about all roles without a column: what is wrong, which columns there are, what to do."""
+    listed = ", ".join(map(repr, columns[:_MOST_LISTED]))
+    if len(columns) > _MOST_LISTED:
+        listed += f" and {len(columns) - _MOST_LISTED} more"
+    short = {_folded(column): column for column in columns if len(column) <= _LONGEST_GUESS}
+    unknown = [role for role, problem in problems.items() if problem.startswith(_LOOKS_LIKE)]
+    hints = [did_you_mean(name, list(short.values())) for role in problems if (name := given[role]) is not None]
+    close = [
+        repr(column)
+        for role in unknown
+        for name, column in short.items()
+        if difflib.get_close_matches(name, ALIASES[role], 1, 0.75)
+    ]
+    hints += [f" Did you mean {' and '.join(close[: len(unknown)])}?"] if close else []
+    from .languages import means
+
     known = {alias for aliases in ALIASES.values() for alias in aliases}
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    if not hint and not known & set(folded):
-        hint = " If there is no line of column names, add one."
-    if role == "worker":
-        hint += " If each file has the answers of one worker, say --worker-from file."
-    raise DataError(
-        f"{where} has no column that looks like the {role} ({' or '.join(ALIASES[role])}); its columns are "
-        f"{listed}.{hint} Name it with {_in_python(role)} in Python or {option} on the command line."
-    )
+    if unknown and not any(hints) and not known & set(short) and not any(means(c, r) for c in columns for r in ALIASES):
+        hints.append(" If there is no line of column names, add one.")
+    if "worker" in unknown:
+        hints.append(" If each file has the answers of one worker, say --worker-from file.")
+    said = [problem for role, problem in problems.items() if role not in unknown]
+    if len(unknown) == 1:
+        said.append(f"{_LOOKS_LIKE}{unknown[0]} ({' or '.join(ALIASES[unknown[0]])})")
+    elif unknown:
+        said.append(f"{_LOOKS_LIKE}{', the '.join(unknown[:-1])} or the {unknown[-1]}")
+    options = [
+        f"{_in_python(role)} ({named_by.get(role, f'--{role}-column')})" for role in problems if given[role] is None
+    ]
+    advice = f" Name {'it' if len(options) == 1 else 'each'} with {', '.join(options)}." if options else ""
+    return f"{where} {', and '.join(said)}; its columns are {listed}.{''.join(dict.fromkeys(hints))}{advice}"
 
 
 def _in_python(role: str) -> str:
     """Return how a column is named in Python; only `read_truth` takes the columns of truths."""
-    return f"cw.read_truth(..., {role}=)" if role == "truth" else f"{role}="
+    return "truth= of cw.read_truth" if role == "truth" else f"{role}="
 
 
 def refuse_comparisons(columns: Sequence[str], where: str, has_item: bool) -> None:
@@ -174,9 +228,9 @@ def refuse_comparisons(columns: Sequence[str], where: str, has_item: bool) -> No
     pair = _pair(columns, _COMPARED[1:] if has_item else _COMPARED)
     if pair is not None:
         raise OtherTableError(
-            f"{where} looks like comparisons of two things, in columns {pair[0]!r} and {pair[1]!r}; ranking is not "
-            "supported yet. To infer which of the two is better in each pair, name the column of pairs with item= "
-            "(--item) and that of the winner with label= (--label)."
+            f"{where} looks like comparisons of two things, in columns {pair[0]!r} and {pair[1]!r}: rank these "
+            "with `crowdwise rank` (cw.rank). To infer which of the two is better in each pair, name the column of "
+            "pairs with item= (--item-column) and that of the winner with label= (--label-column)."
         )
 
 
@@ -198,7 +252,8 @@ def refuse_spans(columns: Sequence[str], first_rows: Callable[[list[str]], pl.Da
         raise OtherTableError(
             f"{where} looks like spans, which begin and end where columns {pair[0]!r} and {pair[1]!r} say: labels of "
             "different spans of an item are not votes on the same thing. Make an item of each span or token that "
-            "workers labelled. If these columns are something else, name the column of labels with label= (--label)."
+            "workers labelled. If these columns are something else, name the column of labels with "
+            "label= (--label-column)."
         )
 
 
@@ -206,6 +261,19 @@ def _pair(columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[str
     """Return the columns with the names of the first of these pairs that there is; None if there is none."""
     named = {column.strip().lower(): column for column in columns}
     return next(((named[first], named[second]) for first, second in pairs if {first, second} <= named.keys()), None)
+
+
+def may_be_soft(names: Sequence[str], options: ReadOptions) -> bool:
+    """Return whether votes may have a probability or a weight: a column is called so, or the user names one."""
+    if options.votes == "hard" or options.numeric:
+        return False
+    named = options.probability is not None or options.weight is not None
+    if not named and (options.policy not in ("error", "all", "samples", "drop") or options.multi == "each"):
+        return False
+    return named or any(
+        name.startswith(PROBABILITY_PREFIXES) or any(spelled_as(name, alias) for alias in PROBABILITY_NAMES)
+        for name in names
+    )
 
 
 def seconds_column(columns: Sequence[str]) -> str | None:
@@ -216,3 +284,8 @@ def seconds_column(columns: Sequence[str]) -> str | None:
     """
     plain = {"".join(filter(str.isalpha, name.lower())): name for name in reversed(columns)}
     return next((plain[name] for name in _SECONDS if name in plain), None)
+
+
+def has_any(names: Sequence[str], *roles: str) -> bool:
+    """Return whether some column has a usual name for one of these roles."""
+    return any(spelled_as(name, alias) for name in names for role in roles for alias in ALIASES[role])

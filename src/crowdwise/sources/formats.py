@@ -13,7 +13,7 @@ from typing import Any, Final
 import polars as pl
 
 from ..addresses import scheme_of
-from ..crowd.read_options import ReadOptions
+from ..crowd.read_options import ReadOptions, option_of
 from ..errors import CallError, DataError
 from . import delimited, frames, json_objects, json_rows, matrix_files, postgres, spreadsheets
 from .class_names import features_in
@@ -103,7 +103,7 @@ class Format:
         """
         for name in options.given(_FOR):
             if name not in self.uses and not (name == "encoding" and self.compressible):
-                raise CallError(f"{name} (--{name}) is for {_FOR[name]}, which this is not.")
+                raise CallError(f"{name} ({option_of(name)}) is for {_FOR[name]}, which this is not.")
         opened = self.read(entry, **{name: getattr(options, name) for name in self.uses})
         table = opened if isinstance(opened, Table) else Table.of(opened, stored_size(entry.content))
         return replace(table, pick=partial(_picked_rows, table.pick)) if self.is_text else table

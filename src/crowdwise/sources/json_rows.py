@@ -217,12 +217,26 @@ class _Rows:
         return lazy.select(pl.col(column).alias(role) for role, column in columns.items())
 
     def _dtype_of(self, key: str) -> pl.DataType:
-        dtype = dtype_of(self._kinds[key])
+        dtype = dtype_of(self._kinds[key]) or self._list_of(key)
         if dtype is None:
             opened = self._pieces()
             values = ((n, found.get(key)) for text in opened for n, found in opened.each(text))
             raise refusal(key, values, opened.unit)
         return dtype
+
+    def _list_of(self, key: str) -> pl.DataType | None:
+        """Return the type of the lists of a key; None if not all of its values are lists of one type."""
+        if self._kinds[key] != {NESTED}:
+            return None
+        opened, kinds = self._pieces(), set[str]()
+        for text in opened:
+            for _, found in opened.each(text):
+                value = found.get(key)
+                if not isinstance(value, list | None):
+                    return None
+                kinds |= kinds_of(value or [])
+        inner = dtype_of(kinds)
+        return None if inner is None else pl.List(inner)
 
     def _read(self, schema: Mapping[str, pl.DataType]) -> Iterator[pl.DataFrame]:
         opened, row = self._pieces(), _struct(dict.fromkeys(schema, Any))

@@ -8,6 +8,7 @@ import polars as pl
 
 from ..crowd.ids import common_type, kind
 from ..crowd.read_options import Duplicates, ReadOptions
+from ..crowd.soft_votes import SOFT_ROLES
 from ..errors import CallError, DataError
 from .cloud import CLOUD_TABLE
 from .columns import NO_NAMES, seconds_column
@@ -135,7 +136,9 @@ def _with_worker_of_name(entry: Input, roles: Mapping[str, str | None], options:
     """Return a table whose worker is in the name of the file, or of its folder."""
     place = options.worker_from
     if options.worker is not None:
-        raise CallError("worker= (--worker) and worker_from= (--worker-from) both name the worker; give one of them.")
+        raise CallError(
+            "worker= (--worker-column) and worker_from= (--worker-from) both name the worker; give one of them."
+        )
     if not entry.is_file or place is None:
         raise CallError("worker_from= (--worker-from) is for files, whose names say who the worker is.")
     worker = worker_name(entry.path, place, entry.name)
@@ -143,6 +146,19 @@ def _with_worker_of_name(entry: Input, roles: Mapping[str, str | None], options:
     rows = open_rows(entry, others, options)
     lazy = rows.lazy.with_columns(pl.lit(worker).alias("worker")).select(*roles)
     return replace(rows, lazy=lazy, found={**rows.found, "worker": f"name of the {place}"})
+
+
+def with_all_roles(rows: Sequence[Rows]) -> list[Rows]:
+    """Give all inputs the columns of probabilities and weights that one of them has; they are empty in the others."""
+    wanted = [role for role in SOFT_ROLES if any(role in one.found for one in rows)]
+    found = []
+    for one in rows:
+        absent = [role for role in wanted if role not in one.found]
+        lazy = one.lazy.with_columns(pl.lit(None, pl.Null).alias(role) for role in absent) if absent else one.lazy
+        named = {role: one.found[role] for role in one.found if role not in SOFT_ROLES}
+        named |= {role: one.found.get(role, "no column") for role in wanted}
+        found.append(replace(one, lazy=lazy.select(*named), found=named) if wanted else one)
+    return found
 
 
 def same_types(rows: Sequence[Rows]) -> list[Rows]:

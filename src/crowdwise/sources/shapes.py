@@ -6,12 +6,14 @@ from functools import partial
 import polars as pl
 
 from ..crowd.ids import require_ids
-from ..crowd.read_options import ReadOptions
+from ..crowd.read_options import ReadOptions, option_of
 from ..errors import CallError, DataError
 from . import columns, wide
+from .class_lists import one_class_a_row
 from .class_names import UNLABELLED, names_of, with_class_names
 from .columns import OtherTableError, refuse_spans
 from .nested import Long
+from .soft_columns import class_columns, long_form_of_classes, soft_columns
 from .table import Table
 from .unpacking import UnsoundError
 
@@ -29,9 +31,14 @@ def long_form(
         DataError: A column is missing or cannot be used.
         UnsoundError: The file cannot be read.
     """
+    takes_sets = options.multi == "each" and "label" in given
+    if takes_sets and given["label"] is None:
+        given = {**given, "label": columns.sets_column(table.names)}
     long = _shaped(table, given, options, where, named_by)
     if "label" not in long.found:
         return long
+    if takes_sets:
+        long = long._replace(lazy=one_class_a_row(long.lazy, options.separator, long.found["label"]))
     if options.label_names is not None:
         return long._replace(lazy=with_class_names(long.lazy, options.label_names, options.missing))
     names = names_of(table.features, long.found["label"]) if table.features else None
@@ -47,24 +54,43 @@ def _shaped(
     if "worker" in given and options.wide not in (None, False):
         if "time" in given:
             raise CallError('duplicates="latest" (--duplicates latest) needs a table with a row for each label.')
+        if options.probability is not None or options.weight is not None:
+            raise CallError(
+                "probability= (--probability-column) and weight= (--weight-column) need a table with a row for each "
+                "label, or with a column for each class."
+            )
         for role in ("worker", "label"):
             if given.get(role) is not None:
                 raise CallError(
-                    f"{role}= (--{role}) does nothing in a wide table, whose columns are the workers and whose cells "
-                    "are the labels: leave it out, or leave out wide (--wide)."
+                    f"{role}= ({option_of(role)}) does nothing in a wide table, whose columns are "
+                    "the workers and whose cells are the labels: leave it out, or leave out wide (--wide)."
                 )
         chosen = wide.choose(table.names, given["item"], options.wide, where)
         sample = _sample(table, chosen.workers) if options.wide is True else None
         if sample is not None:
             wide.refuse_text(sample, chosen, where)
         return _unfolded(table, chosen, where)
+    may_be_soft = "worker" in given and columns.may_be_soft(table.names, options)
+    classes = class_columns(table.names, options, columns.has_any(table.names, "label")) if may_be_soft else {}
     try:
+        if classes:
+            ids = columns.recognise(table.names, {role: given[role] for role in ("item", "worker")}, where, named_by)
+            return long_form_of_classes(table, ids, classes)
         found = columns.recognise(table.names, given, where, named_by)
-        lazy = table.pick(found)
-        require_ids(lazy.collect_schema(), found, where)
+        soft: dict[str, str] = {}
+        remarks: tuple[str, ...] = ()
+        if may_be_soft:
+            soft, remarks = soft_columns(table.names, found, options, partial(_sample, table), where)
+        lazy = table.pick(found | soft)
+        schema = lazy.collect_schema()
+        if options.multi == "each":  # a list of classes is read apart
+            schema = pl.Schema(
+                {role: dtype for role, dtype in schema.items() if not isinstance(dtype, pl.List | pl.Array)}
+            )
+        require_ids(schema, found, where)
         if "label" in given and given["label"] is None:
             refuse_spans(table.names, partial(_sample, table), where)
-        return Long(lazy, found)
+        return Long(lazy, found | soft, remarks)
     except (DataError, UnsoundError) as problem:
         must_be_long = "worker" not in given or "time" in given or options.wide is False
         other = None if must_be_long else _other_shape(table, given, where)
@@ -93,7 +119,7 @@ def _other_shape(table: Table, given: Mapping[str, str | None], where: str) -> L
             require_ids(long.lazy.collect_schema(), long.found, where)
             said = f"{where} has lists in its rows: workers are in {long.found['worker']!r}, their labels in "
             return long._replace(remarks=(f"{said}{long.found['label']!r}.", *long.remarks))
-    if given["worker"] is not None or given["label"] is not None or _has_any(table.names, "worker", "label"):
+    if given["worker"] is not None or given["label"] is not None or columns.has_any(table.names, "worker", "label"):
         return None
     if len(set(table.names)) < len(table.names) or len(table.names) < 2:
         return None
@@ -111,12 +137,7 @@ def _unfolded(table: Table, workers: wide.WideColumns, where: str) -> Long:
     return Long(wide.long_form(lazy, workers, where), workers.found())
 
 
-def _has_any(names: list[str], *roles: str) -> bool:
-    """Return whether some column has a usual name for one of these roles."""
-    return any(columns.spelled_as(name, alias) for name in names for role in roles for alias in columns.ALIASES[role])
-
-
 def _may_be_wide(table: Table, given: Mapping[str, str | None]) -> bool:
     """Return whether a table may have a column for each worker, although that was not recognised."""
-    lacks_worker = "worker" in given and given["worker"] is None and not _has_any(table.names, "worker")
+    lacks_worker = "worker" in given and given["worker"] is None and not columns.has_any(table.names, "worker")
     return lacks_worker and len(table.names) > 2

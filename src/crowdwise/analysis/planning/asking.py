@@ -14,6 +14,7 @@ from ...methods.adjudicator import Adjudicator
 from ...numerics import Array
 from ...reading.read_truth import CHOSEN, RANDOM
 from ...results.result import Result
+from ...results.tables import as_html
 from ..decisions import Decisions, decide
 from ..explanation import find_name
 from ..pairing import same_labels
@@ -66,7 +67,7 @@ class Asking:
         if self.ask == "expert":
             drawn = self.frame.filter(pl.col("source") == RANDOM).height
             how = f" ({drawn:,} of them drawn at random)" if 0 < drawn < self.frame.height else ""
-            said = f"An expert should decide {items}{how if drawn < self.frame.height else ', drawn at random'}."
+            said = f"Let an expert decide {items}{how if drawn < self.frame.height else ', drawn at random'}."
         else:
             said = f"Ask for {several(self.labels, 'label', 'labels')} on {items}."
         if self.labels < self.budget:
@@ -76,6 +77,10 @@ class Asking:
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
         return {"ask": self.ask, "budget": self.budget, "labels": self.labels, "items": self.frame.to_dicts()}
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sentence and the table."""
+        return as_html([self.summary], {"The most wanted first": self.frame})
 
     def __str__(self) -> str:
         return self.summary

@@ -15,6 +15,9 @@ from ...crowd.labels import Labels
 from ...crowd.numbering import Numbering, inverse
 from ...errors import DataError
 from ...numerics import Array
+from ...numerics.elementary import highest_of
+from ...parallel import Threads
+from ...progress import working
 from ...results import calibration
 from ...results.any_method import Outlook
 from ...results.learned import Learned
@@ -25,8 +28,8 @@ _MOST_CLASSES: Final = 16
 _NAMED_CLASSES: Final = 7
 # So many workers stand for the crowd. They are taken in proportion to their labels.
 _SPEAKERS: Final = 12
-# About how many numbers are in memory at the same time.
-_NUMBERS: Final = 1 << 22
+# About how many numbers a part of the items makes at a time: they fit in the cache of a processor.
+_NUMBERS: Final = 1 << 18
 # How many further labels are looked at together, if they can be in no more than so many ways.
 _NUMBERS_OF_LABELS: Final = (1, 2, 3, 5)
 _MOST_OUTCOMES: Final = 150
@@ -67,6 +70,8 @@ class Foresight:
         Raises:
             DataError: There are costs, and so many classes that some of them are looked at together.
         """
+        from threadpoolctl import threadpool_limits  # imported here because it is slow to import
+
         said, answers = self.outlook.said, self.outlook.answers
         n_states, n_numbers = answers.shape
         n_classes = said.shape[2]
@@ -76,23 +81,33 @@ class Foresight:
                 "strategy='uncertain' (--strategy uncertain) asks where decisions cost most."
             )
         log_typical = np.log(np.maximum(said.mean(axis=0), _TINY))
+        ways = [
+            (number, outcomes)
+            for number in _NUMBERS_OF_LABELS
+            if (outcomes := _outcomes(n_classes, number)) is not None
+        ]
+        # (states, outcomes)
+        chances = [np.exp(log_typical @ outcomes.T + _log_arrangements(outcomes)) for _, outcomes in ways]
+        # (states, outcomes * numbers): an outcome and an answer, if the item is in this state
+        joints = [(chance[:, :, None] * answers[:, None]).reshape(n_states, -1) for chance in chances]
         gains = np.zeros(self.n_items)
-        for number in _NUMBERS_OF_LABELS:
-            outcomes = _outcomes(n_classes, number)
-            if outcomes is None:
-                continue
-            chance = np.exp(log_typical @ outcomes.T + _log_arrangements(outcomes))  # (states, outcomes)
-            # (states, outcomes * numbers): an outcome and an answer, if the item is in this state
-            joint = (chance[:, :, None] * answers[:, None]).reshape(n_states, -1)
-            for first, last in self.parts(self.n_items, joint.shape[1]):
-                weights, votes = self.outlook.states(first, last), self.outlook.votes[first:last]
-                now = _gained(self.read(weights @ answers, votes), costs).argmax(axis=1)
+
+        def add(first: int, last: int) -> None:
+            weights, votes = self.outlook.states(first, last), self.outlook.votes[first:last]
+            now = _gained(self.read(weights @ answers, votes), costs).argmax(axis=1)
+            for (number, outcomes), chance, joint in zip(ways, chances, joints, strict=True):
                 likely = weights @ chance  # (items, outcomes)
                 means = (weights @ joint).reshape(-1, n_numbers) / np.maximum(likely, _TINY).reshape(-1, 1)
                 after = self.read(means, (votes[:, None] + outcomes).reshape(-1, n_classes))
                 gained = _gained(after, costs).reshape(last - first, len(outcomes), -1)
-                better = gained.max(axis=2) - np.take_along_axis(gained, now[:, None, None], axis=2)[:, :, 0]
+                better = highest_of(gained) - np.take_along_axis(gained, now[:, None, None], axis=2)[:, :, 0]
                 gains[first:last] = np.maximum(gains[first:last], (likely * better).sum(axis=1) / number)
+
+        parts = list(self.parts(self.n_items, max(joint.shape[1] for joint in joints)))
+        # The parts run in threads, so the products of matrices need none.
+        with threadpool_limits(1, "blas"), Threads(len(parts)) as threads, working("what labels would change") as told:
+            for done, _ in enumerate(threads.map(lambda part: add(*parts[part])), 1):
+                told(done / len(parts))
         return gains
 
     def parts(self, n_items: int, width: int = 1) -> Iterator[tuple[int, int]]:

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from ...numerics import Array
+from ...progress import working
 from .foresight import Foresight
 
 # After how many further labels of each item the expected accuracy is looked at.
@@ -53,10 +54,12 @@ def simulate_future(foresight: Foresight, is_open: Array, seed: int) -> Future:
     votes = outlook.votes[items]
     confidence = np.zeros((len(STEPS), n_items))
     at_once = max(_ROWS // n_items, 1)  # so many draws of all items are made together
-    for done in range(0, draws, at_once):
-        together = min(at_once, draws - done)
-        found = _simulate(foresight, np.tile(weights, (together, 1)), np.tile(votes, (together, 1)), random)
-        confidence += found.reshape(len(STEPS), together, n_items).sum(axis=1) / draws
+    with working("simulating further labels") as told:
+        for done in range(0, draws, at_once):
+            told(done / draws)
+            together = min(at_once, draws - done)
+            found = _simulate(foresight, np.tile(weights, (together, 1)), np.tile(votes, (together, 1)), random)
+            confidence += found.reshape(len(STEPS), together, n_items).sum(axis=1) / draws
     ceiling = 1.0 if foresight.ends is None else float((weights @ foresight.ends).mean())
     return Future(confidence, ceiling)
 

@@ -18,6 +18,7 @@ from ...numerics import Array
 from ...results.expected_accuracy import QUANTILES, ExpectedAccuracy
 from ...results.intervals import arcsine_shift
 from ...results.result import Result
+from ...results.tables import as_html
 from ..pairing import same_labels
 from .foresight import foresee
 from .future import STEPS, Future, simulate_future
@@ -27,8 +28,8 @@ from .needs import require_in_memory
 _RESAMPLES: Final = 400
 _SEED: Final = 1
 # How many times as large as simulated gains are, where errors are shared, because more labels also say more about the
-# workers: the ratio of the mean gains on crowds with known truth, each family weighing the same. `make bench-planning`
-# measures it again.
+# workers: the ratio of the mean gains on crowds with known truth, each family weighing the same
+# (`make study NAME=planning`).
 LEARNING: Final = 1.5
 
 
@@ -86,28 +87,28 @@ class Plan:
         """Return the plan in words."""
         now = self.now
         said = [
-            f"Expected accuracy now is {now}, with "
-            f"{several(self.labels, 'label', 'labels')} of {several(self.items, 'item', 'items')}."
+            f"With {several(self.labels, 'label', 'labels')} of {several(self.items, 'item', 'items')}, the expected "
+            f"accuracy is {now}."
         ]
         if self.gold == 0:
-            return [*said, f"That is the target of {self.target:g} or more already: no more labels are needed."]
+            return [*said, f"The target of {self.target:g} is reached: no more labels are needed."]
         said.append(self._about_labels())
         said.append(
-            f"An expert who decides the {several(self.gold, 'least sure item', 'least sure items')} would bring it to "
-            f"{self.target:g} (in four of five crowds {self.gold_low:,} to {self.gold_high:,}; "
-            "`crowdwise next --ask expert`)."
+            f"Instead, an expert who decides the {several(self.gold, 'least sure item', 'least sure items')} would "
+            f"bring it to {self.target:g} (80 % interval: {self.gold_low:,} to {self.gold_high:,} items); "
+            "`crowdwise next --ask expert` lists them."
         )
         if not self.measured:
             said.append(
-                "These ranges rest on other crowds, because there is no gold: 30 random items that an expert decides "
-                "make them narrower (`crowdwise next --ask expert --random 30`)."
+                "Without gold these ranges rest on other crowds, and are wide. Let an expert decide 30 random items "
+                "first (`--ask expert --random 30`), and plan again with --gold."
             )
         if self.labels == self.items:
-            said.append("All this is a guess: no item has two labels, so nothing shows how good the labels are.")
+            said.append("These numbers are a guess: no item has two labels, so nothing shows how good labels are.")
         elif not self.shares_errors:
             said.append(
-                "It was taken for granted that workers err independently, because this method, or one with so many "
-                "classes, knows no errors that workers share; so it may take more labels than said."
+                "It may take more labels than that: these numbers assume that workers err independently, because this "
+                "method (or a method with so many classes) does not estimate errors that workers share."
             )
         return said
 
@@ -117,17 +118,18 @@ class Plan:
             if self.ceiling < self.target:
                 # Whether these workers do share errors is not known: the method expects it of every crowd.
                 return (
-                    f"{far}with labels without end it would be about {self.ceiling:.3f} (in four of five crowds "
+                    f"{far}with any number of them it would be about {self.ceiling:.3f} at most (80 % interval: "
                     f"{self.ceiling_low:.3f} to {self.ceiling_high:.3f}), because workers of real crowds share errors."
                 )
             end = self.curve["expected_accuracy"][-1]
             return f"{far}with {STEPS[-1]} more labels of every item it would be {end:.3f}."
-        low, high = ("no number" if end is None else f"{end:,}" for end in (self.needed_low, self.needed_high))
-        costs = "" if self.money is None else f", which cost {self.money:,.2f}"
+        low = "unknown" if self.needed_low is None else f"{self.needed_low:,}"
+        high = "or more" if self.needed_high is None else f"to {self.needed_high:,}"
+        costs = "" if self.money is None else f" and cost {self.money:,.2f}"
         return (
             f"About {several(self.needed, 'more label', 'more labels')} ({self.needed / self.items:.1f} an item) would "
-            f"bring it to {self.target:g} (in four of five crowds {low} to {high}){costs}. Asked where they help most "
-            "(`crowdwise next`), fewer may do."
+            f"bring it to {self.target:g} (80 % interval: {low} {high}){costs}, if every item gets equally many. "
+            "Fewer may be enough where `crowdwise next` chooses the items."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,12 +155,23 @@ class Plan:
             "sentences": self.sentences(),
         }
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sentences, the numbers with their intervals, and the curve."""
+        rows = [
+            ("expected accuracy now", self.now.value, self.now.low_80, self.now.high_80),
+            ("expected accuracy after labels without end", self.ceiling, self.ceiling_low, self.ceiling_high),
+            ("further labels to the target", self.needed, self.needed_low, self.needed_high),
+            ("items that an expert decides instead", self.gold, self.gold_low, self.gold_high),
+        ]
+        table = pl.DataFrame(rows, schema=["", "value", "low (80 %)", "high (80 %)"], orient="row", strict=False)
+        return as_html(self.sentences(), {"The plan": table, "Expected accuracy by further labels": self.curve})
+
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
 
 def plan(labels: Labels, *, target: float, price: float | None = None, result: Result | None = None) -> Plan:
-    """Say how many more labels would bring the expected accuracy to a target, or that they will not, and how much gold.
+    """Estimate how many more labels, or how much gold, would bring the expected accuracy to a target.
 
     Further labels are simulated with what the method knows of items and workers; see `simulate_future`.
 

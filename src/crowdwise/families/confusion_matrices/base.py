@@ -3,7 +3,7 @@
 A confusion matrix has a row for every true class: the probabilities of what the worker says when that class is true.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Final, NamedTuple
 
 import numpy as np
@@ -11,12 +11,13 @@ import numpy as np
 from ...crowd.labels import Labels
 from ...crowd.protocol import Crowd
 from ...errors import require_room
+from ...fitting.limits import Limits
 from ...fitting.sweeping import SweepingMethod
 from ...numerics import Array
 from ...numerics.elementary import softmax
 from ...results.contributions import Contributions
 from ...results.learned import ClassAxes, Learned, PerWorker, Shared, Trust, share_right
-from .model import sweep_confusions
+from .model import soft_factors, sweep_confusions
 
 # With more classes than this, the numbers of one item do not fit in the registers of a processor.
 _MOST_IN_REGISTERS: Final = 8
@@ -70,6 +71,10 @@ class Confusions(Learned):
 class ConfusionMethod(SweepingMethod[Confusions, ConfusionCounts]):
     """The base of methods with a confusion matrix per worker: a subclass says how to estimate the matrices."""
 
+    def limits(self) -> Limits:
+        """Matrices that are probabilities take votes with a probability."""
+        return replace(super().limits(), takes_soft=self.key in ("ds", "lfc"))
+
     # How many matrices of a worker are in memory at the same time: what was counted, what was learned in this iteration
     # and in the one before, and what is made on the way.
     matrices_at_once: ClassVar[int] = 6
@@ -113,7 +118,14 @@ class ConfusionMethod(SweepingMethod[Confusions, ConfusionCounts]):
 
     def contributions(self, one: Labels, item: int, workers: Confusions) -> Contributions:
         """What each label of one item adds to the logarithm of the probability of every class."""
-        return Contributions(workers.log_prior, workers.evidence[one.workers], logarithmic=True)
+        evidence = workers.evidence[one.workers]
+        if one.soft is not None:
+            weights = one.soft[:, -1, None]
+            log_m, _ = soft_factors(one, workers.evidence.reshape(-1, one.n_classes))
+            with np.errstate(invalid="ignore"):
+                evidence = np.where(weights[..., None] > 0, weights[..., None] * evidence, 0.0)
+                evidence[np.arange(one.n_labels), one.labels] = np.where(weights > 0, weights * log_m, 0.0)
+        return Contributions(workers.log_prior, evidence, logarithmic=True)
 
 
 def in_registers(n_classes: int) -> tuple[int, ...] | None:

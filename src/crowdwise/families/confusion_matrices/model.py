@@ -14,6 +14,14 @@ $$ \hat\pi_{jl}^{(k)} = \frac{\sum_i T_{ij} n_{il}^{(k)}}{\sum_l \sum_i T_{ij} n
 
 The sums over items are the counts of a sweep, which add up over the parts of a crowd; the divisions are the method's
 own (`DawidSkene.estimate`; others have priors). Instead of log pi, evidence may be the expectation of that logarithm.
+
+A vote with a probability is about an answer l that the worker did not give, but calls probable by v(l). Where a vote
+has a weight w, its factor is taken to that power:
+
+$$ m_j = \left( \sum_l v(l) \pi_{jl}^{(k)} \right)^w, \quad
+   E[n_{il}^{(k)} \mid j] = w \, v(l) \pi_{jl}^{(k)} / \sum_{l'} v(l') \pi_{jl'}^{(k)} $$
+
+A plain vote has v(l) = 1 for its label and w = 1, and its factor is pi as above.
 """
 
 import numpy as np
@@ -40,6 +48,9 @@ def sweep_confusions(
 
     If `parameters` is None there is no E step: the scores stay as they are.
     """
+    if labels.soft is not None:
+        log_likelihood += soft_sweep(labels, parameters, negligible, scores, changes, confusion, classes)
+        return
     said = labels.workers * np.int64(confusion.shape[1]) + labels.labels  # (labels), the row of worker and said class
     if parameters is not None:
         log_pi, log_p = parameters
@@ -56,6 +67,44 @@ def e_step(
     """
     log_joint = log_p + sums(labels.item_of, log_pi.take(said, axis=0), labels.n_items)
     return float(normalise(log_joint, t, changes, negligible).sum())
+
+
+def soft_factors(labels: Labels, log_pi: Array) -> tuple[Array, Array]:
+    """(labels, true classes), the logarithms of m without the weights; and (said, labels, true), v pi / m.
+
+    `log_pi` is (workers * said classes, true classes).
+    """
+    pi = np.exp(log_pi).reshape(labels.n_workers, labels.n_classes, -1).swapaxes(0, 1)
+    parts = np.stack(
+        [v[:, None] * of_class.take(labels.workers, axis=0) for v, of_class in zip(labels.chances.T, pi, strict=True)]
+    )
+    m = parts.sum(axis=0)
+    with np.errstate(divide="ignore"):
+        return np.log(m), np.divide(parts, m, out=np.zeros_like(parts), where=m > 0)
+
+
+def soft_sweep(
+    labels: Labels,
+    parameters: tuple[Array, Array] | None,
+    negligible: float,
+    scores: Array,
+    changes: Array,
+    confusion: Array,
+    classes: Array,
+) -> float:
+    """Both steps for votes with a probability or a weight; return the log likelihood."""
+    weights, log_likelihood = labels.soft[:, -1:], 0.0  # type: ignore[index]
+    answers = np.broadcast_to(labels.chances.T[:, :, None], (labels.n_classes, *labels.chances.shape))
+    if parameters is not None:
+        log_m, answers = soft_factors(labels, parameters[0])
+        weighted = np.where(weights > 0, weights * log_m, 0.0)  # 0 times -inf is nothing here
+        log_joint = parameters[1] + sums(labels.item_of, weighted, labels.n_items)
+        log_likelihood = float(normalise(log_joint, scores, changes, negligible).sum())
+    expected = weights * scores.take(labels.item_of, axis=0)
+    for said, of_class in enumerate(answers):
+        confusion[:, said] += sums(labels.workers, expected * of_class, labels.n_workers)
+    classes += scores.sum(axis=0)
+    return log_likelihood
 
 
 def m_step(labels: Labels, said: Array, t: Array, confusion: Array, classes: Array) -> None:

@@ -98,9 +98,13 @@ def confirm_blocks(blocks: WorkerBlocks, outside: OutsideCounts) -> WorkerBlocks
     return replace(blocks, members=confirmed, weights=weights)
 
 
-def confirmed_blocks(engine: Engine) -> tuple[PairCounts, WorkerBlocks]:
-    """Compare all workers of a crowd, and return the comparisons and the blocks that are found and confirmed."""
-    counts: PairCounts = engine.add_labels(count_pairs, "comparing workers")
+def confirmed_blocks(engine: Engine, counts: PairCounts | None = None) -> tuple[PairCounts, WorkerBlocks]:
+    """Compare all workers of a crowd, and return the comparisons and the blocks that are found and confirmed.
+
+    `counts` are the comparisons, if they are counted already.
+    """
+    if counts is None:
+        counts = engine.add_labels(count_pairs, "comparing workers")
     blocks = find_blocks(counts)
     if blocks.members:
         outside = engine.add_labels(partial(count_outside, blocks=blocks.members), "confirming blocks")

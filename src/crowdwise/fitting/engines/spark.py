@@ -38,12 +38,14 @@ _MAX_OUTCOMES_ON_DRIVER: Final = 16
 # The options of reading that a Spark table has a use for.
 _OPTIONS: Final = {
     *("item", "worker", "label", "time", "duplicates", "missing", "strict", "strip", "fold_case", "classes", "numeric"),
+    *("probability", "weight", "log", "votes"),
 }
 
 
 def fit(
     method: Any,
     votes: DataFrame,
+    /,
     *,
     partitions: int | None = None,
     scores: bool = False,

@@ -134,12 +134,12 @@ def count_samples(sample_of: Array) -> Copies:
     return Copies.of(1.0 / sizes[sample_of], blocks)
 
 
-def count_blocks_once(engine: Engine, n_workers: int) -> Copies:
+def count_blocks_once(engine: Engine, n_workers: int, counted: PairCounts | None = None) -> Copies:
     """Count blocks of workers who agree too often as one; raises `DataError` if there are too many to compare."""
     refusal = pairs_refusal(n_workers, engine.n_classes)
     if refusal:
         raise DataError(refusal)
-    _, blocks = confirmed_blocks(engine)
+    _, blocks = confirmed_blocks(engine, counted)
     return Copies.of(blocks.weights, blocks.members)
 
 

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from ...crowd.labels import Labels
+from ...crowd.votes import as_said, powers_of_shares
 from ...numerics import Array
 from ...results.calibration import ALONE, FLOOR, pool_weights
 from ...results.contributions import Contributions
@@ -46,6 +47,9 @@ def _of_pool(one: Labels, workers: StructuredWorkers) -> tuple[Array, Array]:
     types, weights = workers.types(one), pool_weights("adjudicator")
     answers, by_answers = _of_answers(one, types)
     shares, by_shares = _of_shares(one, workers, 1.0)
+    powers = powers_of_shares(one, workers.copies.counted(one))
+    if powers is not None:
+        shares, by_shares = powers[0] * shares, powers[0] * by_shares
     latent, by_latent = _of_latent(one, types)
     # A class that nobody named may be impossible, and has the smallest logarithm before any vote.
     impossible = latent == -np.inf
@@ -86,6 +90,8 @@ def _of_shares(one: Labels, workers: StructuredWorkers, imagined: float) -> tupl
     """Return (classes), the logarithms of the vote shares with so many imagined votes, and what each row adds."""
     n_classes, said, kept = one.n_classes, one.labels.astype(np.int64), workers.copies.counted(one)
     counted = np.ones(len(said), bool) if kept is None else kept
+    if one.soft is not None:
+        return _of_soft_shares(one, counted * one.soft[:, -1], imagined)
     votes, n_votes = np.bincount(said[counted], minlength=n_classes), int(counted.sum())
     total = np.log((votes + imagined / n_classes) / (n_votes + imagined))
     # The mean over w of what each of so many votes adds: to the class it names, and to the sum over all classes.
@@ -96,6 +102,23 @@ def _of_shares(one: Labels, workers: StructuredWorkers, imagined: float) -> tupl
     evidence[:, np.arange(n_classes), np.arange(n_classes)] += added
     evidence[~counted] = 0.0
     return total, evidence
+
+
+def _of_soft_shares(one: Labels, weights: Array, imagined: float) -> tuple[Array, Array]:
+    """The same for votes that weigh so much: each adds its weight times what it says, to every class."""
+    n_classes, said = one.n_classes, as_said(one)
+    votes, n_votes = weights @ one.chances, float(weights.sum())
+    total = np.log((votes + imagined / n_classes) / (n_votes + imagined))
+
+    def per_vote(count: Array | float, each: float) -> Array:
+        return np.where(np.asarray(count) > 0, np.log1p(count * each) / np.maximum(count, np.finfo(float).tiny), each)
+
+    other = np.arange(n_classes) != one.labels[:, None]  # (rows, said), what the row would have moved if it said that
+    named = votes + np.where(other, weights[:, None] * (1 - one.chances), 0.0)
+    added = said * np.where(
+        other[:, :, None], per_vote(named, n_classes / imagined)[:, None, :], per_vote(votes, n_classes / imagined)
+    )
+    return total, weights[:, None, None] * (added - per_vote(n_votes, 1 / imagined))
 
 
 def _made(one: Labels, types: ItemTypes) -> Array:

@@ -16,6 +16,7 @@ from . import model
 from .constants import CENTRE_PRECISION, FIRST_SHARES, SMALLEST_CHANCE, STRENGTHS
 from .copies import Copies
 from .model import PartSums, Types, cut, next_classes, next_shares, next_variances, pad, padded, unpad
+from .soft_model import soft_said
 from .structure import (
     ITEMS,
     KEPT,
@@ -151,6 +152,12 @@ class FewClasses(StructuredWorkers):
     def types(self, one: Labels) -> ItemTypes:
         """Return what is known of the types of an item, given the labels of that item alone."""
         weights, log_said = self.copies.weights(one), self.log_said(one.workers)
+        if one.soft is not None:
+            weights = one.soft[:, -1] * (weights if weights.size else 1.0)
+            chance = unpad(self.parameters[0], one.n_classes)
+            said, types = soft_said(one, self.item_types, chance), self.item_types
+            damping = np.log1p(np.expm1(types.strength) * chance[:, types.true, types.towards])
+            log_said[np.arange(one.n_labels), :, one.labels] = said.log_said - damping[one.workers]
         return ItemTypes(
             true_class=self.item_types.true,
             log_prior=self.log_prior,

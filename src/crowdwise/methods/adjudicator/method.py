@@ -1,9 +1,10 @@
 """The adjudicator: workers with structured confusion, items that pull, and the truth as an adjudicator's answer.
 
-model.py has the formulas, and docs/adjudicator.md says why. Workers make the same errors on the same items, because the
-items pull them. What is true is not the class that explains the votes best: it is what a competent member of the crowd
-would answer to the item, who also feels its pull. So twenty equal votes are worth no more than the reliability of this
-adjudicator. How sure the answer is follows from it, the votes and the latent class; see results/calibration.py.
+model.py has the formulas, and docs/explanation/adjudicator.md says why. Workers make the same errors on the same items,
+because the items pull them. What is true is not the class that explains the votes best: it is what a competent member
+of the crowd would answer to the item, who also feels its pull. So twenty equal votes are worth no more than the
+reliability of this adjudicator. How sure the answer is follows from it, the votes and the latent class; see
+results/calibration.py.
 """
 
 from collections.abc import Mapping
@@ -16,13 +17,14 @@ import numpy as np
 from ...caution import Caution
 from ...crowd.labels import Labels
 from ...crowd.protocol import Crowd
-from ...crowd.votes import shares, votes_by_class
+from ...crowd.votes import powers_of_shares, raised, shares, soft_if, votes_by_class
 from ...errors import DataError, require_room
 from ...families import MATRIX_CLASSES
 from ...families.dependence.blocks import suspicious_pairs
 from ...families.dependence.pairs import PairCounts, count_pairs, is_quick_to_compare
 from ...fitting.engines.base import Engine, open_engine
 from ...fitting.iterations import Progress
+from ...fitting.limits import Limits
 from ...fitting.method import Reference
 from ...fitting.parameters import most_iterations, parameter
 from ...fitting.sweeping import Finished, Statistics, SweepingMethod
@@ -32,6 +34,7 @@ from ...results.calibration import pool_weights, pooled, votes_alone
 from ...results.contributions import Contributions
 from ...results.ending import Ending
 from ...results.gold import clamped_scores
+from ...results.in_parts import Inferred
 from ...results.quality import count_right_by
 from ...results.recalibration import tempered
 from . import few_classes, many_classes, model
@@ -84,10 +87,11 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         "Adjudicator: structured worker confusion, items that pull towards a class, and the truth as the answer of a "
         "competent adjudicator."
     )
-    paper: ClassVar[Reference] = Reference("", "The adjudicator", "crowdwise 2026", "docs/adjudicator.md")
+    paper: ClassVar[Reference] = Reference("", "The adjudicator", "crowdwise 2026", "docs/explanation/adjudicator.md")
 
     least_iterations: ClassVar[int] = 5
     has_difficulties: ClassVar[bool] = True
+    difficulty_is: ClassVar[str] = "the probability that the item pulls workers to one wrong class"
     work_per_label: ClassVar[int] = 8
     renamed: ClassVar[Mapping[str, str]] = {
         "temperature": "temperature was the inverse of what is called so elsewhere, and is gone: use power, which is 1 "
@@ -97,7 +101,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
     read_out: Literal["answer", "latent"] = parameter(
         "answer",
         "What the scores are: the answer of a competent adjudicator, pooled with the votes and the latent class "
-        "(docs/confidence.md); or the latent class alone, which explains the votes.",
+        "(docs/studies/confidence.md); or the latent class alone, which explains the votes.",
     )
     power: float = parameter(
         1.0,
@@ -129,9 +133,18 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         name = self.key if self.read_out == "answer" else "adjudicator-latent"
         return name if self.power == 1 else f"{name} with power={self.power:g}"
 
+    def limits(self) -> Limits:
+        """Votes may have a probability or a weight."""
+        return replace(super().limits(), takes_soft=True)
+
     def check(self, labels: Crowd) -> None:
         """Refuse votes that name several classes, and more than fits in memory."""
         super().check(labels)
+        if labels.soft_valued and labels.n_classes > MATRIX_CLASSES:
+            raise DataError(
+                f"Adjudicator takes votes with a probability or a weight in at most {MATRIX_CLASSES} classes, and here "
+                f'are {labels.n_classes}: use bwa or lfc, or read the votes without: votes="hard" (--votes hard).'
+            )
         n_workers, n_classes = labels.n_workers, labels.n_classes
         few = n_classes <= MATRIX_CLASSES
         size = 8 * (20 * n_workers * n_classes**2 if few else 30 * n_workers * n_classes + 8 * n_classes**2)
@@ -204,6 +217,14 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         """Half of the absolute changes of an item's scores, in the mean of the items."""
         return float(counts.totals[MOVED] / max(counts.totals[ITEMS], 1.0))
 
+    def infer(self, labels: Crowd, progress: Progress | None) -> Inferred:
+        """Run the loop; where workers name several classes at once, these share the workers: see `SeveralClasses`."""
+        if isinstance(labels, Labels) and labels.sets is not None:
+            from .several_classes import SeveralClasses
+
+            return SeveralClasses().infer(labels, progress)
+        return super().infer(labels, progress)
+
     def iterate(self, engine: Engine, progress: Progress | None) -> Ending:
         """Iterate from the votes, and from elsewhere if that reading is doubtful."""
         from threadpoolctl import threadpool_limits  # imported here because it is slow to import
@@ -214,7 +235,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
 
     def start(self, labels: Labels) -> tuple[Array, StructuredWorkers | None]:
         """The shares of the votes, and the workers of the reading that gold speaks for, if it speaks for one."""
-        return shares(labels), labels.known.initial_workers
+        return raised(shares(labels), powers_of_shares(labels)), labels.known.initial_workers
 
     def solutions(self, labels: Crowd) -> list[StructuredWorkers]:
         """Return the workers of this method's own reading of the labels, and of others, which keep ever fewer votes."""
@@ -247,7 +268,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         if engine.known.earlier is not None:  # the evidence is about these labels, not earlier ones
             return plain
         if plain.can_be_compared and is_doubtful(plain):
-            plain = best_reading(plain, list(other_readings(self, engine, plain, progress)))
+            plain = best_reading(plain, list(other_readings(self, engine, plain, pairs, progress)))
             engine.sweep(plain.workers)  # the engine has the scores of the reading that was tried last
         suspects = None if pairs is None else Suspects(*suspicious_pairs(pairs))
         if suspects is None or not suspects.pairs.any():
@@ -257,7 +278,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
     def count_copies(self, engine: Engine, votes: Counts, pairs: PairCounts | None = None) -> Copies:
         """Which workers count as less than one, before any reading; `pairs` are their comparisons, if counted."""
         if self.copies == "once":
-            return count_blocks_once(engine, len(votes.given))
+            return count_blocks_once(engine, len(votes.given), pairs)
         if engine.sample_of is not None:
             return count_samples(engine.sample_of)
         return count_exact_copies_once(engine, votes.given, float(votes.totals[SQUARED_LABELS]), pairs)
@@ -267,15 +288,18 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
         if workers is None:
             return Finished(scores, np.zeros(len(scores)))
         answers, traps = workers.answers(labels)
-        return Finished(self.pool(workers, answers, self.votes(labels, workers), scores), traps)
+        of_shares = powers_of_shares(labels, workers.copies.counted(labels))
+        return Finished(self.pool(workers, answers, self.votes(labels, workers), scores, of_shares), traps)
 
-    def pool(self, workers: StructuredWorkers, answers: Array, votes: Array, latent: Array) -> Array:
+    def pool(
+        self, workers: StructuredWorkers, answers: Array, votes: Array, latent: Array, of_shares: Array | None = None
+    ) -> Array:
         """(items, classes), the scores of the result, given the parts of the pool; see results/calibration.py."""
         if self.read_out == "latent":
             return tempered(latent, self.power)
         if workers.lone:
             return votes_alone(votes, self.power)
-        return pooled((answers, votes, latent), workers.density, pool_weights(self.key), self.power)
+        return pooled((answers, votes, latent), workers.density, pool_weights(self.key), self.power, of_shares)
 
     def expected_right(self, labels: Labels, workers: StructuredWorkers) -> tuple[Array, Array]:
         """(workers), how many labels name the latent class of their item, as is expected; and the variance of that."""
@@ -296,9 +320,9 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
     def outlook(self, labels: Labels, workers: StructuredWorkers, asked: Array) -> Outlook | None:
         """What is expected of further labels: an item may pull, so that workers err together.
 
-        With many classes, this is left to what is expected of any method.
+        With many classes, or votes that state probabilities, this is left to what is expected of any method.
         """
-        if not isinstance(workers, FewClasses):
+        if not isinstance(workers, FewClasses) or labels.soft is not None:
             return None
         n_classes = labels.n_classes
 
@@ -327,7 +351,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
 
     def _scores_if(self, one: Labels, workers: StructuredWorkers, said: Array) -> Array:
         """(classes), the scores of one item if the workers had said these classes."""
-        changed = replace(one, labels=said.astype(one.labels.dtype))
+        changed = replace(one, labels=said.astype(one.labels.dtype), soft=soft_if(one, said))
         return np.asarray(self.finish(changed, self.rescore(changed, workers), workers).scores[0])
 
 

@@ -1,4 +1,4 @@
-r"""The adjudicator in NumPy, in the letters of docs/adjudicator.md: the E step, its answers, and the M step.
+r"""The adjudicator in NumPy, with the symbols of docs/explanation/adjudicator.md: E step, answers, M step.
 
 The type s = (k, t, l) of an item is its latent class k and a pull by t logits towards class l; t = 0 is no pull. With
 the logits x_j(k, a) of worker j and P_j(k, .) = softmax x_j(k, .), a pull takes no other softmax:
@@ -23,6 +23,14 @@ Then what the workers share, with I_x = sum_j B - B U Q^-1 U' B and the posterio
 
     xbar moves by (I_x + I)^-1 (sum_j D_j / v_D + kappa I - xbar),    pi ~ sum_i q_i + sum_i vote shares_i
     v = (2 v_0 + squares) / (2 + size - variances / v),    rho = (sum_i r_i + 10 rho_0) / (items + 10)
+
+Votes with a probability. The vote says v(a) of every answer a, and weighs w. With m_j(k) = sum_a v(a) P_j(k, a), and
+h(k, l) = v(l) P_j(k, l) / m_j(k), which is [a = l] for a plain vote of class a:
+
+    log p_j(v | s) = log m_j(k) + log(1 + (e^t - 1) h(k, l)) - C_j(s),    to the power w
+    n_j(k, a) = sum_e w sum_s of class k r_i(s) v(a) P_j(k, a) e^(t [a = l]) / (m_j(k) (1 + (e^t - 1) h(k, l)))
+
+The first n have no P yet: there, P_j(k, k) is .8 and t is 0, and q are the vote shares, raised as in the pool.
 """
 
 from typing import Final, NamedTuple
@@ -46,6 +54,7 @@ from .constants import (
     STRENGTHS,
     VARIANCE_WORTH,
 )
+from .soft_model import first_soft_counts, soft_counts, soft_said
 
 # For every kind of FIRST_SHARES, the strength of the pull; and the first of the kinds that are traps.
 _STRENGTH_OF_KIND: Final = np.array([0.0, *STRENGTHS, *STRENGTHS])
@@ -150,6 +159,12 @@ def posterior(labels: Labels, weights: Array, parameters: Parameters) -> tuple[T
         of_pull = np.log(prior[:, None]) + np.log(unpad(parameters[3], n_classes))
         log_prior = np.concatenate([np.log(prior), of_pull.ravel()])
     damping = np.log1p(np.expm1(types.strength) * chance[:, types.true, types.towards])  # (workers, types)
+    if labels.soft is not None:
+        weights = labels.soft[:, -1] * (weights if weights.size else 1.0)
+        said = soft_said(labels, types, chance).log_said - _rows(damping, labels.workers)
+        joint = log_prior + sums(labels.item_of, weights[:, None] * said, labels.n_items)
+        total = log_sum_exp(joint)
+        return types, np.exp(joint - total[:, None]), total
     log_said, named = np.log(chance)[labels.workers, :, labels.labels], np.eye(n_classes)[labels.labels]
     found = e_step(labels, weights, types, log_prior, log_said, named, _rows(damping, labels.workers))
     return types, *found
@@ -176,19 +191,30 @@ def sweep_pulls(
     """E step: overwrite the scores by q, and add up n, R and what else the kernel's docstring says."""
     n_workers, n_classes, _ = confusion.shape
     worker, said, item = labels.workers, labels.labels.astype(np.int64), labels.item_of
+    soft, counts, of_copies = labels.soft, np.zeros(0), weights
+    if soft is not None:
+        counts = soft[:, -1:] * (weights[:, None] > 0 if weights.size else 1.0)
+        weights = soft[:, -1] * (weights if weights.size else 1.0)
     if weights.size:  # a label that weighs nothing is as if it were not there
         worker, said, item = (one[weights > 0] for one in (worker, said, item))
     if parameters[0].size:
-        types, r, log_likelihood = posterior(labels, weights, parameters)
+        types, r, log_likelihood = posterior(labels, of_copies, parameters)
         q, shape = types.of_classes(r), (len(STRENGTHS), n_classes, n_classes)
-        met = sums(worker, _rows(r[:, n_classes:], item), n_workers)
+        given_r = _rows(r[:, n_classes:], item)
+        given_r = given_r if soft is None else counts[weights > 0] * given_r
+        met = sums(worker, given_r, n_workers)
         unpad(exposure, n_classes)[:] += met.reshape(n_workers, *shape)
         unpad(pulled, n_classes)[:] += r[:, n_classes:].sum(axis=0).reshape(shape)
         change = np.abs(q - scores)
         np.maximum(changes, change.max(axis=0, initial=0.0), out=changes)
         scores[:] = q
         totals[:2] += change.sum() / 2, log_likelihood.sum()
-    confusion += sums(worker * n_classes + said, scores[item], n_workers * n_classes).reshape(confusion.shape)
+    if soft is not None and parameters[0].size:
+        confusion += soft_counts(labels, counts[:, 0], types, unpad(parameters[0], n_classes), r)
+    elif soft is not None:
+        confusion += first_soft_counts(labels, counts[:, 0], scores)
+    else:
+        confusion += sums(worker * n_classes + said, scores[item], n_workers * n_classes).reshape(confusion.shape)
     classes += scores.sum(axis=0)
     kept, given = np.bincount(item, scores[item, said], labels.n_items), np.bincount(item, minlength=labels.n_items)
     squares = (np.diff(labels.item_starts).astype(float) ** 2).sum()

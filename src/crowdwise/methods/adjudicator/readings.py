@@ -13,21 +13,25 @@ import numpy as np
 
 from ...crowd.labels import Labels
 from ...crowd.protocol import Crowd
-from ...crowd.votes import shares
+from ...crowd.votes import powers_of_shares, raised, shares
 from ...families import MATRIX_CLASSES
+from ...families.dependence.blocks import WorkerBlocks, confirmed_blocks
 from ...families.dependence.pairs import PairCounts, correlations, count_pairs, pairs_refusal
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...numerics import Array
+from ...numerics.elementary import sums
 from ...results.ending import Ending
 from ...results.gold import clamped_scores
 from ...results.scores import TIE, best_two
-from .copies import Copies, count_blocks_once
+from .copies import Copies
 from .few_classes import FewClasses, PullCounts
 from .structure import ITEMS, LARGEST
 
 # How many groups of workers are tried: the eigenvectors of the largest eigenvalues of the workers' correlations.
 _GROUPS: Final = 3
+# From so many workers on, these are found without the other eigenvectors.
+_MANY_WORKERS: Final = 500
 # A correlation counts in full only if it is from many more items than this.
 _FEW_ITEMS: Final = 10.0
 # A reading is taken instead of the first if its evidence is higher by more than this, in natural logarithms...
@@ -70,10 +74,14 @@ class Start:
         weights, counted = self.weights[labels.workers], self.copies.weights(labels)
         if counted.size:
             weights = weights * counted
-        votes = np.bincount(labels.item_of * n_classes + labels.labels, weights, n_items * n_classes)
-        votes = votes.reshape(n_items, n_classes)
+        if labels.soft is not None:
+            votes = sums(labels.item_of, (weights * labels.soft[:, -1])[:, None] * labels.chances, n_items)
+        else:
+            votes = np.bincount(labels.item_of * n_classes + labels.labels, weights, n_items * n_classes)
+            votes = votes.reshape(n_items, n_classes)
         total = votes.sum(axis=1, keepdims=True)
         found = np.divide(votes, total, out=shares(labels), where=total > 0)
+        found = raised(found, powers_of_shares(labels))
         return np.asarray(1 - found if self.opposite else found)
 
 
@@ -164,34 +172,66 @@ def is_doubtful(plain: Reading) -> bool:
     return n_classes > 1 and plain.kept < (plain.plurality + 1 / n_classes) / 2
 
 
-def other_readings(method: Any, engine: Engine, plain: Reading, progress: Progress | None) -> Iterator[Reading]:
-    """Begin the iterations again where groups of workers outvote the others."""
-    counts: PairCounts = engine.add_labels(count_pairs, "comparing workers")
+def other_readings(
+    method: Any,
+    engine: Engine,
+    plain: Reading,
+    counts: PairCounts | None,
+    progress: Progress | None,
+    same: float = 0.0,
+) -> Iterator[Reading]:
+    """Begin the iterations again where groups of workers outvote the others.
+
+    Args:
+        method: The method.
+        engine: The engine.
+        plain: The reading that begins at the votes.
+        counts: The comparisons of workers; None if they are not counted yet.
+        progress: Is called after every iteration.
+        same: Iterations end, and give no reading, where no probability of any worker differs by this from `plain`.
+    """
+    if counts is None:
+        counts = engine.add_labels(count_pairs, "comparing workers")
     copies, vote_classes = plain.workers.copies, plain.workers.vote_classes
     starts = [Start(weights, copies, vote_classes) for weights in _groups(counts)]
     if engine.n_classes == 2:
         starts.append(Start(np.ones(len(copies.exponents)), copies, vote_classes, opposite=True))
+    known = plain.workers.confusion
+
+    def is_plain(workers: FewClasses) -> bool:
+        return bool(np.abs(workers.confusion - known).max() < same)
+
     for start in starts:
-        yield Reading(method.iterate_from(method.begin(engine, start), engine, progress), plain.plurality)
+        ending = method.iterate_from(method.begin(engine, start), engine, progress, is_plain if same else None)
+        if not (same and is_plain(ending.next_workers)):
+            yield Reading(ending, plain.plurality)
 
 
-def plausible_readings(method: Any, engine: Engine) -> Iterator[tuple[str, Reading]]:
+def plausible_readings(
+    method: Any, engine: Engine, same: float = 0.0, compared: tuple[PairCounts, WorkerBlocks] | None = None
+) -> Iterator[tuple[str, Reading]]:
     """Read the labels with copies counted in each way, and from other starts if that explains them about as well.
 
-    Yields how each reading was found. The engine has the scores of a reading only until the next one is asked for.
+    `same` says which readings from other starts are the first one again; see `other_readings`. `compared` are the
+    comparisons of workers and their blocks, if both are known. Yields how each reading was found. The engine has the
+    scores of a reading only until the next one is asked for.
     """
     votes, _ = engine.sweep(None)
-    plain = read_votes(method, engine, votes, method.count_copies(engine, votes), None)
+    counts, blocks = confirmed_blocks(engine) if compared is None else compared
+    plain = read_votes(method, engine, votes, method.count_copies(engine, votes, counts), None)
     yield AS_THEY_ARE, plain
     n_workers = len(votes.given)
     ways = (
-        ("with workers who agree too often counted once (--set copies=once)", count_blocks_once(engine, n_workers)),
+        (
+            "with workers who agree too often counted once (--set copies=once)",
+            Copies.of(blocks.weights, blocks.members),
+        ),
         ("with every worker counted for itself, exact copies too", Copies.none(n_workers)),
     )
     for how, copies in ways:
         if (copies.exponents != plain.workers.exponents).any():
             yield how, read_votes(method, engine, votes, copies, None)
-    for other in other_readings(method, engine, plain, None) if plain.can_be_compared else ():
+    for other in other_readings(method, engine, plain, counts, None, same) if plain.can_be_compared else ():
         informed = other.informedness >= _LEAST_INFORMED * plain.informedness
         if informed and other.explains_more(plain, -_ABOUT_AS_GOOD):
             yield "following another group of workers", other
@@ -207,13 +247,24 @@ def best_reading(plain: Reading, others: list[Reading]) -> Reading:
     return max(better, key=lambda reading: reading.evidence, default=plain)
 
 
+def _leading(matrix: Array) -> Array:
+    """(groups, workers), the eigenvectors of the largest eigenvalues of a symmetric matrix."""
+    if len(matrix) < _MANY_WORKERS:
+        return np.asarray(np.linalg.eigh(matrix)[1][:, ::-1][:, :_GROUPS].T)
+    from scipy.sparse.linalg import eigsh  # imported here because it is slow to import
+
+    # By Lanczos iterations, in a tenth of the time. They begin at the same vector in each run.
+    found = eigsh(matrix, _GROUPS, which="LA", v0=np.ones(len(matrix)))[1]
+    return np.asarray(found[:, ::-1].T)
+
+
 def _groups(counts: PairCounts) -> list[Array]:
     """Weights of workers (workers), one for each of several groups of workers who agree with each other."""
     from threadpoolctl import threadpool_limits  # imported here because it is slow to import
 
     correlation, compared = correlations(counts)
+    matrix = correlation * compared / (compared + _FEW_ITEMS)
     with threadpool_limits(1, "blas"):  # the last bits depend on how many threads there are
-        _, vectors = np.linalg.eigh(correlation * compared / (compared + _FEW_ITEMS))
-    leading = vectors[:, ::-1][:, :_GROUPS].T
+        leading = _leading(matrix)
     weights = [np.maximum(sign * vector, 0.0) for vector in leading for sign in (1, -1)]
     return [one for one in weights if one.any()]

@@ -16,7 +16,7 @@ import numpy as np
 
 from ...crowd.labels import Labels
 from ...crowd.protocol import Crowd, require_single_votes
-from ...crowd.votes import disagreement, votes_per_item, votes_per_worker
+from ...crowd.votes import as_said, disagreement, weight_per_item, weight_per_worker
 from ...errors import CallError
 from ...families.coins.base import coin_contributions
 from ...fitting.engines.memory import make_result
@@ -127,7 +127,8 @@ class BWA(SweepingMethod[Weights, Errors]):
 
     def limits(self) -> Limits:
         """Several starts need memory; weights per label and the logistic link take single votes."""
-        own = Limits(takes_sets=self.weights == "per_worker" and self.link == "gaussian")
+        plain = self.weights == "per_worker" and self.link == "gaussian"
+        own = Limits(takes_sets=plain, takes_soft=plain and not self.restarts)
         if self.weights == "per_label":
             return replace(
                 own,
@@ -209,9 +210,9 @@ class BWA(SweepingMethod[Weights, Errors]):
         """
         if workers is None:
             computed, weights, mirrored = first_computed(labels.n_classes, labels.set_valued), None, False
-            counts.votes[:] += votes_per_worker(labels)
+            counts.votes[:] += weight_per_worker(labels)
             # An item counts by its labels, as in the paper: more than its votes if a vote names several classes.
-            disagreement(labels, votes_per_item(labels), counts.disagreement)
+            disagreement(labels, weight_per_item(labels), counts.disagreement)
             counts.items[:] += labels.n_items
             counts.set_votes[:] += 0 if labels.continued is None else labels.continued.sum()
         else:
@@ -295,8 +296,13 @@ class BWA(SweepingMethod[Weights, Errors]):
         if self.link == "logistic":
             return coin_contributions(one, workers)
         weight = workers.weight[one.workers]
+        if one.soft is not None:
+            weight = one.soft[:, -1:] * weight
         voters = weight if one.continued is None else weight[~one.continued.astype(bool)]
         total = self.mean_weight + voters.sum(axis=0)
+        if one.soft is not None:
+            added = (weight / total)[:, None, :] * as_said(one)
+            return Contributions(self.mean_weight * workers.mean / total, added, logarithmic=False)
         return Contributions(self.mean_weight * workers.mean / total, weight / total, logarithmic=False)
 
     def _prior(self, counts: Errors) -> Weights:

@@ -19,15 +19,21 @@ from ...numerics.twins import twin
 
 
 class Votes(NamedTuple):
-    """The votes: their items, their workers, and y (votes, classes), which is 1 for the classes that a vote names."""
+    """The votes: their items, their workers, and y (votes, classes), which is 1 for the classes that a vote names.
+
+    For a vote with a probability, y is the probability of every class. `counts` (votes, 1) is how often each counts.
+    """
 
     items: Array
     workers: Array
     y: Array
+    counts: Array | float = 1.0
 
     @classmethod
     def of(cls, labels: Labels, continued: Array | None) -> "Votes":
         """A vote is one label, or several if it names several classes."""
+        if labels.soft is not None:
+            return cls(labels.item_of, labels.workers, labels.chances, labels.soft[:, -1:])
         y = np.eye(labels.n_classes)[labels.labels]
         if continued is None:
             return cls(labels.item_of, labels.workers, y)
@@ -40,14 +46,14 @@ def e_step(votes: Votes, n_items: int, v: Array, mu: Array, lam: float) -> Array
 
     `v` is (workers, classes), `mu` is (classes).
     """
-    of_votes = v[votes.workers]
+    of_votes = votes.counts * v[votes.workers]
     named = sums(votes.items, of_votes * votes.y, n_items)
     return np.asarray((lam * mu + named) / (lam + sums(votes.items, of_votes, n_items)))
 
 
 def squared_errors(votes: Votes, n_workers: int, z: Array) -> Array:
     """(workers, classes): the sum of (z - y)^2 over the votes of every worker, from which the M step learns."""
-    return sums(votes.workers, (z[votes.items] - votes.y) ** 2, n_workers)
+    return sums(votes.workers, votes.counts * (z[votes.items] - votes.y) ** 2, n_workers)
 
 
 def m_step(errors: Array, n: Array, a: float, b: Array) -> Array:
@@ -104,4 +110,4 @@ def score_variances(labels: Labels, scores: Array, v: Array, n: Array, a: float,
     votes = Votes.of(labels, labels.continued)
     of_votes = v[votes.workers]
     lost = 2 * of_votes**2 / (a + n)[votes.workers, None] * (scores[votes.items] - votes.y) ** 2
-    return np.asarray(1 / np.maximum(lam + sums(votes.items, of_votes - lost, labels.n_items), lam))
+    return np.asarray(1 / np.maximum(lam + sums(votes.items, votes.counts * (of_votes - lost), labels.n_items), lam))

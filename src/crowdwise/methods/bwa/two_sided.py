@@ -184,7 +184,7 @@ def sweep_two_sided(
     errors, and to `score_sums` (2, classes) the scores and their derivatives by g. Returns, for every class, the
     largest change of a score, relative to the new score plus `change_floor`.
     """
-    items, workers, y = model.Votes.of(labels, None)
+    items, workers, y, _ = model.Votes.of(labels, None)
     before = scores.copy()
     if weights is not None:
         weight_for, weight_against, mean = weights

@@ -76,6 +76,7 @@ class GLAD(InMemoryMethod):
     """
 
     key: ClassVar[str] = "glad"
+    difficulty_is: ClassVar[str] = "one divided by the ease of the item, the beta of the paper"
     summary: ClassVar[str] = "GLAD: a label is right with the sigmoid of its worker's ability times its item's ease."
     paper: ClassVar[Reference] = Reference(
         "Whitehill, Ruvolo, Wu, Bergsma and Movellan",

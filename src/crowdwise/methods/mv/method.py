@@ -13,7 +13,7 @@ import numpy as np
 
 from ...crowd.labels import Labels
 from ...crowd.protocol import Crowd
-from ...crowd.votes import shares
+from ...crowd.votes import as_said, shares
 from ...fitting.engines.base import Engine
 from ...fitting.iterations import Progress
 from ...fitting.limits import Limits
@@ -51,16 +51,17 @@ class MajorityVote(SweepingMethod[Learned, tuple[()]]):
     )
 
     measures_accuracy: ClassVar[bool] = False
+    learns_sharpness: ClassVar[bool] = False
     adds_fractions: ClassVar[bool] = False
     tolerance = 0.0
 
     def limits(self) -> Limits:
         """There is nothing to go on from."""
-        return replace(super().limits(), no_history="because it learns nothing about the workers")
+        return replace(super().limits(), no_history="because it learns nothing about the workers", takes_soft=True)
 
     def infer(self, labels: Crowd, progress: Progress | None) -> Inferred:
         """Count the votes; if there are very many classes, without a table of items by classes."""
-        if isinstance(labels, Labels) and labels.gold is None and is_large(labels):
+        if isinstance(labels, Labels) and labels.gold is None and labels.soft is None and is_large(labels):
             return CountedVotes.of(self, labels)
         return super().infer(labels, progress)
 
@@ -87,4 +88,10 @@ class MajorityVote(SweepingMethod[Learned, tuple[()]]):
 
     def contributions(self, one: Labels, item: int, workers: Learned) -> Contributions:
         """Every vote on one item adds the same to the score of the class that it names."""
-        return Contributions.of_votes(np.full(one.n_labels, 1 / one.n_labels), one.n_classes)
+        weight = np.ones(one.n_labels) if one.soft is None else one.soft[:, -1]
+        weight = weight / max(float(weight.sum()), np.finfo(float).tiny)
+        if one.soft is None:
+            return Contributions.of_votes(weight, one.n_classes)
+        nothing = weight.sum() == 0
+        prior = np.full(one.n_classes, 1 / one.n_classes if nothing else 0.0)
+        return Contributions(prior, weight[:, None, None] * as_said(one), logarithmic=False)

@@ -50,7 +50,7 @@ class NumericRobust(NumericMethod):
 
     key: ClassVar[str] = "robust"
     summary: ClassVar[str] = (
-        "Robust: BWA for numbers, in which workers may compress the scale and wild answers have hardly any weight; the "
+        "Robust: BWA for numbers, in which workers may compress the scale and outliers have hardly any weight; the "
         "default."
     )
     paper: ClassVar[Reference] = Reference(

@@ -57,3 +57,25 @@ for (const block of document.querySelectorAll("[data-table]")) {
     block.querySelector("[data-found]").textContent = wanted ? `${shown} of ${body.rows.length} rows match.` : "";
   });
 }
+
+// A table says that it goes on to the right, as long as it does.
+for (const block of document.querySelectorAll("[data-table]")) {
+  const scroll = block.querySelector(".scroll");
+  const show = () => block.classList.toggle("more", scroll.scrollLeft + scroll.clientWidth < scroll.scrollWidth - 2);
+  scroll.addEventListener("scroll", show, { passive: true });
+  new ResizeObserver(show).observe(scroll);
+}
+
+// The list of sections stays at the top, and marks the section that is read.
+const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
+const seen = new IntersectionObserver((entries) => {
+  for (const entry of entries) {
+    if (!entry.isIntersecting) continue;
+    links.forEach((link) => link.removeAttribute("aria-current"));
+    const link = links.get(entry.target.id);
+    if (!link) continue;
+    link.setAttribute("aria-current", "true");
+    link.parentElement.scrollTo({ left: link.offsetLeft - 40 });
+  }
+}, { rootMargin: "-20% 0px -75% 0px" });
+document.querySelectorAll("main > section").forEach((section) => seen.observe(section));

@@ -50,11 +50,7 @@ def _error_tiles(data: NumericReportData) -> list[Tile]:
 def _crowd_tiles(data: NumericReportData) -> list[Tile]:
     labels, result = data.labels, data.result
     per_item = np.diff(labels.item_starts)
-    tiles = [
-        Tile("Items", f"{labels.n_items:,}"),
-        Tile("Workers", f"{labels.n_workers:,}"),
-        Tile("Labels", f"{labels.n_labels:,}", f"{per_item.mean():.2f} per item"),
-    ]
+    tiles = []
     if data.has_errors:
         half = float(np.median(result.high - result.values))
         tiles += [
@@ -71,7 +67,12 @@ def _crowd_tiles(data: NumericReportData) -> list[Tile]:
                 "About " + several(round(expected), "label", "labels"),
             )
         )
-    return tiles
+    return [
+        *tiles,
+        Tile("Items", f"{labels.n_items:,}", light=True),
+        Tile("Workers", f"{labels.n_workers:,}", light=True),
+        Tile("Labels", f"{labels.n_labels:,}", f"{per_item.mean():.2f} per item", light=True),
+    ]
 
 
 def _explanations(data: NumericReportData) -> Stack:

@@ -9,7 +9,7 @@ from ...analysis import charts, figures
 from ...analysis.condensing import left_out
 from ...numerics import Array
 from ..blocks import Block, Figure, Heading, Paragraph, Table
-from ..cells import number, text
+from ..cells import item_cells, item_columns, number, text
 from ..numeric_data import NumericReportData
 
 # The largest number of rows in the table, and of labels in one of its cells.
@@ -42,7 +42,7 @@ def _table(data: NumericReportData) -> Table:
     table = result.to_frame().with_columns(pl.Series("apart", apart))
     rows = [
         [
-            text(row["item"]),
+            *item_cells(row["item"], data.texts),
             number(row["value"], ".5g"),
             number(row["low"], ".5g"),
             number(row["high"], ".5g"),
@@ -51,7 +51,7 @@ def _table(data: NumericReportData) -> Table:
         ]
         for i, row in zip(order.tolist(), table[order].iter_rows(named=True), strict=True)
     ]
-    columns = ["Item", "#Value", "#95% low", "#95% high", "#Labels apart", "Labels"]
+    columns = [*item_columns(data.texts), "#Value", "#95% low", "#95% high", "#Labels apart", "Labels"]
     return Table("disputed items", columns, rows, left_out(len(rows), len(several), "Those that are furthest apart:"))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ..blocks import Blocks
-from . import classes, costs, dependence, glance, items, ordinal, provenance, reviewed, summary, truth, workers
+from . import classes, costs, dependence, glance, items, judges, ordinal, provenance, reviewed, summary, truth, workers
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,7 @@ SECTIONS: Final = (
     SectionRow("classes", "Classes", "Classes", classes.gather),
     SectionRow("workers", "Workers", "Workers", workers.gather),
     SectionRow("dependence", "Dependence", "Workers who are not independent", dependence.gather),
+    SectionRow("judges", "Judges", "The panel and its judges", judges.gather),
     SectionRow("items", "Items", "Items", items.gather),
     SectionRow("costs", "Costs", "Decisions of least expected cost", costs.gather),
     SectionRow("order", "Order", "Labels of least expected distance", ordinal.gather),

@@ -37,7 +37,7 @@ def gather(data: ReportData) -> list[Block]:
     return [
         *(Paragraph(str(caution), "warning") for caution in _cautions(data)),
         *_gold_check(data.result),
-        Tiles([*_accuracy_tiles(data), _expected_accuracy(data), *_gold_tile(data), *_crowd_tiles(data, per_item)]),
+        Tiles([*_accuracy_tiles(data), _expected_accuracy(data), *_crowd_tiles(data, per_item), *_gold_tile(data)]),
         SideBySide([*labels_per_item(per_item), _explanations(data.labels, data.ordinal is not None)]),
     ]
 
@@ -57,7 +57,9 @@ def _gold_tile(data: ReportData) -> list[Tile]:
     gold = data.result.gold
     if gold is None:
         return []
-    return [Tile("Gold items", f"{int((gold >= 0).sum()):,}", "Given, not inferred; left out of every accuracy")]
+    return [
+        Tile("Gold items", f"{int((gold >= 0).sum()):,}", "Given, not inferred; left out of every accuracy", light=True)
+    ]
 
 
 def _accuracy_tiles(data: ReportData) -> list[Tile]:
@@ -94,14 +96,14 @@ def _crowd_tiles(data: ReportData, per_item: Array) -> list[Tile]:
         f"{few:,} to {many:,}, half have {np.median(per_item):g} or more" if few < many else "The same for every item"
     )
     return [
-        Tile("Items", f"{labels.n_items:,}"),
-        Tile("Workers", f"{labels.n_workers:,}"),
-        Tile("Classes", f"{labels.n_classes:,}"),
-        Tile("Labels", f"{labels.n_labels:,}"),
-        Tile("Labels per item", f"{per_item.mean():.2f}", spread),
         agreement_tile(krippendorff(labels)),
         *_ordered_agreement(data),
         _changes(data.result, data.majority),
+        Tile("Labels per item", f"{per_item.mean():.2f}", spread),
+        Tile("Items", f"{labels.n_items:,}", light=True),
+        Tile("Workers", f"{labels.n_workers:,}", light=True),
+        Tile("Classes", f"{labels.n_classes:,}", light=True),
+        Tile("Labels", f"{labels.n_labels:,}", light=True),
     ]
 
 

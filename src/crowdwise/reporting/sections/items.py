@@ -4,22 +4,27 @@ from collections.abc import Iterable
 from typing import Final
 
 import numpy as np
+import polars as pl
 
 from ...analysis import charts, figures
-from ...analysis.condensing import left_out
+from ...analysis.condensing import LONGEST_NAME, left_out
 from ...analysis.explanation import Explanation, explain_code, refuse_unexplained
+from ...analysis.review import expected_errors
 from ...crowd.labels import Labels
-from ...errors import CallError
+from ...crowd.reading_report import several
+from ...errors import CallError, shortened
 from ...numerics import Array
 from ...results.result import Result
-from ..blocks import Block, Cell, Figure, Heading, Paragraph, SideBySide, Table, Tile, Tiles
-from ..cells import number, text
+from ..blocks import Block, Cell, Download, Figure, Heading, Paragraph, SideBySide, Table, Tile, Tiles
+from ..cells import item_cells, item_columns, number, text, without_repeated
 from ..report_data import ReportData
 from .votes_in_words import votes_in_words
 
 # The largest number of items in the table of disputed items, and of items that are explained.
 _MAX_ROWS: Final = 300
 _MAX_EXPLAINED: Final = 6
+# The largest number of items in the list to save.
+_MAX_REVIEWED: Final = 5000
 # The largest number of votes in an explanation that have a bar of their own.
 _MAX_STEPS: Final = 12
 _HOW_TO_READ_EXPLANATIONS: Final = (
@@ -33,11 +38,29 @@ def gather(data: ReportData) -> list[Block]:
     """Make the chart of the confidence, explanations of the most disputed items, and a table of disputed items."""
     labels, result = data.labels, data.result
     disputed = _disputed(result)
-    table = _table(result, labels, disputed)
+    table = _table(data, disputed)
     return [
         SideBySide([_confidence(result), _counts(result, labels)]),
-        *_explanations(result, labels, disputed[:_MAX_EXPLAINED]),
+        *_explanations(data, disputed[:_MAX_EXPLAINED]),
+        *_review(data),
         *([Heading("Disputed items"), table] if table.rows else []),
+    ]
+
+
+def _review(data: ReportData) -> list[Block]:
+    """Make the list of items to review, as a file to save; nothing if there is no item to look at."""
+    listed = data.to_review
+    if not listed.height:
+        return []
+    shown = listed.head(_MAX_REVIEWED).with_columns(pl.col("confidence").round(4))
+    if data.texts:
+        texts = [data.texts.get(item) for item in shown["item"]]
+        shown = shown.insert_column(1, pl.Series("text", texts, pl.String))
+    more = left_out(shown.height, listed.height, "The file has the least sure items:")
+    return [
+        Heading("Items to review"),
+        Paragraph(f"{expected_errors(data.result, listed)} {more}".rstrip(), "intro"),
+        Download(f"Save the list ({several(shown.height, 'item', 'items')}, CSV)", "review.csv", shown.write_csv()),
     ]
 
 
@@ -77,28 +100,34 @@ def _disputed(result: Result) -> Array:
     return np.asarray(among[np.lexsort((among, -result.votes[among], lead[among]))][:count])
 
 
-def _explanations(result: Result, labels: Labels, codes: Array) -> list[Block]:
+def _explanations(data: ReportData, codes: Array) -> list[Block]:
     """Explain why these items have their answers; if the method has no explanations, a sentence says why."""
     try:
-        refuse_unexplained(result)
+        refuse_unexplained(data.result)
     except CallError as refusal:
         return [Paragraph(str(refusal), "note")]
-    figures = list(_waterfalls(result, labels, codes))
+    figures = list(_waterfalls(data, codes))
     if not figures:
         return []
     heading = Heading("Why these labels? The most disputed items")
     return [heading, Paragraph(_HOW_TO_READ_EXPLANATIONS, "intro"), SideBySide(figures)]
 
 
-def _waterfalls(result: Result, labels: Labels, codes: Array) -> Iterable[Figure]:
+def _waterfalls(data: ReportData, codes: Array) -> Iterable[Figure]:
     """Make a chart for each of these items of what every vote adds to its answer."""
     for i in codes:
         try:
-            why = explain_code(result, labels, int(i))
+            why = explain_code(data.result, data.labels, int(i))
         except CallError:  # all classes of this item are impossible, so it has no explanation
             continue
         chart = charts.waterfall(why.steps(_MAX_STEPS), why.axis, charts.PAGE)
-        yield Figure(f"Item {why.item}: {_outcome(why)}", chart, f"{_both_scores(why)} {why.remedy}")
+        said = data.texts.get(data.labels.names.items[int(i)])
+        quote = (
+            f"\N{LEFT DOUBLE QUOTATION MARK}{shortened(said, LONGEST_NAME)}\N{RIGHT DOUBLE QUOTATION MARK} "
+            if said
+            else ""
+        )
+        yield Figure(f"Item {why.item}: {_outcome(why)}", chart, f"{quote}{_both_scores(why)} {why.remedy}")
 
 
 def _outcome(why: Explanation) -> str:
@@ -110,11 +139,20 @@ def _both_scores(why: Explanation) -> str:
     return f"Score {why.score:.3f}{ends} against {why.runner_up_score:.3f}."
 
 
-def _table(result: Result, labels: Labels, disputed: Array) -> Table:
+def _table(data: ReportData, disputed: Array) -> Table:
+    labels = data.labels
+    columns, rows = without_repeated(
+        [
+            *item_columns(data.texts),
+            *("Answer", "#Confidence", "#Score", "Runner-up", "#Its score", "#Lead", "#Votes", "What was said"),
+        ],
+        [[*item_cells(labels.names.items[i], data.texts), *_row(data.result, labels, i)] for i in disputed.tolist()],
+        [("#Score", "#Confidence")],
+    )
     return Table(
         "disputed items",
-        ["Item", "Answer", "#Confidence", "#Score", "Runner-up", "#Its score", "#Lead", "#Votes", "What was said"],
-        [_row(result, labels, int(i)) for i in disputed],
+        columns,
+        rows,
         left_out(len(disputed), labels.n_items, "The items whose best two classes are closest:"),
     )
 
@@ -124,7 +162,6 @@ def _row(result: Result, labels: Labels, i: int) -> list[Cell]:
     high, low = result.scores[i, best], result.scores[i, second]
     class_names = labels.names.classes
     return [
-        text(labels.names.items[i]),
         text(class_names[int(best)]),
         number(float(result.probabilities[i, best]), ".3f"),
         number(high, ".3f"),

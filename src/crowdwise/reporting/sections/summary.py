@@ -1,10 +1,12 @@
-"""The section "In short", to be read aloud: how sure it is, what was changed, whom to look at, what to do next."""
+"""The section "In short", to be read aloud: the verdict with its numbers, what was changed, whom to look at."""
 
 from ...analysis.calibration_measures import confidence_off
+from ...analysis.recommendation import ENOUGH
+from ...analysis.review import expected_errors
 from ...caution import Caution
 from ...crowd.reading_report import several
 from ...errors import shortened
-from ..blocks import Block, Bullets, Paragraph
+from ..blocks import Block, Bullets, Paragraph, Verdict
 from ..report_data import ReportData
 from .accuracy import accuracies
 
@@ -19,12 +21,31 @@ def gather(data: ReportData) -> list[Block]:
         f"{several(data.labels.n_labels, 'label', 'labels')} to {several(data.labels.n_items, 'item', 'items')}."
     )
     worst = [Paragraph(str(one), "warning") for one in doubt(data)]
-    said = [_how_sure(data), _changes(data), *_workers(data)]
     return [
+        _verdict(data),
         *worst,
         Paragraph(crowd, "intro"),
-        Bullets([*said, str(data.findings.recommend(data.source)).replace("`", "")]),
+        Bullets([_changes(data), *_workers(data)]),
     ]
+
+
+def _verdict(data: ReportData) -> Verdict:
+    """Say what to do with the answers: use them, review some of them, or get gold first; with the numbers."""
+    advice = data.findings.recommend(data.source)
+    said, next_ = _how_sure(data), str(advice).replace("`", "")
+    measured = accuracies(data)[:1]
+    if advice.kind == "settle" or (advice.kind == "measure" and not measured):
+        wanted = several(advice.decisions, "known answer", "known answers")
+        return Verdict("gold", f"Get gold: {wanted} first", [said, next_])
+    good = measured[0].accuracy >= ENOUGH if measured else advice.kind == "enough"
+    if good and doubt(data):
+        return Verdict("review", "Review: read the warning below before you use the answers", [said])
+    if good:
+        return Verdict("ship", "Ship: the answers are good enough", [said])
+    listed = data.to_review.height
+    title = f"Review {several(listed, 'answer', 'answers')} before you use them" if listed else "Review the answers"
+    held = [expected_errors(data.result, data.to_review)] if listed else []
+    return Verdict("review", title, [said, *held, *([] if measured else [next_])])
 
 
 def _how_sure(data: ReportData) -> str:

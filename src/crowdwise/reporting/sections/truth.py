@@ -10,17 +10,28 @@ from ...analysis import charts
 from ...analysis.calibration_measures import measures
 from ...analysis.condensing import left_out, most_common, names_as_text
 from ...analysis.evaluation import Matched, hits
+from ...analysis.set_accuracy import set_accuracy
+from ...analysis.set_result import sets_of
 from ...crowd.labels import Labels
 from ...numerics import Array
 from ...results.result import Result
 from ..blocks import Block, Cell, Figure, Heading, Paragraph, SideBySide, Stack, Table
-from ..cells import number, text
+from ..cells import item_cells, item_columns, number, text, without_repeated
 from ..report_data import ReportData
 from .accuracy import accuracies, share_right
 from .votes_in_words import votes_in_words
 
 # The largest number of rows in a table.
 _MAX_ROWS: Final = 300
+# The columns of the table of sets, by what `SetAccuracy` calls them.
+_OF_SETS: Final = {
+    "micro_f1": "Micro F1",
+    "precision": "Precision",
+    "recall": "Recall",
+    "macro_f1": "Macro F1",
+    "jaccard": "Jaccard",
+    "exact": "Exact sets",
+}
 # The number of groups of answers in the chart of calibration.
 _GROUPS: Final = 10
 
@@ -33,11 +44,28 @@ def gather(data: ReportData) -> list[Block] | None:
     answers = result.answers[known.items]
     wrong = np.flatnonzero(answers != known.truths)
     figures = [_accuracy(data), _reliability(result, known)]
-    wrong_answers = [Heading("Answers that differ from the truth"), _wrong_answers(result, labels, known, wrong)]
+    wrong_answers = [Heading("Answers that differ from the truth"), _wrong_answers(data, known, wrong)]
     return [
         Paragraph(_what_is_known(known, len(wrong)), "intro"),
+        *_of_sets(data),
         SideBySide([*figures, _class_by_class(labels, answers, known.truths)]),
         *(wrong_answers if len(wrong) else []),
+    ]
+
+
+def _of_sets(data: ReportData) -> list[Block]:
+    """Make the table of how close sets are to the true ones; [] where workers name one class."""
+    if data.true_sets is None:
+        return []
+    rows = []
+    for name, result in {data.method_name: data.result, "majority vote": data.majority}.items():
+        found = set_accuracy(sets_of(result, data.labels), data.true_sets).to_dict()
+        rows.append([text(name), *(number(found[key], ".3f") for key in _OF_SETS)])
+    items = f"{found['items']:,} items with a known set. "
+    return [
+        Heading("Sets of classes"),
+        Table("sets of classes", ["Method", *(f"#{column}" for column in _OF_SETS.values())], rows),
+        Paragraph(f"{items}Classes that hold and that nobody named count as missed here, and nowhere below.", "note"),
     ]
 
 
@@ -119,13 +147,22 @@ def _class_by_class(labels: Labels, answers: Array, truths: Array) -> Stack:
     )
 
 
-def _wrong_answers(result: Result, labels: Labels, known: Matched, wrong: Array) -> Table:
+def _wrong_answers(data: ReportData, known: Matched, wrong: Array) -> Table:
     """Make the table of wrong answers, the surest first; `wrong` holds their positions in `known`."""
+    result, labels = data.result, data.labels
     surest = wrong[np.argsort(-result.confidence[known.items[wrong]], kind="stable")][:_MAX_ROWS]
+    columns, rows = without_repeated(
+        [*item_columns(data.texts), "Answer", "#Confidence", "#Score", "Truth", "#Votes", "What was said"],
+        [
+            [*item_cells(labels.names.items[i], data.texts), *_row(result, labels, i, true)]
+            for i, true in zip(known.items[surest].tolist(), known.truths[surest].tolist(), strict=True)
+        ],
+        [("#Score", "#Confidence")],
+    )
     return Table(
         "wrong answers",
-        ["Item", "Answer", "#Confidence", "#Score", "Truth", "#Votes", "What was said"],
-        [_row(result, labels, int(known.items[at]), int(known.truths[at])) for at in surest],
+        columns,
+        rows,
         left_out(len(surest), len(wrong), "Those that were surest:"),
     )
 
@@ -133,7 +170,6 @@ def _wrong_answers(result: Result, labels: Labels, known: Matched, wrong: Array)
 def _row(result: Result, labels: Labels, i: int, true: int) -> list[Cell]:
     class_names = labels.names.classes
     return [
-        text(labels.names.items[i]),
         text(class_names[int(result.answers[i])]),
         number(float(result.probabilities[i, result.answers[i]]), ".3f"),
         number(float(result.scores[i, result.answers[i]]), ".3f"),

@@ -9,10 +9,12 @@ from ...analysis import charts, figures
 from ...analysis.condensing import bins, left_out, most_common, names_as_text
 from ...analysis.unusual_workers import REASONS, in_words, reasons_in_words
 from ...crowd.labels import Labels
+from ...crowd.reading_report import several
 from ...numerics import Array
 from ...results.result import Result
+from ...results.stated import STATED
 from ..blocks import Block, Cell, Figure, Heading, HeatMap, Paragraph, SideBySide, Table
-from ..cells import number, sentences, text
+from ..cells import number, sentences, text, without_repeated
 from ..report_data import ReportData
 
 # The largest number of rows in the table of all workers, and in the table of unusual workers.
@@ -21,6 +23,8 @@ _MAX_UNUSUAL: Final = 100
 # The largest number of classes in the small heat map of a worker, and its number of shades.
 _MAX_PICTURED_CLASSES: Final = 8
 _SHADES: Final = 6
+# For how many workers worth a look there is a matrix that can be read.
+_MAX_MATRICES: Final = 4
 
 
 def gather(data: ReportData) -> list[Block]:
@@ -39,10 +43,34 @@ def gather(data: ReportData) -> list[Block]:
         SideBySide([_qualities(table, intervals), *_trust(data)]),
         Heading("Worth a look"),
         *_worth_a_look(labels, unusual),
+        *_matrices(result, labels, found.flagged),
         Heading("All workers"),
         _all_workers(result, labels, table, intervals, unusual),
         Paragraph(_how_to_read_confusion(labels), "note"),
+        *_stated(result),
     ]
+
+
+def _stated(result: Result) -> list[Block]:
+    """Make the table of what workers state against what is inferred; nothing if nobody states probabilities."""
+    if result.stated is None:
+        return []
+    table = pl.DataFrame({"worker": names_as_text(result.names.workers), **result.stated.columns()})
+    table = table.drop_nulls("brier").sort("brier", maintain_order=True)
+    if not table.height:
+        return []
+    rows = [
+        [text(row["worker"]), *(number(row[name], ".3f") for name in STATED)]
+        for row in table.head(_MAX_ROWS).iter_rows(named=True)
+    ]
+    said = (
+        "Stated is the mean probability that a worker gives to its labels, inferred how often they are right, and the "
+        "Brier score the expected square of the difference: lower is better. Votes count with their probabilities to "
+        "the power of the sharpness, which is below 1 for a worker who is surer than right."
+    )
+    columns = ["Worker", "#Sharpness", "#Stated", "#Inferred", "#Brier score"]
+    left = left_out(len(rows), table.height, "The best:")
+    return [Heading("Probabilities that workers state"), Paragraph(said, "intro"), Table("stated", columns, rows, left)]
 
 
 def _worth_a_look(labels: Labels, unusual: pl.DataFrame) -> list[Block]:
@@ -91,7 +119,7 @@ def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals:
         *(["Worth a look"] if marks else []),
         "Confusion",
     ]
-    rows = [
+    rows: list[list[Cell]] = [
         [
             text(row["worker"]),
             *([] if sample_of is None else [text(sample_of[row["code"]] or "")]),
@@ -106,7 +134,30 @@ def _all_workers(result: Result, labels: Labels, table: pl.DataFrame, intervals:
         ]
         for row, picture in zip(shown.iter_rows(named=True), pictures, strict=True)
     ]
-    return Table("workers", columns, rows, left_out(len(rows), table.height, "The workers with the most labels:"))
+    left = left_out(len(rows), table.height, "The workers with the most labels:")
+    columns, rows = without_repeated(columns, rows, [("#Agrees with answers", "#Quality")])
+    return Table("workers", columns, rows, left)
+
+
+def _matrices(result: Result, labels: Labels, flagged: pl.DataFrame) -> list[Block]:
+    """Make a matrix of what was said for each answer, for the first workers with something unusual."""
+    codes = flagged.filter(pl.any_horizontal(REASONS))["code"].head(_MAX_MATRICES).to_list()
+    if not codes or labels.set_valued or labels.n_classes < 2:
+        return []
+    answers = np.repeat(result.answers, np.diff(labels.item_starts))
+    names = names_as_text(labels.names.classes)
+    axes = charts.Axes("Answer", "Said", "labels")
+    figures_ = []
+    for code in codes:
+        mine = labels.workers == code
+        cases = answers[mine], labels.labels[mine]
+        charted = most_common(np.bincount(np.concatenate(cases), minlength=len(names)), _MAX_PICTURED_CLASSES)
+        chart = figures.confusion(names, cases, charted, axes, charts.PAGE)
+        worker = names_as_text(labels.names.workers.gather([code]))[0]
+        caption = left_out(len(charted), len(names), "The classes that it meets most:") if len(charted) == 8 else ""
+        figures_.append(Figure(f"Worker {worker}: {several(int(mine.sum()), 'label', 'labels')}", chart, caption))
+    intro = "A row is an answer; its cells are what the worker said on those items. Good workers have a dark diagonal."
+    return [Heading("What they say instead"), Paragraph(intro, "intro"), SideBySide(figures_)]
 
 
 def _leaders(result: Result) -> pl.Series | None:
@@ -130,6 +181,11 @@ def _qualities(table: pl.DataFrame, intervals: bool) -> Figure:
     chart = figures.qualities(table, charts.PAGE)
     lines = ", a line its 95% interval" if intervals else ""
     caption = f"A point is a worker{lines}."
+    if table.height > figures.MOST_LINES:
+        caption = (
+            "A point is a worker; half of the workers with about so many labels are in the dark band, nine of ten in "
+            "the light one."
+        )
     if table.height > figures.MOST_POINTS:
         caption = (
             f"There are more than {figures.MOST_POINTS:,} workers, so a cell counts workers: the stronger, the more "

@@ -416,6 +416,7 @@ function drawItem(fresh, entry = null) {
   setText($("item-position"), item.position ?? "");
   setName($("item-heading"), item.name);
   setText($("item-why"), item.why ?? "");
+  if (state.kind === "questions") $("decide-heading").textContent = item.asked ? `Is ${quoted(item.asked)} right?` : "Is this class right?";
   $("fields").replaceChildren(...(item.fields.length ? item.fields.map(drawField) : [
     make("p", { class: "note", text: "The file says nothing else about this item. --items FILE joins texts and images by the item's id." }),
   ]));
@@ -562,8 +563,8 @@ function drawClasses() {
   const numbers = state.kind === "numbers";
   $("number-form").hidden = !numbers;
   $("choices").hidden = numbers;
-  $("finder").hidden = numbers;
-  $("decide-heading").textContent = numbers ? "What is the right number?" : "What is right?";
+  $("finder").hidden = state.kind !== "classes";
+  if (state.kind !== "questions") $("decide-heading").textContent = numbers ? "What is the right number?" : "What is right?";
   $("number-range").textContent = state.range ? `The workers' numbers go from ${state.range.low} to ${state.range.high}.` : "";
   $("decide").classList.toggle("many", many());
   if (many()) $("choices").before($("finder"));
@@ -1118,7 +1119,7 @@ $("close-help").addEventListener("click", () => help.close());
 const COMMANDS = {
   s: skip, x: cannotTell, u: undo, v: look, h: nextSure, g: turnUnclear,
   c: () => $("comment").focus(),
-  "/": () => (state.kind === "numbers" ? $("number") : $("search")).focus(),
+  "/": () => { if (state.kind !== "questions") (state.kind === "numbers" ? $("number") : $("search")).focus(); },
 };
 
 // The key as it is printed on a Latin keyboard: other layouts have the letter elsewhere, French ones the digits on Shift.

@@ -1,0 +1,84 @@
+"""`for_this_command`: the options that a message names, as they are typed in the command that runs.
+
+Messages of the library name an option as in Python and as on the command line: "missing= (--missing)". On the command
+line the second is enough. Where the command that runs has no such option, a command that has it is named as well.
+"""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+# "missing= (--missing)", 'engine="disk" (--engine disk)', "budget (--budget)", "missing= in Python or --missing on ..."
+_VALUE: Final = r"""(?:"[^"]*"|'[^']*'|\[[^]]*\]|[\w.+-]*)"""
+_IN_BRACKETS: Final = re.compile(rf"\b(?P<name>\w+)(?P<value>={_VALUE})? \((?P<option>--(?P<spelled>[a-z-]+)[^()]*)\)")
+_ONLY_IN_PYTHON: Final = re.compile(r" \(\w+=(?: or \w+=)? in Python\)| \(cw\.\w+\)")
+_EITHER: Final = re.compile(r"\S+(?:\([^()]*\))? in Python or (--[a-z-]+) on the command line")
+# An option, or a command in backquotes, in which options are those of that command.
+_OPTION: Final = re.compile(r"`[^`]*`|(?<![\w-])--[a-z][a-z-]*")
+
+
+class _Running:
+    """The command that runs; in a process there is one at a time."""
+
+    context: Any = None
+    configured: frozenset[str] = frozenset()
+
+
+def begin(context: Any) -> None:
+    """Remember the command that runs, by its context; None for none."""
+    _Running.context, _Running.configured = context, frozenset()
+
+
+def at_the_end(call: Callable[[], object]) -> None:
+    """Call a function when the command that runs ends, whether it fails or not; at once if none runs."""
+    if _Running.context is None:
+        call()
+    else:
+        _Running.context.call_on_close(call)
+
+
+def configured(flags: Iterable[str]) -> None:
+    """Remember which options of the command that runs are from `crowdwise.toml`."""
+    _Running.configured = frozenset(flags)
+
+
+def origin_of(message: str) -> str:
+    """Return the end of an error message that says which of the options that it names are from `crowdwise.toml`."""
+    named = sorted(set(_OPTION.findall(message)) & _Running.configured)
+    return f" ({', '.join(named)}: from crowdwise.toml, which --no-config ignores.)" if named else ""
+
+
+def for_this_command(message: str) -> str:
+    """Return a message in which options are named as in the command that runs.
+
+    >>> for_this_command('Name it with item= in Python or --item-column on the command line.')
+    'Name it with --item-column.'
+    >>> for_this_command('Use engine="disk" (--engine disk), or name another file (--decisions).')
+    'Use --engine disk, or name another file (--decisions).'
+    """
+    if "--" not in message:
+        return message
+    message = _ONLY_IN_PYTHON.sub("", _EITHER.sub(r"\1", _IN_BRACKETS.sub(_typed, message)))
+    return message if _Running.context is None else _OPTION.sub(_placed, message)
+
+
+def _typed(found: re.Match[str]) -> str:
+    """Return the option in brackets alone if the words before it are the same option in Python."""
+    is_same = found["value"] is not None or found["name"].replace("_", "-") == found["spelled"]
+    return found["option"] if is_same else found[0]
+
+
+def _placed(found: re.Match[str]) -> str:
+    """Return an option as it is; with a command that has it, if the one that runs does not."""
+    option = found[0]
+    context = _Running.context
+    if option.startswith("`") or option in _options(context.command, context):
+        return option
+    others = getattr(context.find_root().command, "commands", {})
+    home = next((name for name, command in others.items() if option in _options(command, context)), None)
+    return option if home is None else f"{option} (of `crowdwise {home}`)"
+
+
+def _options(command: Any, context: Any) -> set[str]:
+    """Return how the options of a command are typed."""
+    return {opt for one in command.get_params(context) for opt in one.opts}
