@@ -2,4 +2,4 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("pyspark") else ["src/crowdwise/*/*spark*.py", "benchmarks/spark.py"]
+collect_ignore_glob = [] if find_spec("pyspark") else ["src/crowdwise/*/*spark*.py", "studies/benchmarks/spark.py"]

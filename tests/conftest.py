@@ -11,10 +11,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from crowdwise.numerics.twins import kernels_only
-
-from . import commands
-from .commands import Command
-from .engines import Engine, in_memory, on_disk_in, on_spark, start_spark
+from tests.support import commands
+from tests.support.commands import Command
+from tests.support.engines import Engine, in_memory, on_disk_in, on_spark, start_spark
 
 # The same examples in every run, however long a busy machine takes for them.
 settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -80,18 +79,23 @@ def workdir(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A real browser. Tests are skipped if there is none; with CROWDWISE_BROWSER=required they fail instead."""
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        if os.environ.get("CROWDWISE_BROWSER") == "required":
-            pytest.fail("CROWDWISE_BROWSER=required, and there is no chromium: apt-get install chromium")
-        pytest.skip("there is no chromium")
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
 
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    # macOS and Windows have no browser on the path, but playwright knows where Chrome is installed there.
+    where: Any = {"executable_path": found} if found else {"channel": "chrome"}
     # No sandbox, because containers often forbid it. The other options stop network traffic of the browser itself.
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
     arguments += ["--disable-component-update", "--disable-sync", "--no-first-run"]
     with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=found, args=arguments)
+        try:
+            opened = playwright.chromium.launch(args=arguments, **where)
+        except Error as problem:
+            if found or os.environ.get("CROWDWISE_BROWSER") == "required":
+                pytest.fail(
+                    f"CROWDWISE_BROWSER=required, and there is no chromium: apt-get install chromium ({problem})"
+                )
+            pytest.skip("there is no chromium")
         yield opened
         opened.close()
 

@@ -41,8 +41,8 @@ def test_the_picture_has_every_room_in_the_order_of_imports() -> None:
 
 
 def test_every_file_that_the_design_names_is_there() -> None:
-    for page in ("design.md", "decisions.md"):
-        text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for page in ("architecture.md", "decisions.md"):
+        text = (ROOT / "docs" / "contributing" / page).read_text(encoding="utf-8")
         for name in re.findall(r"`([\w/]+\.(?:py|toml))`", text):
             assert (PACKAGE / name).is_file() or (ROOT / name).is_file(), f"{page}: {name}"
 
@@ -98,7 +98,7 @@ walk(lambda: {call})
 READ = """
 from crowdwise.reading.registry import READERS
 from crowdwise.sources.formats import Format
-from tests.exports import EXAMPLES
+from tests.support.exports import EXAMPLES
 platforms = [one for one in READERS if not isinstance(one, Format)]
 questions = [one.recognises.__code__ for one in (Format, *platforms)]
 note_all = note
@@ -126,7 +126,7 @@ def walked(code: str, folder: Path) -> set[str]:
 
 def named(title: str) -> set[str]:
     """The files that a section of the design names."""
-    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "contributing" / "architecture.md").read_text(encoding="utf-8")
     section = page.partition(f"### {title}\n")[2].partition("\n#")[0]
     return set(re.findall(r"`([a-z_/]+\.py)`", section.partition("Elsewhere:")[0]))
 

@@ -1,4 +1,4 @@
-"""The examples of CONTRIBUTING.md: a method, a file format, a platform and a section, put where the page says."""
+"""The examples of docs/contributing/adding.md, put where the page says: a method, a format, a platform, a section."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import pytest
 
 import crowdwise as cw
 
-PAGE = Path(__file__).parent.parent / "CONTRIBUTING.md"
+PAGE = Path(__file__).parents[1] / "docs" / "contributing" / "adding.md"
 METHOD, CHECK, FORMAT, DATABASE, WRITER, PLATFORM, SECTION = re.findall(
     r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL
 )

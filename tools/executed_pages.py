@@ -1,9 +1,12 @@
-"""Run the examples of docs/tutorial.md and of docs/usage.md, and write what they print into the pages.
+"""Run the examples in the documentation, and write what they print into the pages.
 
-`make pages` does that; a test holds the pages to it. Blocks run in their order, in one folder and one Python session:
+`make pages` does that; a test holds the pages to it. A page that has the line `<!-- executed -->` is run from there to
+its end. Blocks run in their order, in one folder and one Python session:
 
 - ```console: after each line that begins with "$ ", what the command prints.
 - ```python, and after it ```text: what the code prints, and the value of its last line, as a notebook shows it.
+- ```sh: commands to paste, without their output; `pip` does nothing there, because `make test-extras` installs.
+- `<!-- setup: command -->`: what a page needs before it begins, such as a simulated crowd.
 
 `<!-- show: one; other -->` before a console block keeps the lines of output with one of these texts; "..." stands for
 the others.
@@ -23,36 +26,38 @@ from typing import Any, Final
 
 import polars as pl
 
-_DOCS: Final = Path(__file__).parent.parent / "docs"
-# The pages, and the heading of the section that is run; None for the whole page.
-PAGES: Final = {_DOCS / "tutorial.md": None, _DOCS / "usage.md": "## Back to your own table"}
+_ROOT: Final = Path(__file__).parent.parent
+_DOCS: Final = _ROOT / "docs"
+_MARK: Final = "<!-- executed -->\n"
+PAGES: Final = tuple(
+    path for path in (_ROOT / "README.md", *sorted(_DOCS.rglob("*.md"))) if _MARK in path.read_text(encoding="utf-8")
+)
 # Where charts go that an example saves.
 _IMAGES: Final = _DOCS / "images"
 _BLOCK: Final = re.compile(
-    r"(?:<!-- show: (?P<show>.*?) -->\n)?```console\n(?P<console>.*?)```\n"
+    r"<!-- setup: (?P<setup>.*?) -->\n|```sh\n(?P<script>.*?)```\n"
+    r"|(?:<!-- show: (?P<show>.*?) -->\n)?```console\n(?P<console>.*?)```\n"
     r"|```python\n(?P<python>.*?)```\n(?:\n```text\n(?P<text>.*?)```\n)?",
     re.DOTALL,
 )
 # Said only where kernels are not compiled yet.
 _NOT_SHOWN: Final = "Compiling;"
 # The same shell command that a user types, run by this Python.
-_SHELL: Final = 'crowdwise() { "$0" -m crowdwise "$@"; }\n'
+_SHELL: Final = 'set -e\ncrowdwise() { "$0" -m crowdwise "$@"; }\npip() { :; }\n'
 
 
 def executed(path: Path, folder: Path) -> str:
     """Return a page with the output of its examples made anew.
 
     Args:
-        path: One of `PAGES`.
+        path: The page.
         folder: An empty folder, which the examples write to.
     """
-    page, heading = path.read_text(encoding="utf-8"), PAGES[path]
-    begin = 0 if heading is None else page.index(f"{heading}\n")
-    end = len(page) if heading is None else (page.find("\n## ", begin + 1) + 1) or len(page)
+    before, mark, page = path.read_text(encoding="utf-8").partition(_MARK)
     session: dict[str, Any] = {}
     with chdir(folder), _narrow_tables():
-        made = _BLOCK.sub(lambda block: _run(block, session), page[begin:end])
-    return page[:begin] + made + page[end:]
+        made = _BLOCK.sub(lambda block: _run(block, session), page)
+    return before + mark + made
 
 
 def rounded(page: str) -> str:
@@ -62,6 +67,9 @@ def rounded(page: str) -> str:
 
 def _run(block: re.Match[str], session: dict[str, Any]) -> str:
     """Return a block with its output made anew."""
+    if script := block["setup"] or block["script"]:
+        _command(script)
+        return block[0]
     if block["console"] is not None:
         commands = [line for line in block["console"].splitlines() if line.startswith("$ ")]
         printed_by = {command: _command(command.removeprefix("$ ")) for command in commands}
@@ -141,8 +149,8 @@ def _narrow_tables() -> Iterator[None]:
 
 
 def main() -> None:
-    """Write every page whose output has changed, and the charts that its examples save."""
-    for path in PAGES:
+    """Write the pages that are named, or all, if their output has changed, and the charts that their examples save."""
+    for path in [Path(name).resolve() for name in sys.argv[1:]] or PAGES:
         with TemporaryDirectory() as folder:
             made = executed(path, Path(folder))
             for image in sorted(Path(folder).glob("*.png")):

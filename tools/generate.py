@@ -1,10 +1,11 @@
 """Write the files that follow from the code: `make generated` runs this, and a test holds the files to it.
 
 - `src/crowdwise/__init__.pyi`: the public names, for editors and type checkers.
-- `docs/methods.md`: the table of methods.
+- `docs/reference`: the table of methods, the commands with their options, and the public names.
 """
 
 import ast
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -14,6 +15,9 @@ from crowdwise import _HOMES
 from crowdwise.fitting.method import Method
 from crowdwise.fitting.parameters import parameters_of
 from crowdwise.methods import METHODS, NUMERIC_METHODS
+
+from .api_page import api_page
+from .command_line_page import command_line_page
 
 _ROOT: Final = Path(__file__).parent.parent
 _PACKAGE: Final = _ROOT / "src" / "crowdwise"
@@ -31,7 +35,13 @@ STEPS: Final = {
 
 def generated() -> dict[Path, str]:
     """Every generated file, and what must be in it."""
-    return {_PACKAGE / "__init__.pyi": _stub(), _ROOT / "docs" / "methods.md": _table_of_methods()}
+    reference = _ROOT / "docs" / "reference"
+    return {
+        _PACKAGE / "__init__.pyi": _stub(),
+        reference / "methods.md": _table_of_methods(),
+        reference / "command-line.md": command_line_page(),
+        reference / "api.md": api_page(),
+    }
 
 
 def _stub() -> str:
@@ -56,13 +66,18 @@ def _table_of_methods() -> str:
     lines = [
         "# Methods",
         "",
-        "Written by `make generated` from the methods themselves; [choosing.md](choosing.md) says which to take when.",
+        "Written by `make generated`. [Choose a method](../how-to/choose-a-method.md) says which to take.",
         "",
         "| key | class | what it does | engines | paper |",
         "|---|---|---|---|---|",
     ]
     lines += _rows(METHODS)
-    lines += ["", "## Methods for numbers", "", "With `--numeric`; [numeric.md](numeric.md) says which to take when."]
+    lines += [
+        "",
+        "## Methods for numbers",
+        "",
+        "With `--numeric`: [numeric labels](../how-to/numbers.md).",
+    ]
     lines += ["", "| key | class | what it does | engines | paper |", "|---|---|---|---|---|", *_rows(NUMERIC_METHODS)]
     lines += ["", "## E steps and M steps", "", "Where the formulas of some methods are, in NumPy:", ""]
     lines += ["| key | E step | M step |", "|---|---|---|"]
@@ -91,7 +106,7 @@ def lines_of(step: str) -> tuple[Path, int, int]:
 def _link(step: str) -> str:
     """A link to the lines of a function."""
     path, first, last = lines_of(step)
-    return f"[{path.relative_to(_PACKAGE)}](../{path.relative_to(_ROOT)}#L{first}-L{last})"
+    return f"[{path.relative_to(_PACKAGE)}](../../{path.relative_to(_ROOT)}#L{first}-L{last})"
 
 
 def _rows(methods: Mapping[str, type[Method]]) -> list[str]:
@@ -99,7 +114,7 @@ def _rows(methods: Mapping[str, type[Method]]) -> list[str]:
     lines = []
     for key, method in methods.items():
         engines = ", ".join(method().limits().places)
-        address = method.paper.address.removeprefix("docs/")  # this page is in the same folder
+        address = re.sub("^docs/", "../", method.paper.address)
         paper = f"[{method.paper.title}]({address}), {method.paper.published}"
         lines.append(f"| `{key}` | `{method.__name__}` | {method.summary} | {engines} | {paper} |")
     return lines

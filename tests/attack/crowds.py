@@ -53,6 +53,6 @@ def rules(case: Case, rows: list[Row]) -> Rules:
     """What to do with rows that cannot be used as they are."""
     labels = [label for _, _, label in rows if isinstance(label, str) and label and not label.startswith("-")]
     missing = (case.random.choice(labels),) if labels and case.chance(0.1) else ()
-    # Which answer "samples" makes the n-th follows from a hash, which tests/test_votes.py knows and this rule does not.
+    # Which answer "samples" makes the n-th follows from a hash, which this rule does not know.
     duplicates = case.random.choice(("error", "error", "first", "last", "all", "set", "drop"))
     return Rules(duplicates, missing, case.chance(0.1))

@@ -12,7 +12,7 @@ from .area import Case
 from .majority import MustRefuseError, Row, Rules, majority
 from .rule import Failure, Run, judge
 
-PAGE = Path(__file__).parents[2] / "docs" / "reliability.md"
+PAGE = Path(__file__).parents[2] / "docs" / "contributing" / "attack.md"
 REFUSED = Run(("aggregate",), 1, b"", b"Read 3 rows.\nerror: There is no file x.\n", 0.1, 0)
 ROWS: list[Row] = [("1", "a", "x"), ("1", "b", "y"), ("2", "b", "y"), ("2", "c", "x"), ("2", "a", "y")]
 

@@ -3,8 +3,9 @@
 import copy
 from typing import Any
 
-from ...exports import EXAMPLES
-from ...mutations import damage, mutate
+from tests.support.exports import EXAMPLES
+from tests.support.mutations import damage, mutate
+
 from ..answering import check_majority
 from ..area import Area, Case
 from ..majority import Rules

@@ -7,7 +7,7 @@ import numpy as np
 
 import crowdwise as cw
 from crowdwise.testing import on_threads, require_same_bits, require_same_found, require_whole, table
-from tests.cases import EVERY
+from tests.support.cases import EVERY
 
 from ..area import Area, Case
 from ..rule import Failure, TooLongFailure, Verdict

@@ -1,0 +1,150 @@
+"""Advice in messages: every option that a message names is one of the command that prints it."""
+
+import ast
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.main import get_command
+
+import crowdwise
+from crowdwise.cli import advice
+from crowdwise.cli.app import app
+from crowdwise.cli.groups import flags_of
+from crowdwise.cli.options import Reading
+from crowdwise.crowd.read_options import option_of
+
+from ..support.commands import Command
+
+COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]  # it is a group
+OPTION = re.compile(r"(?<![\w`-])--[a-z][a-z-]+[a-z]")
+# The arguments that each command needs besides a file of labels.
+NEEDED = {
+    "aggregate": "",
+    "compare": "--methods mv",
+    "report": "-o report.html -m mv",
+    "explain": "--item 1 -m mv",
+    "blocks": "",
+    "next": "--budget 2 -m mv",
+    "plan": "--target 0.9 -m mv",
+}
+# A table that is refused, by what is wrong with it; and the option that the message has to name, with a value for it.
+REFUSED = {
+    "no item": ("thing,worker,label\n1,ann,yes\n1,bob,no\n2,ann,yes\n", "--item-column thing"),
+    "no worker": ("item,who,label\n1,ann,yes\n1,bob,no\n2,ann,yes\n", "--worker-column who"),
+    "no label": ("item,worker,said\n1,ann,yes\n1,bob,no\n2,ann,yes\n", "--label-column said"),
+    "two workers": ("item,judge,coder,label\n1,ann,x,yes\n1,bob,y,no\n2,ann,x,yes\n", "--worker-column judge"),
+    "duplicates": ("item,worker,label\n1,ann,yes\n1,ann,no\n1,bob,no\n2,ann,yes\n", "--duplicates last"),
+    "comparisons": ("left,right,worker,label\n1,2,ann,yes\n1,3,bob,no\n", "--item-column left"),
+}
+
+
+def messages() -> list[str]:
+    """Every text in the source, besides docstrings, that names an option."""
+    found = []
+    for path in Path(crowdwise.__file__).parent.rglob("*.py"):
+        if path.parent.name == "cli":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.JoinedStr):
+                found.append(
+                    "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+                )
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs | parts:
+                found.append(node.value)
+    return [text for text in found if OPTION.search(text) and "var(--" not in text]
+
+
+def options_of(command: str) -> set[str]:
+    return {name for param in COMMANDS[command].params for name in param.opts}
+
+
+def test_messages_name_options_by_their_full_names() -> None:
+    known = {"--again"}  # of `crowdwise datasets fetch`
+    known |= {option for command in COMMANDS for option in options_of(command)}
+    named = {option for message in messages() for option in OPTION.findall(message)}
+    assert len(named) > 30
+    assert named - known == set()
+
+
+def test_options_of_reading_are_called_the_same_in_messages_and_in_commands() -> None:
+    flags = flags_of(Reading)
+    assert {name: option_of(name) for name in flags if not name.startswith("truth")} == {
+        name: flag for name, flag in flags.items() if not name.startswith("truth")
+    }
+
+
+@pytest.mark.parametrize("command", [name for name, one in COMMANDS.items() if not hasattr(one, "commands")])
+def test_advice_is_for_the_command_that_prints_it(command: str) -> None:
+    context = typer.Context(COMMANDS[command], info_name=command, parent=typer.Context(get_command(app)))
+    advice.begin(context)
+    try:
+        for message in messages():
+            said = advice.for_this_command(message)
+            elsewhere = dict(re.findall(r"(--[a-z-]+) \(of `crowdwise ([a-z-]+)`\)", said))
+            for option in OPTION.findall(re.sub(r"`[^`]*`", "", said)):
+                assert option in options_of(elsewhere.get(option, command)), said
+    finally:
+        advice.begin(None)
+
+
+@pytest.mark.parametrize("problem", REFUSED)
+@pytest.mark.parametrize("command", NEEDED)
+def test_an_error_is_gone_after_its_advice_was_followed(
+    command: str, problem: str, run: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table, option = REFUSED[problem]
+    Path("labels.csv").write_text(table)
+    words = [command, "labels.csv", *NEEDED[command].split()]
+    refused = run(*words)
+    assert refused.returncode in (1, 2)
+    assert option.split()[0] in refused.stderr
+    followed = run(*words, *option.split())
+    assert followed.returncode == 0 or followed.stderr != refused.stderr
+    assert option.split()[0] not in followed.stderr.partition("error:")[2]
+
+
+def test_short_names_of_columns_are_aliases_where_they_mean_columns(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("thing,who,said\n1,ann,yes\n1,bob,no\n2,ann,yes\n3,bob,no\n")
+    short = ("--item", "thing", "--worker", "who", "--label", "said", "-m", "mv", "--json")
+    full = ("--item-column", "thing", "--worker-column", "who", "--label-column=said", "-m", "mv", "--json")
+    assert run("aggregate", path, *short).stdout == run("aggregate", path, *full).stdout
+    assert run("explain", path, *full, "--item", "2").returncode == 0
+    asked = run("next", path, *full, "--budget", "1", "--for-worker", "ann")
+    assert asked.returncode == 0, asked.stdout
+
+
+def test_in_next_a_worker_is_no_column(run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("item,worker,label\n1,ann,yes\n1,bob,no\n2,ann,yes\n3,bob,no\n")
+    refused = run("next", path, "--budget", "1", "--worker", "ann")
+    assert refused.returncode == 2
+    assert "--for-worker" in refused.stderr
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_shows_no_types_of_python(command: str, run: Command) -> None:
+    said = run(command, "--help").stdout
+    assert not re.search(r"<(bool|str|int|float|Any|list)", said)
+    assert "FILES..." in said or command in ("simulate", "datasets", "methods", "state", "warm-up")
+
+
+def test_help_of_other_commands_names_options_that_aggregate_explains(run: Command) -> None:
+    said = " ".join(run("explain", "--help").stdout.split())
+    assert said.index("--item ") < said.index("--item-column")
+    assert "`crowdwise aggregate --help` explains: --time-column" in said
+    assert "╭─ Cleaning" not in said
+    assert "╭─ Cleaning" in run("aggregate", "--help").stdout
+
+
+def test_choices_are_refused_by_listing_them(run: Command, tmp_path: Path) -> None:
+    refused = run("aggregate", tmp_path / "labels.csv", "--worker-from", "sky")
+    assert refused.returncode == 2
+    assert "'sky' is not one of 'file', 'folder'" in refused.stderr
