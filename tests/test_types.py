@@ -51,7 +51,7 @@ reveal_type(cw.aggregate(pl.DataFrame(), numeric=True))  # crowdwise.results.num
 reveal_type(cw.aggregate(labels, costs={("a", "b"): 2}))  # crowdwise.analysis.decisions.Decisions
 reveal_type(cw.aggregate(labels, ordinal=True, distance="squared"))  # crowdwise.analysis.decisions.Decisions
 reveal_type(cw.aggregate("labels.csv", order=["low", "high"]))  # crowdwise.analysis.decisions.Decisions
-reveal_type(cw.aggregate(labels, ordinal=len("x") > 1))  # crowdwise.results.result.Result | crowdwise.results.numeric_result.NumericResult | crowdwise.analysis.decisions.Decisions | crowdwise.results.in_parts.ResultInParts
+reveal_type(cw.aggregate(labels, ordinal=len("x") > 1))  # crowdwise.results.result.Result | crowdwise.results.numeric_result.NumericResult | crowdwise.analysis.decisions.Decisions | crowdwise.results.in_parts.ResultInParts | crowdwise.analysis.set_result.SetResult
 reveal_type(cw.aggregate(cw.read_labels("labels.csv", engine="disk")))  # Any
 on_disk: LabelsOnDisk
 reveal_type(cw.aggregate(on_disk))  # crowdwise.results.result.Result | crowdwise.results.in_parts.ResultInParts | crowdwise.results.numeric_result.NumericResult

@@ -59,11 +59,11 @@ class Page:
         return str(self.page.locator(f"#{name}").inner_text())
 
     def press(self, key: str, *views: str) -> None:
-        """Press a key until the page shows one of these views: a page that is not drawn yet takes no key."""
+        """Press a key once; the page shows one of these views then."""
         before = self.view()
-        while self.view() == before and before not in views:
+        if before not in views:
             self.page.keyboard.press(key)
-            self.page.wait_for_timeout(50)
+            self.page.wait_for_function("(view) => document.body.dataset.view !== view", arg=before)
         self.wait(*views)
 
     def begin(self) -> None:
