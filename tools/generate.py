@@ -6,6 +6,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,7 @@ from typing import Final
 import crowdwise as cw
 from crowdwise import _HOMES
 from crowdwise.fitting.method import Method
-from crowdwise.fitting.parameters import parameters_of
+from crowdwise.fitting.parameters import Parameter, parameters_of
 from crowdwise.methods import METHODS, NUMERIC_METHODS
 
 from .api_page import api_page
@@ -21,6 +22,8 @@ from .command_line_page import command_line_page
 
 _ROOT: Final = Path(__file__).parent.parent
 _PACKAGE: Final = _ROOT / "src" / "crowdwise"
+# A parameter that means the same in so many methods is described once.
+_SHARED: Final = 3
 
 # For some methods, the file and the function of the E step and of the M step.
 STEPS: Final = {
@@ -83,8 +86,13 @@ def _table_of_methods() -> str:
     lines += ["| key | E step | M step |", "|---|---|---|"]
     lines += [f"| `{key}` | {_link(e_step)} | {_link(m_step)} |" for key, (e_step, m_step) in STEPS.items()]
     lines += ["", "## Parameters", "", "On the command line: `--set name=value`. In Python: `cw.BWA(name=value)`."]
-    lines += _parameters(METHODS, "")
-    lines += _parameters(NUMERIC_METHODS, " for numbers")
+    every = (*METHODS.values(), *NUMERIC_METHODS.values())
+    uses = Counter(_meaning(one) for method in every for one in parameters_of(method).values())
+    shared = {row for row, count in uses.items() if count >= _SHARED}
+    lines += ["", "### Shared parameters", "", "| name | allowed | meaning |", "|---|---|---|"]
+    lines += [row for row in uses if row in shared]
+    lines += _parameters(METHODS, "", shared)
+    lines += _parameters(NUMERIC_METHODS, " for numbers", shared)
     return "\n".join([*lines, ""])
 
 
@@ -120,16 +128,26 @@ def _rows(methods: Mapping[str, type[Method]]) -> list[str]:
     return lines
 
 
-def _parameters(methods: Mapping[str, type[Method]], kind: str) -> list[str]:
-    """One table of parameters per method that has some; `kind` is added to the headings."""
+def _parameters(methods: Mapping[str, type[Method]], kind: str, shared: set[str]) -> list[str]:
+    """One table of parameters per method that has some; `kind` is added to the headings, shared ones are only named."""
     lines = []
     for key, method in methods.items():
-        declared = parameters_of(method)
-        if not declared:
-            continue
-        lines += ["", f"### `{key}`{kind}", "", "| name | default | allowed | meaning |", "|---|---|---|---|"]
-        lines += [f"| `{one.name}` | {one.default} | {one.allowed} | {one.meaning} |" for one in declared.values()]
+        declared = parameters_of(method).values()
+        own = [one for one in declared if _meaning(one) not in shared]
+        also = [f"`{one.name}` ({one.default})" for one in declared if _meaning(one) in shared]
+        if own or also:
+            lines += ["", f"### `{key}`{kind}"]
+        if own:
+            lines += ["", "| name | default | allowed | meaning |", "|---|---|---|---|"]
+            lines += [f"| `{one.name}` | {one.default} | {one.allowed} | {one.meaning} |" for one in own]
+        if also:
+            lines += ["", f"[Shared](#shared-parameters), with their defaults: {', '.join(also)}."]
     return lines
+
+
+def _meaning(parameter: Parameter) -> str:
+    """The row of the table of shared parameters that describes a parameter."""
+    return f"| `{parameter.name}` | {parameter.allowed} | {parameter.meaning} |"
 
 
 def main() -> None:
