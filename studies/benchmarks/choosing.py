@@ -1,4 +1,4 @@
-"""Measures every method on every dataset and writes the tables in docs/studies/choosing.md.
+"""Measures every method on every dataset; writes choosing.csv and the table of choosing.md in docs/studies.
 
 python -m studies.benchmarks.choosing        # replaces the part of docs/studies/choosing.md between the two marks
 
@@ -55,8 +55,8 @@ def main() -> None:
     measured = measured.join(votes, on="dataset").with_columns(gain=pl.col("accuracy") - pl.col("majority"))
     before, rest = _PAGE.read_text().split(_MARKS[0])
     after = rest.split(_MARKS[1])[1]
-    tables = f"{_overall(measured)}\n\n{_by_property(measured)}"
-    _PAGE.write_text(f"{before}{_MARKS[0]}\n\n{tables}\n\n{_MARKS[1]}{after}")
+    _PAGE.write_text(f"{before}{_MARKS[0]}\n\n{_overall(measured)}\n\n{_MARKS[1]}{after}")
+    _by_property(measured).write_csv(_PAGE.with_name("choosing.csv"), float_precision=1)
 
 
 def _measure(path: Path) -> list[dict[str, Any]]:
@@ -119,21 +119,17 @@ def _mean(rows: pl.DataFrame, column: str) -> float:
     return float(rows[column].to_numpy().mean())
 
 
-def _by_property(measured: pl.DataFrame) -> str:
-    """Return the table of mean gains over majority vote, in percentage points, for both groups of each property."""
-    columns: dict[str, dict[str, float]] = {}
+def _by_property(measured: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean gains over majority vote, in percentage points, for both groups of each property."""
+    families = _by_family(measured, ["gain"])
+    table = families.group_by("method").agg(pl.col("gain").mean()).sort("gain", descending=True).select("method")
     for name, (edge, below, above) in _PROPERTIES.items():
         for words, side in ((below, pl.col(name) < edge), (above, pl.col(name) >= edge)):
             part = _by_family(measured.filter(side), ["gain"])
             title = f"{name}: {words} ({part['family'].n_unique()})"
-            columns[title] = dict(part.group_by("method").agg(100 * pl.col("gain").mean()).iter_rows())
-    families = _by_family(measured, ["gain"])
-    order = families.group_by("method").agg(pl.col("gain").mean()).sort("gain", descending=True)["method"]
-    lines = ["| method | " + " | ".join(columns) + " |", "|-|" + "-:|" * len(columns)]
-    for method in order:
-        gains = [column.get(method) for column in columns.values()]
-        lines.append(f"| `{method}` | " + " | ".join("" if gain is None else f"{gain:+.1f}" for gain in gains) + " |")
-    return "\n".join(lines)
+            gains = part.group_by("method").agg((100 * pl.col("gain").mean()).alias(title))
+            table = table.join(gains, on="method", how="left", maintain_order="left")
+    return table
 
 
 if __name__ == "__main__":

@@ -135,19 +135,10 @@ def page_part(measured: pl.DataFrame) -> str:
         [
             "### Labels that were held out: mean absolute error, the mean is 1\n\n"
             + _held_out(measured, "held_out_mae"),
-            "### Labels that were held out: root mean squared error, the mean is 1\n\n"
-            + _held_out(measured, "held_out_rmse"),
-            "### Real crowds: mean absolute error\n\n" + _crossed(real, "mae", ".4g"),
-            "### Real crowds: root mean squared error\n\n" + _crossed(real, "rmse", ".4g"),
-            "### Real crowds: correlation with the truth\n\n" + _crossed(real, "correlation", ".3f"),
             "### Real crowds together\n\n" + _together(real),
-            "### Real crowds: share of truths inside the 95 % interval\n\n" + _crossed(real, "coverage", ".2f"),
             "### Simulated crowds: mean absolute error\n\n" + _crossed(simulated, "mae", ".3f"),
-            "### Simulated crowds: root mean squared error\n\n" + _crossed(simulated, "rmse", ".3f"),
             "### Simulated crowds: share of truths inside the 95 % interval\n\n"
             + _crossed(simulated, "coverage", ".3f"),
-            "### Simulated crowds: share of biases, and of spreads, inside their 95 % intervals\n\n"
-            + _workers(simulated),
         ]
     )
 
@@ -167,12 +158,6 @@ def _held_out(measured: pl.DataFrame, name: str) -> str:
     mean = real.select(pl.lit("**mean of the real crowds**").alias("crowd"), pl.col(methods).mean())
     table = pl.concat([real.drop("kind"), mean, relative.filter(kind="simulated").drop("kind")])
     return _markdown(["crowd", *methods], [[row[0], *(f"{value:.3f}" for value in row[1:])] for row in table.rows()])
-
-
-def _workers(measured: pl.DataFrame) -> str:
-    both = measured.with_columns(both=pl.format("{} / {}", pl.col("of_bias").round(2), pl.col("of_spread").round(2)))
-    crossed = both.pivot("method", index="crowd", values="both")
-    return _markdown(crossed.columns, crossed.rows())
 
 
 def _together(real: pl.DataFrame) -> str:

@@ -22,15 +22,8 @@ def section() -> str:
     means = table.group_by("kind", "method", maintain_order=True).agg(
         pl.len().alias("families"), pl.col("workers").sum(), pl.selectors.float().mean()
     )
-    real = table.filter(pl.col("kind") == "real")
-    families = [
-        {"family": name, **{row["method"]: row for row in rows.to_dicts()}}
-        for (name,), rows in real.group_by("crowds", maintain_order=True)
-    ]
     text = ENVIRONMENT.from_string(_TEMPLATE.read_text(encoding="utf-8")).render(
         means=means.to_dicts(),
-        families=families,
-        methods=real["method"].unique(maintain_order=True).to_list(),
         mean={(row["kind"], row["method"]): row for row in means.to_dicts()},
     )
     return _BEGIN + text + _END

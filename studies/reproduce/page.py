@@ -8,7 +8,6 @@ import polars as pl
 from jinja2 import Environment, StrictUndefined
 
 from . import figures, tables
-from .contestants import CONTESTANTS
 from .evidence import SENTI, Evidence, published
 from .significance import Ranking, SignedRanks
 from .wilcoxon_table import Row, wilcoxon_table
@@ -56,9 +55,6 @@ def _facts(evidence: Evidence) -> dict[str, Any]:
     rows = wilcoxon_table(evidence)
     tested = [row for row in rows if row.method != "MV"]
     extra = evidence.datasets("extra")
-    since = [
-        name for name, one in CONTESTANTS.items() if one.group == "since" and name in evidence.accuracies["method"]
-    ]
     rankings = _rankings(evidence)
     sensitivity = _sensitivity(evidence)
     best = sensitivity.sort("accuracy", "prior_strength").group_by("prior").last()
@@ -75,8 +71,6 @@ def _facts(evidence: Evidence) -> dict[str, Any]:
         "table_2": counts,
         "equal": equal,
         "paper_accuracies": tables.accuracy_matrix(evidence, datasets, [row.method for row in rows]),
-        "since_accuracies": tables.accuracy_matrix(evidence, datasets, since) if since else "",
-        "extra_accuracies": tables.accuracy_matrix(evidence, extra, evidence.methods(extra)) if extra else "",
         "elsewhere": tables.elsewhere(evidence),
         "released": tables.released_comparison(evidence),
         "paper_test": tables.as_the_paper_did(rows),

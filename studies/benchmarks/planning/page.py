@@ -24,7 +24,7 @@ def write_page(measured: pl.DataFrame, docs: Path = DOCS) -> None:
     before, rest = page.read_text(encoding="utf-8").split(_MARKS[0])
     after = rest.split(_MARKS[1])[1]
     tables = [_crowd_table(measured, start) for start in STARTS]
-    text = "\n\n".join([*tables, _families(measured), _experts(measured), _gains(measured)])
+    text = "\n\n".join([*tables, _experts(measured), _gains(measured)])
     page.write_text(f"{before}{_MARKS[0]}\n\n{text}\n\n{_MARKS[1]}{after}", encoding="utf-8")
     _draw(measured, docs / "images")
 
@@ -59,26 +59,6 @@ def _crowd_table(measured: pl.DataFrame, start: int) -> str:
         cells += ["", "", ""] if name == "random" else [_points(chance), _record(chance), f"{100 * chance.min():+.1f}"]
         p = "" if name == "uncertain" else f"{wilcoxon(doubt).pvalue:.3f}"
         cells += ["", "", ""] if name == "uncertain" else [_points(doubt), _record(doubt), p]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def _families(measured: pl.DataFrame) -> str:
-    """Return the table of all families: the area of `expected`, and how much others are below or above it."""
-    first, second = (_areas(measured, start) for start in STARTS)
-    others = [name for name in replaying.STRATEGIES if name != "expected"]
-    lines = [
-        f"Every family: the area of `expected`, and the areas of the others minus that, from {STARTS[0]} and from "
-        f"{STARTS[1]} labels.",
-        "",
-        f"| family | expected | {' | '.join(others)} | expected | {' | '.join(others)} |",
-        "|-|" + "-:|" * (2 * len(others) + 2),
-    ]
-    for one, two in zip(first.iter_rows(named=True), second.iter_rows(named=True), strict=True):
-        cells = [str(one["family"])]
-        for row in (one, two):
-            cells.append(f"{100 * row['expected']:.1f}")
-            cells += [f"{100 * (row[name] - row['expected']):+.1f}" for name in others]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
