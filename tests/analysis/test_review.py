@@ -158,7 +158,7 @@ def test_the_command_writes_both_lists(tmp_path: Path) -> None:
     workers = pl.read_csv(targets[1])
     assert workers.filter(pl.col("reasons").is_not_null())["worker"].to_list() == ["spam"]
     assert pl.read_csv(targets[2]).columns == ["item", "label", "confidence", "majority", "votes", "reason"]
-    assert "The list has" in done.stderr
+    assert "The review list has" in done.stderr
     options[-1:] = [tmp_path / "top.csv", "--review-top", "7", "--quiet"]
     assert run("aggregate", str(tmp_path / "labels.csv"), *map(str, options)).returncode == 0
     assert pl.read_csv(tmp_path / "top.csv").height == 7

@@ -52,7 +52,7 @@ def test_provenance_is_of_sets_and_the_review_list_has_limits(tags: tuple[Path, 
     files = ("-o", out, "--provenance", "--review-output", review, "--review-top", "7")
     done = run("aggregate", path, *READING, "--gold", tmp_path / "gold.csv", *files)
     assert done.returncode == 0, done.stderr
-    assert "The list has 7 of" in done.stderr + done.stdout
+    assert "The review list has 7 of" in done.stderr + done.stdout
     assert pl.read_csv(review).height == 7
     said = (
         pl.read_csv(path).with_columns(pl.col("labels").fill_null("")).group_by("item").agg(pl.col("labels").unique())

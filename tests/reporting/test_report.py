@@ -71,7 +71,7 @@ def test_every_method_makes_every_section(key: str, crowd: Any) -> None:
     shown = {section.id: section.blocks for section in gathered}
     assert list(shown) == ["summary", "glance", "classes", "workers", "items", "truth", "made"]
     titles = [figure.title for figure in found(blocks.Figure, shown["truth"])]
-    assert "Does confidence keep its word?" in titles
+    assert "Is confidence right?" in titles
     explained = [figure for figure in found(blocks.Figure, shown["items"]) if figure.title.startswith("Item ")]
     refusals = [one for one in found(blocks.Paragraph, shown["items"]) if one.style == "note"]
     assert len(explained) + len(refusals) == 1

@@ -92,7 +92,7 @@ def class_shares(shares: pl.DataFrame, style: Style) -> Any:
     """
     order = shares["class"].unique(maintain_order=True).to_list()
     y = alt.Y("class:N", sort=order, title=None, axis=alt.Axis(labelLimit=120))
-    x = alt.X("share:Q", title="Share", axis=alt.Axis(format=".0%", tickCount=5))
+    x = alt.X("share:Q", title="Share", axis=alt.Axis(format="~%", tickCount=5))
     sources = shares["source"].unique(maintain_order=True).to_list()
     colours = [style.accent, style.ink, style.warm][: len(sources)]
     colour = alt.Color(

@@ -17,15 +17,20 @@ _MOST_PAIRS: Final = 30
 _MOST_ORDERS: Final = 8
 
 
-def panel_blocks(result: JudgesResult) -> list[Block]:
-    """Return the panel beside its best judge, and the table of judges."""
+def panel_blocks(result: JudgesResult, workers_shown: bool = False) -> list[Block]:
+    """Return the panel beside its best judge, and the table of judges.
+
+    `workers_shown` says that the page shows the quality of the workers already. Without known classes, the share right
+    of a judge is this quality, and is left out.
+    """
+    share = result.known or not workers_shown
     first, *others = result.about_panel()
     table = result.judges.head(_MOST_ROWS)
     rows = [
         [
             text(row["judge"]),
             number(row["measured"]),
-            *(number(row[name], ".1%") for name in ("accuracy", "low", "high")),
+            *(number(row[name], ".1%") for name in ("accuracy", "low", "high") if share),
             text(_interval(row, "gain")),
             text(_interval(row, "loss")),
             number(row["agreement"], ".1%"),
@@ -37,26 +42,25 @@ def panel_blocks(result: JudgesResult) -> list[Block]:
     columns = [
         "Judge",
         "#Items",
-        "#Right",
-        "#Low",
-        "#High",
+        *(["#Right", "#Low", "#High"] if share else []),
         "Panel better by",
         "Lost without it",
         "#Agrees",
         "#Changes",
         "Enough with",
     ]
-    believed = "" if result.known else "Right, better by and lost hold if the panel is right. "
+    held = "Right, better by" if share else "Better by"
+    believed = "" if result.known else f"{held} and lost hold if the panel is right. "
     note = (
         f"{believed}Panel better by, and lost without it: points, with 95 % intervals by the same items. Agrees: how "
         "often the judge says what the others say without it. Changes: how many answers would change without it. "
         "Enough with: whose majority is within a standard error."
     )
-    caption = "Lines are 95 % intervals."
+    chart = Figure("How often each is right", judges_chart(result, charts.PAGE), "Lines are 95 % intervals.")
     return [
         Paragraph(first, "intro"),
         Bullets(others),
-        Figure("How often each is right", judges_chart(result, charts.PAGE), caption),
+        *([chart] if share else []),
         Table("judges", columns, rows, left_out(len(rows), result.judges.height, "The best judges:")),
         Paragraph(note, "note"),
     ]
@@ -195,9 +199,9 @@ def change_blocks(result: JudgesResult) -> list[Block]:
 
 
 def judge_blocks(result: JudgesResult) -> Sequence[Block]:
-    """Return everything below one heading, for a section of a page."""
+    """Return everything below one heading, for a section of the report."""
     return [
-        *panel_blocks(result),
+        *panel_blocks(result, workers_shown=True),
         Heading("Who errs together"),
         *pair_blocks(result),
         Heading("Position"),

@@ -112,10 +112,7 @@ def report_text(
     data: ReportData, title: str = "Crowd report", name: str | None = None, date: Date | None = None
 ) -> str:
     """Return the whole page as HTML."""
-    lead = (
-        f"What {data.labels.n_workers:,} workers said about {_items(data.labels)}, and what "
-        f"{data.method_name} makes of it."
-    )
+    lead = f"{data.labels.n_workers:,} workers, {_items(data.labels)}. Labels inferred by {data.method_name}."
     return render(f"{title} · {data.method_name}", title, _of(name, date) + lead, gather(data))
 
 
@@ -158,10 +155,7 @@ def _report_numbers(
     known = None if truth is None else read_truth(truth)
     call = f"cw.report(cw.{result.method!r}.fit(numbers), numbers{'' if truth is None else ', truth'})"
     data = NumericReportData(result, labels, known, command or call, texts or {})
-    lead = (
-        f"What {labels.n_workers:,} workers said about {labels.n_items:,} items, in numbers, and what "
-        f"{data.method_name} makes of it."
-    )
+    lead = f"{labels.n_workers:,} workers, {labels.n_items:,} items. Values inferred by {data.method_name}."
     title, name, date = about
     write_text(
         path, render(f"{title} · {data.method_name}", title, _of(name, date) + lead, _gather(data, NUMERIC_SECTIONS))

@@ -6,10 +6,11 @@ To add a section, write a file with a function `gather(data: NumericReportData)`
 from typing import Final
 
 from ..sections import SectionRow, provenance
-from . import glance, items, truth, values, workers
+from . import glance, items, summary, truth, values, workers
 
 # All sections, in the order of the page.
 NUMERIC_SECTIONS: Final = (
+    SectionRow("summary", "In short", "In short", summary.gather),
     SectionRow("glance", "At a glance", "The crowd at a glance", glance.gather),
     SectionRow("values", "Values", "Values", values.gather),
     SectionRow("workers", "Workers", "Workers", workers.gather),

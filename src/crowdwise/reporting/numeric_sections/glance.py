@@ -6,9 +6,9 @@ import numpy as np
 
 from ...analysis import interval_alpha
 from ...crowd.reading_report import several
-from ..blocks import Block, Bullets, Heading, Keyword, Paragraph, SideBySide, Stack, Tile, Tiles
+from ..blocks import Block, Heading, Keyword, Paragraph, SideBySide, Stack, Tile, Tiles
 from ..numeric_data import NumericReportData
-from ..sections.glance import agreement_tile, labels_per_item
+from ..sections.glance import agreement_tile, beside, labels_per_item, repairs_of
 
 _HOW_TO_READ: Final = (
     "The typical error is how far a label is off, as a root mean square, as far as labels tell by their differences. "
@@ -24,7 +24,7 @@ def gather(data: NumericReportData) -> list[Block]:
     return [
         *_warnings(data),
         Tiles([*_error_tiles(data), *_crowd_tiles(data)]),
-        SideBySide([*labels_per_item(per_item), _explanations(data)]),
+        SideBySide(beside(labels_per_item(per_item), [repairs_of(data.labels), _how_to_read()])),
     ]
 
 
@@ -75,14 +75,5 @@ def _crowd_tiles(data: NumericReportData) -> list[Tile]:
     ]
 
 
-def _explanations(data: NumericReportData) -> Stack:
-    repairs = data.labels.report.repairs
-    return Stack(
-        [
-            Heading("What was repaired on reading"),
-            Bullets(repairs) if repairs else Paragraph("Nothing: every row was used as it came."),
-            Heading("How to read error and agreement"),
-            Paragraph(_HOW_TO_READ),
-        ],
-        small=True,
-    )
+def _how_to_read() -> Stack:
+    return Stack([Heading("How to read error and agreement"), Paragraph(_HOW_TO_READ)], small=True)

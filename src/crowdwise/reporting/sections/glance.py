@@ -9,7 +9,7 @@ from ...analysis import Agreement, charts, krippendorff
 from ...analysis.agreement import Level
 from ...analysis.condensing import bins
 from ...caution import Caution
-from ...crowd.labels import Labels
+from ...crowd.labels import Labels, Numbers
 from ...crowd.reading_report import several
 from ...numerics import Array
 from ...results.result import Result
@@ -38,7 +38,7 @@ def gather(data: ReportData) -> list[Block]:
         *(Paragraph(str(caution), "warning") for caution in _cautions(data)),
         *_gold_check(data.result),
         Tiles([*_accuracy_tiles(data), _expected_accuracy(data), *_crowd_tiles(data, per_item), *_gold_tile(data)]),
-        SideBySide([*labels_per_item(per_item), _explanations(data.labels, data.ordinal is not None)]),
+        SideBySide(beside(labels_per_item(per_item), _explanations(data.labels, data.ordinal is not None))),
     ]
 
 
@@ -157,15 +157,24 @@ def labels_per_item(per_item: Array) -> list[Figure]:
     return [Figure("Labels per item", chart)]
 
 
-def _explanations(labels: Labels, ordered: bool) -> Stack:
+def beside(figures: list[Figure], parts: list[Stack]) -> list[Block]:
+    """Put texts below each other beside a figure, or beside each other where there is none."""
+    if not figures:
+        return list(parts)
+    return [*figures, Stack([block for part in parts for block in part.blocks], small=True)]
+
+
+def _explanations(labels: Labels, ordered: bool) -> list[Stack]:
     """Make the text about what was repaired when the labels were read, and about the meaning of the agreement."""
+    agreement = [
+        Heading("How to read agreement"),
+        Paragraph(_HOW_TO_READ_AGREEMENT + (_OF_ORDERED if ordered else "")),
+    ]
+    return [repairs_of(labels), Stack(agreement, small=True)]
+
+
+def repairs_of(labels: Labels | Numbers) -> Stack:
+    """Say what was repaired when the labels were read."""
     repairs = labels.report.repairs
-    return Stack(
-        [
-            Heading("What was repaired on reading"),
-            Bullets(repairs) if repairs else Paragraph("Nothing: every row was used as it came."),
-            Heading("How to read agreement"),
-            Paragraph(_HOW_TO_READ_AGREEMENT + (_OF_ORDERED if ordered else "")),
-        ],
-        small=True,
-    )
+    said = Bullets(repairs) if repairs else Paragraph("Nothing: every row was used as it came.")
+    return Stack([Heading("What was repaired on reading"), said], small=True)

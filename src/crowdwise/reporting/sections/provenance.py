@@ -17,7 +17,7 @@ def gather(data: ReportData | NumericReportData) -> list[Block]:
         Paragraph(method.summary, "intro"),
         Paragraph(f"{method.paper}.", links=True),
         *([Parameters(rows)] if rows else []),
-        Heading("To make it again"),
+        Heading("To make this report again"),
         Code(data.command),
         Paragraph(f"crowdwise {__version__}. The method {data.result.convergence}. Columns read: {columns}.", "note"),
     ]

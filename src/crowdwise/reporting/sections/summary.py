@@ -32,7 +32,7 @@ def gather(data: ReportData) -> list[Block]:
 def _verdict(data: ReportData) -> Verdict:
     """Say what to do with the answers: use them, review some of them, or get gold first; with the numbers."""
     advice = data.findings.recommend(data.source)
-    said, next_ = _how_sure(data), str(advice).replace("`", "")
+    said, next_ = _how_sure(data), str(advice)
     measured = accuracies(data)[:1]
     if advice.kind == "settle" or (advice.kind == "measure" and not measured):
         wanted = several(advice.decisions, "known answer", "known answers")

@@ -99,7 +99,7 @@ def _reliability(result: Result, known: Matched) -> Figure:
     found = measures(result, known)
     side = "above" if found.overconfidence > 0 else "below"
     return Figure(
-        "Does confidence keep its word?",
+        "Is confidence right?",
         charts.reliability(table, charts.PAGE),
         "Answers in ten groups by how sure they are. On the dashed line, 80% sure means right 80% of the time; below "
         f"it, answers are called surer than they are. Mean confidence is {100 * abs(found.overconfidence):.1f} points "

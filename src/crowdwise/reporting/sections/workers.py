@@ -23,6 +23,8 @@ _MAX_UNUSUAL: Final = 100
 # The largest number of classes in the small heat map of a worker, and its number of shades.
 _MAX_PICTURED_CLASSES: Final = 8
 _SHADES: Final = 6
+# For so many workers a chart has their names, and a histogram says nothing.
+_MOST_NAMED: Final = 20
 # For how many workers worth a look there is a matrix that can be read.
 _MAX_MATRICES: Final = 4
 
@@ -40,7 +42,7 @@ def gather(data: ReportData) -> list[Block]:
     )
     return [
         Paragraph(f"Quality is how often a worker is right, as far as the crowd can tell{interval}.", "intro"),
-        SideBySide([_qualities(table, intervals), *_trust(data)]),
+        *_charts([_qualities(table, intervals), *_trust(data)]),
         Heading("Worth a look"),
         *_worth_a_look(labels, unusual),
         *_matrices(result, labels, found.flagged),
@@ -49,6 +51,11 @@ def gather(data: ReportData) -> list[Block]:
         Paragraph(_how_to_read_confusion(labels), "note"),
         *_stated(result),
     ]
+
+
+def _charts(figures: list[Figure]) -> list[Block]:
+    """Put figures beside each other; one alone is as wide as the page."""
+    return [SideBySide(figures)] if len(figures) > 1 else list(figures)
 
 
 def _stated(result: Result) -> list[Block]:
@@ -77,8 +84,7 @@ def _worth_a_look(labels: Labels, unusual: pl.DataFrame) -> list[Block]:
     """Make the table of unusual workers with the reasons in words; a sentence if there are none."""
     if not unusual.height:
         nobody = (
-            "Nobody stands out: no one repeats one answer, guesses, is far below the others or has very few labels. "
-            "(Who agrees with whom too often is said apart, where it is found.)"
+            "Nobody stands out: no one repeats one answer, guesses, is far below the others or has very few labels."
         )
         return [Paragraph(nobody, "intro")]
     class_names = names_as_text(labels.names.classes)
@@ -177,7 +183,15 @@ def _how_to_read_confusion(labels: Labels) -> str:
 
 
 def _qualities(table: pl.DataFrame, intervals: bool) -> Figure:
-    """Make the chart of quality against number of labels: a point per worker, or a grid if there are many workers."""
+    """Make a chart of quality: a line with the name of each worker where they are few.
+
+    Else it is against the number of labels, with a point per worker, or a grid if there are many workers.
+    """
+    if table.height <= _MOST_NAMED and not table["worker"].is_duplicated().any():
+        ends = (pl.col(end).fill_null(pl.col("quality")) for end in ("low", "high"))
+        named = table.sort("quality", "code", descending=[True, False]).select("worker", "quality", *ends)
+        chart = charts.intervals(named, "Quality", charts.PAGE)
+        return Figure("Quality of each worker", chart, "Lines are 95% intervals.")
     chart = figures.qualities(table, charts.PAGE)
     lines = ", a line its 95% interval" if intervals else ""
     caption = f"A point is a worker{lines}."
@@ -198,7 +212,7 @@ def _qualities(table: pl.DataFrame, intervals: bool) -> Figure:
 def _trust(data: ReportData) -> list[Figure]:
     """Make the histogram of how much the method trusts the workers; none if the method has no such number."""
     trust = data.learned.trust()
-    if trust is None:
+    if trust is None or data.labels.n_workers <= _MOST_NAMED:
         return []
     values = trust.value[data.result.worker_votes > 0]
     low, high = float(values.min()), float(values.max())
