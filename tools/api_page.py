@@ -56,7 +56,7 @@ _MEMBERS: Final = {
     "Numbers": ("from_frame", "from_arrays"),
     "Result": (
         *("labels", "confidence", "probabilities", "quality", "expected_accuracy", "difficulty", "confusion"),
-        *("gold_check", "history", "to_frame", "to_pandas", "workers_frame", "write"),
+        *("gold_check", "history", "classes", "to_frame", "to_pandas", "workers_frame", "write", "save"),
     ),
     "NumericResult": ("to_frame", "to_pandas", "workers_frame", "write"),
     "History": ("read", "write", "plus"),

@@ -17,7 +17,8 @@ from crowdwise.analysis import charts
 from crowdwise.analysis.comparison import compare
 from crowdwise.analysis.unusual_workers import unusual_workers
 from crowdwise.fitting.parameters import parameters_of
-from crowdwise.reporting import blocks, comparison_page, sections
+from crowdwise.reporting import blocks, comparison_page, numeric_sections, sections
+from crowdwise.reporting.numeric_data import NumericReportData
 from crowdwise.reporting.rendering import render
 from crowdwise.reporting.report_data import ReportData
 from crowdwise.reporting.report_page import gather, report_text
@@ -149,7 +150,7 @@ def test_a_paragraph_links_addresses_only_where_told() -> None:
 def test_reliability_is_drawn_of_confidence_and_scores_but_not_of_margins(key: str, sources: int, crowd: Any) -> None:
     result = CASES[key].fit(crowd.labels)
     shown = {section.id: section.blocks for section in gather(about(result, crowd.labels, crowd.truth))}
-    reliability = next(one for one in found(blocks.Figure, shown["truth"]) if one.title.startswith("Does confidence"))
+    reliability = next(one for one in found(blocks.Figure, shown["truth"]) if one.title.startswith("Is confidence"))
     drawn = [row for rows in reliability.chart.to_dict()["datasets"].values() for row in rows if "source" in row]
     assert {row["source"] for row in drawn} == set(["confidence", "score"][:sources])
     assert sum(row["items"] for row in drawn) == sources * 300
@@ -226,9 +227,43 @@ def test_the_heading_names_the_data_and_the_date(crowd: Any, tmp_path: Path, mon
     written = (tmp_path / "1.html").read_text(encoding="utf-8")
     assert "<title>Reviews &amp; stars · MajorityVote</title>" in written
     assert "<h1>Reviews &amp; stars</h1>" in written
-    assert '<p class="lead">&lt;b&gt;votes.csv, 1 January 1970. What 20 workers said about 300 items' in written
+    assert '<p class="lead">&lt;b&gt;votes.csv, 1 January 1970. 20 workers, 300 items. Labels inferred by' in written
     cw.report(result, crowd.labels, path=tmp_path / "3.html", date=date(2027, 2, 3))
-    assert '<p class="lead">3 February 2027. What' in (tmp_path / "3.html").read_text(encoding="utf-8")
+    assert '<p class="lead">3 February 2027. 20 workers' in (tmp_path / "3.html").read_text(encoding="utf-8")
+
+
+def test_few_workers_are_drawn_by_name() -> None:
+    crowd = cw.simulate(100, 5, 3, labels_per_item=3, seed=1)
+    shown = {one.id: one.blocks for one in gather(about(cw.BWA().fit(crowd.labels), crowd.labels))}
+    titles = [one.title for one in found(blocks.Figure, shown["workers"])]
+    assert titles[0] == "Quality of each worker"
+    assert "How much a worker's vote weighs" not in titles
+
+
+def test_judges_of_unknown_classes_do_not_repeat_the_quality_of_workers() -> None:
+    crowd = cw.simulate(100, 5, 2, labels_per_item=5, seed=1)
+    result = cw.BWA().fit(crowd.labels)
+    for truth, repeated in ((None, False), (crowd.truth, True)):
+        shown = {one.id: one.blocks for one in gather(about(result, crowd.labels, truth))}
+        judges = next(one for one in found(blocks.Table, shown["judges"]) if one.label == "judges")
+        assert ("#Right" in judges.columns) == repeated
+
+
+def test_the_verdict_about_numbers_says_how_far_off_values_are() -> None:
+    crowd = cw.simulate_numbers(100, 12, seed=1)
+    result = cw.NumericRobust().fit(crowd.numbers)
+    half = f"{np.median(result.high - result.values):.4g}"
+
+    def verdict(truth: Any) -> Any:
+        known = None if truth is None else cw.read_truth(truth)
+        return numeric_sections.summary.gather(NumericReportData(result, crowd.numbers, known, "the command"))[0]
+
+    assert verdict(None).what == "review"
+    assert half in verdict(None).title
+    assert verdict(crowd.truth).what == "ship"
+    far = crowd.truth.with_columns(pl.col("truth") + 1e6)
+    assert verdict(far).what == "review"
+    assert "0% of the 95% intervals hold" in verdict(far).sentences[0]
 
 
 def test_the_list_to_review_can_be_saved(crowd: Any) -> None:

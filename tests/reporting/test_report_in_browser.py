@@ -83,7 +83,7 @@ def test_charts_are_drawn_and_nothing_is_loaded_or_said(light: Opened, path: Pat
         "[...document.querySelectorAll('.chart')].map(place => "
         "place.querySelectorAll('svg .mark-rect path, svg .mark-symbol path, svg .mark-rule line').length)"
     )
-    assert len(marks) == 15
+    assert len(marks) == 14
     assert min(marks) > 0
     assert light.complaints == []
     assert light.requests == [path.as_uri()]

@@ -24,7 +24,7 @@ _MAX_UNUSUAL: Final = 100
 _MAX_PICTURED_CLASSES: Final = 8
 _SHADES: Final = 6
 # For so many workers a chart has their names, and a histogram says nothing.
-_MOST_NAMED: Final = 20
+_MOST_NAMED: Final = 15
 # For how many workers worth a look there is a matrix that can be read.
 _MAX_MATRICES: Final = 4
 
