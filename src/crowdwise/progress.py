@@ -32,7 +32,7 @@ _works: list[str] = []
 
 
 def show_progress(shown: bool | None = True) -> None:
-    """Say whether Python shows how far long work is.
+    """Turn the progress line of long work on or off.
 
     Args:
         shown: False for never, True for always, None for where somebody sees it: at a screen and in notebooks. The

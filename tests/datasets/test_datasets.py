@@ -277,13 +277,13 @@ def test_a_length_that_is_none_is_ignored(server: Server, length: str) -> None:
         pytest.param(with_length("9999999999"), "sends more than 0.1 MB, which no file", id="huge length"),
         pytest.param(with_length("100"), "another file than the catalog's", id="longer than said"),
         pytest.param(dripping, "took longer than", id="dripping"),
-        pytest.param(redirected(None), "answered what makes no sense", id="loop"),
-        pytest.param(redirected("http://[junk/"), "answered what makes no sense", id="junk address"),
+        pytest.param(redirected(None), "sent an invalid answer", id="loop"),
+        pytest.param(redirected("http://[junk/"), "sent an invalid answer", id="junk address"),
         pytest.param(redirected("http://127.0.0.1:99999/"), "makes no sense|not be reached", id="impossible port"),
         pytest.param(redirected("file:///etc/passwd"), "makes no sense: No connection adapters", id="local file"),
         pytest.param(reset, "could not be reached in 3 attempts: .*reset", id="reset"),
         pytest.param(no_status, "could not be reached in 3 attempts", id="no status"),
-        pytest.param(negative_chunk, "answered what makes no sense|another file", id="negative chunk"),
+        pytest.param(negative_chunk, "sent an invalid answer|another file", id="negative chunk"),
     ],
 )
 def test_whatever_a_server_does_has_an_end_and_a_short_sentence(

@@ -122,7 +122,7 @@ def test_gold_shows_whom_to_trust(method: Any) -> None:
     gold = truth.sample(50, seed=2)
     # Three quarters of the truth follow the six: for the adjudicator, the three good workers are another reading.
     expected = (
-        pytest.warns(UserWarning, match="gold speaks for another") if method.key == "adjudicator" else nullcontext()
+        pytest.warns(UserWarning, match="gold supports another") if method.key == "adjudicator" else nullcontext()
     )
     without = method.fit(labels)
     with expected:

@@ -126,7 +126,7 @@ def test_a_method_without_a_constant_gets_one_and_a_caution() -> None:
     result = Mine().fit(crowd.labels)
     assert result.probabilities == pytest.approx(result.scores, abs=1e-5)  # but for the floor
     assert constant("mine").spreads[95] == max(constant(name).spreads[95] for name in contestants())
-    assert "nobody fitted a constant for mine" in str(cautions(result, crowd.labels)[0])
+    assert "no constant for mine" in str(cautions(result, crowd.labels)[0])
     assert cautions(cw.MajorityVote().fit(crowd.labels), crowd.labels) == ()
 
 

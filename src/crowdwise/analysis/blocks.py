@@ -74,7 +74,7 @@ class Block:
         copies = " They are copies of each other, or as good as that." if self.are_copies else ""
         return (
             f"Block {self.number}: {self._quoted} say the same about {self.agreement:.0%} of the items they share. "
-            f"Independent workers who are as good would about {self.expected:.0%}. Together they count for about "
+            f"Independent workers of the same quality would about {self.expected:.0%}. Together they count for about "
             f"{self.effective:.1f} independent workers.{copies}"
         )
 

@@ -63,8 +63,8 @@ def cautions_in(found: Findings) -> tuple[Caution, ...]:
         some.append(
             Caution(
                 "uncalibrated",
-                f"Confidence is not calibrated: nobody fitted a constant for {result.method.calibrated_as}, so it is "
-                "what the scores say by themselves.",
+                f"Confidence is not calibrated: crowdwise has no constant for {result.method.calibrated_as}, so it is "
+                "the raw score.",
                 "Give gold= (--gold), to which confidence is fitted.",
             )
         )

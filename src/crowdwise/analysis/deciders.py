@@ -41,8 +41,8 @@ class Decider:
             "decider",
             f"The answers follow {'worker' if one else 'the workers'} {listed(self.workers)} nearly always: on "
             f"{self.won:,} of the {several(self.outvoted, 'item', 'items')} on which most others say something else. "
-            f"{'This worker' if one else 'They'} may be far better than the others, or the method may have become one "
-            f"judge. Majority vote (-m mv) differs in {several(self.differs, 'answer', 'answers')}.",
+            f"{'This worker' if one else 'They'} may be far better than the others, or the method may follow one "
+            f"opinion by mistake. Majority vote (-m mv) differs in {several(self.differs, 'answer', 'answers')}.",
             "Look up the truth of some of these, or give gold= (--gold) that is drawn at random.",
             workers=self.workers,
         )

@@ -48,11 +48,11 @@ class Followers:
         changed = f"{several(self.changed, 'answer', 'answers')} of {self.n_items:,}"
         if self.are_left_out:
             return (
-                f"The labels speak for copying: {self.said}. The adjudicator leaves out votes of followers where their "
+                f"The labels suggest copying: {self.said}. The adjudicator leaves out votes of followers where their "
                 f"leader has one, which changes {changed}."
             )
         return (
-            f"The labels speak for copying: {self.said}. Among more than 30 workers nobody is left out because of "
+            f"The labels suggest copying: {self.said}. Among more than 30 workers nobody is left out because of "
             f"that; it would change {changed}."
         )
 
@@ -61,7 +61,7 @@ class Followers:
         """What to know about followers who count in full."""
         return Caution(
             "blocks",
-            f"The labels speak for copying, and all workers count in full: {self.said}. Without the votes of followers "
+            f"The labels suggest copying, and all workers count in full: {self.said}. Without the votes of followers "
             f"the adjudicator would give {several(self.changed, 'other answer', 'other answers')} to {self.n_items:,} "
             "items.",
             "Find out whether they copy, and leave them out if they do.",

@@ -50,7 +50,11 @@ class Recommendation:
             "measure": f"{several(self.decisions, 'random item', 'random items')}",
             "decide": f"the {several(self.decisions, 'least sure item', 'least sure items')}",
         }[self.kind]
-        done = "" if self.command is None else f" `{self.command}` asks for them on a page, and keeps them for --gold."
+        done = (
+            ""
+            if self.command is None
+            else f" `{self.command}` shows them in the browser, and saves the decisions for --gold."
+        )
         return f"Next: let an expert decide {what} (about {self._time}): {self.effect}.{done}"
 
     @property

@@ -81,7 +81,7 @@ def fetch(
         names = [name for name, dataset in CATALOG.items() if dataset.path]
         provided = _missing_datasets().get("provided", [])
         if provided:
-            terminal.remark(f"Not to be had by download, see `crowdwise datasets show NAME`: {', '.join(provided)}.")
+            terminal.remark(f"Cannot be downloaded, see `crowdwise datasets show NAME`: {', '.join(provided)}.")
     failures = []
     unreachable = ""
     for name in names:

@@ -86,7 +86,7 @@ def download(url: str, target: Path, timeout: float, progress: Callable[[int, in
     except requests.HTTPError as problem:
         raise DownloadError(str(problem)) from problem
     except (requests.TooManyRedirects, ValueError) as problem:  # such as a redirection to what is no address
-        raise DownloadError(f"{url} answered what makes no sense: {_cause(problem)}") from problem
+        raise DownloadError(f"{url} sent an invalid answer: {_cause(problem)}") from problem
     except requests.RequestException as problem:
         done = f"{'read' if answered else 'reached'} in {_ATTEMPTS} attempts"
         raise DownloadError(f"{url} could not be {done}: {_cause(problem)}", not answered) from problem

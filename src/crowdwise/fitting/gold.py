@@ -105,9 +105,8 @@ class _Gold:
         best, right = self._choice
         items = several(self._table.height, "gold item", "gold items")
         sentence = (
-            f"The labels can be read in several ways, and gold speaks for another one than the votes do: without being "
-            f"told, it has {int(right[best]):,} of {items} right, where the usual reading has {int(right[0]):,}. "
-            "So it is taken."
+            f"The labels have several explanations, and gold supports another one than the votes do: without gold it "
+            f"has {int(right[best]):,} of {items} right, the usual one {int(right[0]):,}. It is used here."
         )
         return [sentence] if best else []
 

@@ -26,7 +26,7 @@ class Outlook:
         read: Turns (items, numbers), the means of the answers over the states, and (items, classes), the numbers of
             votes, into scores (items, classes) of the method.
         votes: (items, classes), how many votes each item has so far.
-        ends: (states, classes), the scores of an item in this state after labels without end; None if workers are
+        ends: (states, classes), the scores of an item in this state after unlimited labels; None if workers are
             expected to err independently, so that labels make up for anything.
     """
 

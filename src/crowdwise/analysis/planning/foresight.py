@@ -46,7 +46,7 @@ class Foresight:
         n_items: The number of items.
         read: Turns (items, numbers), the means of the answers over the states, and (items, classes), the numbers of
             votes, into calibrated probabilities (items, classes).
-        ends: (states), how sure the answer of an item in this state is after labels without end; None if workers are
+        ends: (states), how sure the answer of an item in this state is after unlimited labels; None if workers are
             expected to err independently, so that it is certain.
     """
 

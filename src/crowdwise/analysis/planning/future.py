@@ -24,7 +24,7 @@ class Future(NamedTuple):
 
     Attributes:
         confidence: (steps, items), the expected confidence after so many further labels as `STEPS` says.
-        ceiling: The expected accuracy after labels without end.
+        ceiling: The expected accuracy after unlimited labels.
     """
 
     confidence: Array

@@ -159,7 +159,7 @@ class Plan:
         """What a notebook shows: the sentences, the numbers with their intervals, and the curve."""
         rows = [
             ("expected accuracy now", self.now.value, self.now.low_80, self.now.high_80),
-            ("expected accuracy after labels without end", self.ceiling, self.ceiling_low, self.ceiling_high),
+            ("expected accuracy after unlimited labels", self.ceiling, self.ceiling_low, self.ceiling_high),
             ("further labels to the target", self.needed, self.needed_low, self.needed_high),
             ("items that an expert decides instead", self.gold, self.gold_low, self.gold_high),
         ]
@@ -271,7 +271,7 @@ def _curve(now: float, gains: Array) -> Array:
 
 
 def _ceiling(now: float, future: Future, shared_errors: bool, last: float) -> float:
-    """Return the expected accuracy after labels without end; it is at least that after the last step."""
+    """Return the expected accuracy after unlimited labels; it is at least that after the last step."""
     if not shared_errors:
         return 1.0
     return min(max(now + LEARNING * (future.ceiling - float(future.confidence[0].mean())), last), 1.0)

@@ -56,7 +56,7 @@ def caution_about(result: Any, labels: Crowd) -> list[Caution]:
     return [
         Caution(
             "copies",
-            f"{doubt}otes are left out, because the labels speak for copying: {in_words(result.workers, names)}. A "
+            f"{doubt}otes are left out, because the labels suggest copying: {in_words(result.workers, names)}. A "
             f"follower counts only where its leader has no vote; that changes {changed}.",
             f"If a follower judges for itself, take copies='separate' (--set copies=separate)."
             f"{settles if items else ''}",

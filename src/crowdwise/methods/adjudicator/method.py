@@ -59,7 +59,7 @@ from .readings import (
 )
 from .structure import ITEMS, MOVED, SQUARED_LABELS, TAUGHT, StructuredWorkers, count_votes
 
-# So many votes on an item are taken for labels without end.
+# So many votes on an item are taken for unlimited labels.
 _WITHOUT_END: Final = 1e9
 # What is counted of pulls, whose last axis is pairs of classes.
 _OF_PULLS: Final = frozenset({"exposure", "pulled"})
@@ -335,7 +335,7 @@ class Adjudicator(SweepingMethod[StructuredWorkers, Counts]):
 
         answers, said = np.exp(workers.log_answer), np.exp(workers.log_said(asked))
         latent = np.eye(n_classes)[workers.item_types.true]
-        dense = replace(workers, density=np.inf)  # as labels without end are
+        dense = replace(workers, density=np.inf)  # as unlimited labels are
         return Outlook(
             states=states,
             said=said,

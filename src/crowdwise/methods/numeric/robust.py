@@ -36,7 +36,7 @@ _LARGEST_SHARE: Final = 0.1
 
 @dataclass(frozen=True)
 class NumericRobust(NumericMethod):
-    """Means weighted by how much each worker's answers say, without biases, compressed scales and wild answers.
+    """Weighted means, corrected for biases, compressed scales and outliers.
 
     This is the default for numbers. Judges who use only a part of the scale count by what their answers say, and not by
     how little these differ. A wild answer, such as a slip of the keyboard, a wrong unit or a random number, has

@@ -23,7 +23,7 @@ def gather(data: NumericReportData) -> list[Block] | None:
         return None
     chart = figures.half_widths(data.result.high - data.result.values, charts.PAGE)
     return [
-        Figure("How uncertain values are", chart, "The further right, the less is known of a value."),
+        Figure("How uncertain values are", chart, "Further right are less certain values."),
         Heading("Disputed items"),
         Paragraph("The items whose labels are furthest apart, by the standard deviation of their labels.", "intro"),
         _table(data),

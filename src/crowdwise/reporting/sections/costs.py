@@ -14,9 +14,9 @@ from ..report_data import ReportData
 # The largest number of rows in a table.
 _MAX_ROWS: Final = 300
 _HOW_TO_READ_VALUE: Final = (
-    "One label saves: what the best decision about a new item costs less after one label of this worker than without "
-    "any label, in the unit of the costs. Value: the same as a share of what it costs without any label. How many "
-    "labels a worker gives in an hour is not known here; multiply by it."
+    "One label saves: by how much one label of this worker lowers the cost of the best decision about a new item, in "
+    "the unit of the costs. Value: the same as a share of the cost without any label. How fast workers are is not "
+    "known here."
 )
 
 

@@ -31,9 +31,9 @@ def gather(data: ReportData) -> list[Block] | None:
     columns = ["#Block", "Workers", "#Size", "#Agree", "#Independent would", "#Count for", "Remark"]
     left = left_out(len(rows), len(found.blocks), "The largest blocks:")
     note = (
-        "Agree: how often members say the same about an item that they share. Independent would: how often workers who "
-        "are as good, but have nothing in common but the truth, would. Count for: so many independent workers would "
-        "say as much. Copies say the same nearly always."
+        "Agree: how often members say the same about an item that they share. Independent would: how often independent "
+        "workers of the same quality would. Count for: how many independent workers they are worth. Copies say the "
+        "same nearly always."
     )
     table = [Table("blocks of workers", columns, rows, left), Paragraph(note, "note")] if rows else []
     return [

@@ -26,8 +26,8 @@ _HOW_TO_READ_AGREEMENT: Final = (
 )
 
 _OF_ORDERED: Final = (
-    " All disagreement counts the same in it. For ordered classes, labels disagree the more, the more labels lie "
-    "between them (ordinal alpha), or the farther apart they are (interval alpha)."
+    " It treats all disagreement alike. Two more are for ordered classes: in ordinal alpha, labels disagree more if "
+    "more labels lie between them; in interval alpha, if their distance is larger."
 )
 
 

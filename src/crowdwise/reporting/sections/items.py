@@ -28,9 +28,8 @@ _MAX_REVIEWED: Final = 5000
 # The largest number of votes in an explanation that have a bar of their own.
 _MAX_STEPS: Final = 12
 _HOW_TO_READ_EXPLANATIONS: Final = (
-    "A bar is a vote: blue speaks for the answer, orange for the runner-up. Together with what was expected before any "
-    "vote, they add up to the lead at the bottom. What would change an answer is worked out with the "
-    "trust in each worker staying as it is."
+    "A bar is a vote: blue supports the answer, orange the runner-up. With the prior (before any vote) they add up to "
+    "the lead at the bottom. What would change an answer is computed with the quality of each worker as it is."
 )
 
 
@@ -68,8 +67,8 @@ def _confidence(result: Result) -> Figure:
     """Make the histogram of the confidence of the answers."""
     chart = figures.confidence(result.confidence, charts.PAGE)
     caption = (
-        "The probability that the answer is right: the further right, the surer. It is made from the scores by a "
-        "constant that was fitted to other crowds: over many crowds it is right on average, on this one it may not be."
+        "The probability that the answer is right. It is calibrated on other crowds: right on average over many "
+        "crowds, but it may be off on this one."
     )
     return Figure("How sure the answers are", chart, caption)
 

@@ -11,9 +11,8 @@ from .costs import differing, tiles
 
 _HOW_TO_READ: Final = (
     "Mean absolute error: how far a label is from the truth, on average; the root of the mean square counts large "
-    "errors more. Quadratic kappa (Cohen, with quadratic "
-    "weights) is 1 if all labels are right, and 0 if they are as far from the truth as labels that have nothing to do "
-    "with it."
+    "errors more. Quadratic kappa (Cohen's, with quadratic weights) is 1 if all labels are right, and 0 if they are no "
+    "nearer to the truth than random labels."
 )
 
 

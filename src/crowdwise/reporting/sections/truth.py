@@ -65,7 +65,7 @@ def _of_sets(data: ReportData) -> list[Block]:
     return [
         Heading("Sets of classes"),
         Table("sets of classes", ["Method", *(f"#{column}" for column in _OF_SETS.values())], rows),
-        Paragraph(f"{items}Classes that hold and that nobody named count as missed here, and nowhere below.", "note"),
+        Paragraph(f"{items}True classes that nobody named count as missed here, but not below.", "note"),
     ]
 
 
