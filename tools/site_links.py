@@ -11,8 +11,10 @@ _LOADED: Final = re.compile(
 )
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Called by mkdocs with every page: links to source files become their names."""
+def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
+    """Called by mkdocs with every page: links to source files become their names, studies are found after the rest."""
+    if page.file.src_uri.startswith(("studies/", "contributing/")):
+        page.meta.setdefault("search", {"boost": 0.3})
     return re.sub(r"\[([^]]*)\]\((?:\.\./)+src/[^)]*\)", r"`\1`", markdown)
 
 
