@@ -97,7 +97,7 @@ def test_a_panel_of_more_than_thirty_workers_stays_as_it_is() -> None:
     result = cw.aggregate(labels, warn=False)
     assert not followers(result)
     (caution,) = (one for one in result.cautions if one.kind == "blocks")
-    assert "speak for copying, and all workers count in full: " in caution.sentence
+    assert "suggest copying, and all workers count in full: " in caution.sentence
     assert set(caution.workers) == {"w0", "w30"}
     found = cw.blocks(labels)
     assert found.followers is not None
