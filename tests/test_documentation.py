@@ -19,6 +19,15 @@ def test_the_readme_is_short_and_all_of_it_is_executed() -> None:
     assert set(re.findall(r"^```(\w+)$", after, re.M)) <= {"sh", "console", "python"}
 
 
+def test_the_documentation_stays_short() -> None:
+    generated = {"command-line.md", "methods.md"}
+    words = {path: len(path.read_text(encoding="utf-8").split()) for path in (ROOT / "docs").rglob("*.md")}
+    apart = {"studies", "contributing"}
+    users = [count for path, count in words.items() if path.parent.name not in apart and path.name not in generated]
+    assert sum(users) <= 20_000
+    assert sum(count for path, count in words.items() if path.parent.name == "studies") <= 20_000
+
+
 @pytest.mark.parametrize("name", dir(cw))
 def test_the_reference_has_every_public_name(name: str) -> None:
     page = (ROOT / "docs" / "reference" / "api.md").read_text(encoding="utf-8")
