@@ -32,6 +32,8 @@ def _as_rows(votes: DataFrame, options: ReadOptions, where: str) -> tuple[DataFr
     classes = class_columns(votes.columns, options, columns.has_any(votes.columns, "label")) if may_be_soft else {}
     if classes:
         ids = columns.recognise(votes.columns, {role: options.roles[role] for role in ("item", "worker")}, where)
+        weights = soft_columns(votes.columns, ids, options, partial(first_rows_of, votes), where, ("weight",))
+        ids |= weights.found
         named = {**ids, **classes}
         table = votes.select(*(f.col(f"`{name}`").alias(f"c{at}") for at, name in enumerate(named.values())))
         of_ids, of_classes = table.columns[: len(ids)], table.columns[len(ids) :]
@@ -41,7 +43,7 @@ def _as_rows(votes: DataFrame, options: ReadOptions, where: str) -> tuple[DataFr
         label = f.when(known, name[f.col("label")]).alias("label")
         picked = long.select(*(f.col(f"c{at}").alias(role) for at, role in enumerate(ids)), label, "probability")
         words, remark = described(classes)
-        return picked, ids | words, (remark,)
+        return picked, ids | words, (remark, *weights.remarks)
     found = columns.recognise(votes.columns, options.roles, where)
     if options.label is None:
         refuse_spans(votes.columns, partial(first_rows_of, votes), where)
