@@ -148,6 +148,13 @@ def test_rows_that_do_not_add_up_are_refused_or_dropped(engine: str) -> None:
     assert cw.read_labels(rows, probability="p", duplicates="samples", engine=engine).n_workers == 3
 
 
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_text_is_named_where_no_row_of_a_part_makes_a_vote(engine: str, tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text("item,worker,p_x,p_y\nseven,ann,0.2,0.2\n")
+    with pytest.raises(cw.DataError, match=r"item 'seven', worker 'ann' said 'x' and 'y', .* add up to 0\.4"):
+        cw.read_labels(tmp_path / "votes.csv", engine=engine)
+
+
 def test_options_that_contradict_each_other_are_refused() -> None:
     table = pl.DataFrame(ROWS | {"p": [0.9, 0.8, 0.7, 0.6]})
     contradicting: Any = ({"votes": "hard"}, {"duplicates": "set"}, {"duplicates": "first"}, {"multi": "each"})
