@@ -170,14 +170,13 @@ def long_form_of_classes(
 
     With `rounded`, it has a row for each item and worker, whose label is the most probable class.
     """
-    words, said = described(classes)
+    words, said = described(classes, rounded)
     columns = {f"class {name}": column for name, column in sorted(classes.items())}
     lazy = table.pick({**found, **columns})
     if rounded:
         schema = lazy.collect_schema()
         values = pl.concat_list(as_numbers(name, schema[name]).fill_nan(None) for name in columns)
         best = pl.lit(pl.Series("label", sorted(classes))).gather(values.list.arg_max())
-        said += " The most probable class is the label."
         return Long(lazy.select(*found, best.alias("label")), {**found, "label": words["label"]}, (said,))
     long = lazy.unpivot(index=list(found), on=list(columns), variable_name="label", value_name="probability")
     label = pl.when(pl.col("probability").cast(pl.String) != "").then(pl.col("label").str.strip_prefix("class "))
@@ -185,8 +184,9 @@ def long_form_of_classes(
     return Long(lazy.select(*found, "label", "probability"), {**found, **words}, (said, *remarks))
 
 
-def described(classes: Mapping[str, str]) -> tuple[dict[str, str], str]:
+def described(classes: Mapping[str, str], rounded: bool) -> tuple[dict[str, str], str]:
     """Say what stands for the columns of labels and probabilities, if each class has a column; and that it has one."""
     listed = ", ".join(list(classes.values())[:3]) + (", ..." if len(classes) > 3 else "")
     words = {"label": f"the names of {len(classes):,} columns", "probability": listed}
-    return words, f"The probabilities of {len(classes):,} classes are in columns of their own ({listed})."
+    said = f"The probabilities of {len(classes):,} classes are in columns of their own ({listed})."
+    return words, f"{said} The most probable class is the label." if rounded else said
