@@ -82,6 +82,9 @@ def test_other_commands_ask_about_pairs(tags: tuple[Path, Path], tmp_path: Path)
     assert page.returncode == 0, page.stderr
     written = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "yes/no questions, each about one of 40 items" in written
+    alpha = cw.alpha(cw.read_labels(path, multi="each", separator=";"), "masi")
+    tile = written.partition("Agreement (alpha, MASI)")[2]
+    assert f"{alpha.value:.2f}" in tile[:300]
     measured = json.loads(run("aggregate", path, *READING, "--truth", truth, "--json").stdout)["accuracy"][
         "adjudicator"
     ]
