@@ -130,6 +130,19 @@ def test_one_judge_who_is_always_right_is_enough() -> None:
     assert useless.judges == ()
 
 
+def test_a_panel_without_a_judge_is_that_of_the_other_judges_also_with_probabilities() -> None:
+    rows, truth = _panel(3)
+    random = np.random.default_rng(5)
+    rows = rows.with_columns(p=pl.Series(random.uniform(0.5, 1.0, rows.height)))
+    found = cw.judges(cw.read_labels(rows, probability="p"), truth=truth).judges
+    for name, loss in found.select("judge", "loss").iter_rows():
+        panels = [
+            cw.aggregate(cw.read_labels(some, probability="p"), warn=False)
+            for some in (rows, rows.filter(pl.col("worker") != name))
+        ]
+        assert loss == pytest.approx(cw.accuracy(panels[0], truth) - cw.accuracy(panels[1], truth), abs=1e-9)
+
+
 def test_rows_in_any_order_and_names_of_any_type() -> None:
     labels, truth = _panel(seed=4)
     numbers = labels.with_columns(pl.col("worker").replace_strict({"a": 3, "b": 1, "c": 4, "d": 10, "e": 2}))

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import crowdwise as cw
 from tests.support.commands import run
 from tests.support.tagged_crowds import simulate
 
@@ -73,12 +74,17 @@ def test_other_commands_ask_about_pairs(tags: tuple[Path, Path], tmp_path: Path)
     why = run("explain", path, *READING, "--item", f"{first['item']}: {first['labels'][0]}")
     assert why.returncode == 0, why.stderr
     assert "What each vote added" in why.stdout
+    item = run("explain", path, *READING, "--item", first["item"])
+    assert f"there are '{first['item']}: " in item.stderr
     asked = run("next", path, *READING, "--budget", "5", "-o", tmp_path / "next.csv")
     assert asked.returncode == 0, asked.stderr
     page = run("report", path, *READING, "--truth", truth, "-o", tmp_path / "report.html")
     assert page.returncode == 0, page.stderr
     written = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "yes/no questions, each about one of 40 items" in written
+    alpha = cw.alpha(cw.read_labels(path, multi="each", separator=";"), "masi")
+    tile = written.partition("Agreement (alpha, MASI)")[2]
+    assert f"{alpha.value:.2f}" in tile[:300]
     measured = json.loads(run("aggregate", path, *READING, "--truth", truth, "--json").stdout)["accuracy"][
         "adjudicator"
     ]
@@ -101,3 +107,20 @@ def test_what_does_nothing_is_refused(arguments: tuple[str, ...], sentence: str,
     done = run(*(one.format(tags=path, truth=truth) for one in arguments))
     assert done.returncode == 2
     assert sentence in done.stderr
+
+
+def test_methods_and_workers_are_measured_by_true_sets(tags: tuple[Path, Path], tmp_path: Path) -> None:
+    path, truth = tags
+    rows = json.loads(run("compare", path, *READING, "--truth", truth, "--methods", "mv,ds", "--json").stdout)[
+        "methods"
+    ]
+    sets = {item: (named or "").split(";") for item, named in pl.read_csv(truth).iter_rows()}
+    result = cw.aggregate(path, multi="each", separator=";", method="mv", warn=False)
+    right = [row["chosen"] == (row["class"] in sets[row["item"]]) for row in result.pairs().iter_rows(named=True)]
+    ties = (result.pairs()["probability"] == 0.5).sum()
+    assert abs(rows[0]["accuracy"] - sum(right) / len(right)) <= ties / len(right)
+    pl.read_csv(truth).head(20).write_csv(tmp_path / "gold.csv")
+    for known in (("--truth", truth), ("--gold", tmp_path / "gold.csv")):
+        done = run("judges", path, *READING, *known, "--json")
+        assert done.returncode == 0, done.stderr
+        assert len(json.loads(done.stdout)["judges"]) == 12

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -44,6 +45,9 @@ FORMS = {
     "separator.csv": "item,worker,tags\n" + cells(" ; ".join),
     "json.csv": "item,worker,label\n" + cells(lambda named: '"' + json.dumps(named).replace('"', '""') + '"'),
     "python.csv": "item,worker,label\n" + cells(lambda named: f'"{named}"'),
+    "numpy.csv": "item,worker,label\n" + cells(lambda named: f'"{np.array(named, dtype=object)}"'),
+    "tuple.csv": "item,worker,label\n" + cells(lambda named: f'"{tuple(named)}"'),
+    "set.csv": "item,worker,label\n" + cells(lambda named: f'"{set(named)}"'),
     "rows.csv": "item,worker,label\n7,ann,cat\n7,ann,dog\n7,bob,dog\n8,ann,[]\n8,bob,owl\n9,cy,[]\n",
     "lists.jsonl": "\n".join(json.dumps(dict(zip(FRAME.columns, answer, strict=True))) for answer in ANSWERS),
 }
@@ -76,6 +80,20 @@ def test_tables_and_exports_mean_the_same_sets(tmp_path: Path) -> None:
     sources = (FRAME, FRAME.to_pandas(), tmp_path / "lists.parquet", tmp_path / "tasks.json")
     for source in sources:
         assert said(cw.read_labels(source, multi="each")) == EXPECTED
+
+
+@pytest.mark.parametrize("cell", ["[cat, dog]", "['cat' ... 'owl']", "['cat', dog]"])
+def test_lists_that_cannot_be_read_are_refused(cell: str) -> None:
+    table = pl.DataFrame({"item": [1, 2], "worker": ["ann", "bob"], "label": ["cat", cell]})
+    with pytest.raises(cw.DataError, match="looks like a list and is none"):
+        cw.read_labels(table, multi="each")
+
+
+def test_a_class_may_have_brackets() -> None:
+    table = pl.DataFrame({"item": [1, 2], "worker": ["ann", "bob"], "label": ["[unclear]", "(none of these)"]})
+    sets = cw.read_labels(table, multi="each").sets
+    assert sets is not None
+    assert sets.classes.to_list() == ["(none of these)", "[unclear]"]
 
 
 def test_an_empty_list_is_an_answer_and_null_is_none() -> None:

@@ -152,7 +152,8 @@ def test_conflicts_are_an_error_that_names_the_first() -> None:
     assert str(problem.value) == (
         "1 (item, worker) pair has more than one label; first: item '1', worker 'b' said 'y' and 'x'. "
         "Say what to do with these with duplicates= "
-        "(--duplicates): first, last, latest, all, samples, set or drop."
+        '(--duplicates): first, last, latest, all, samples, set or drop; or multi="each" (--multi each) if an item '
+        "may have several classes."
     )
 
 

@@ -18,6 +18,13 @@ def soft(**columns: Any) -> Any:
     return cw.read_labels(pl.DataFrame(ROWS | {name: column for name, column in columns.items() if name[0] != "_"}))
 
 
+def weights_of(labels: cw.Labels) -> list[float]:
+    """The weight of every vote."""
+    assert labels.soft is not None
+    weights: list[float] = labels.soft[:, -1].tolist()
+    return weights
+
+
 def test_the_probability_of_a_label_leaves_the_rest_to_the_others() -> None:
     labels = cw.Labels.from_arrays(*ROWS.values(), probability=[0.9, 0.8, 0.4, 1.0], weight=[1, 2, 0, 1])
     assert labels.soft is not None
@@ -60,14 +67,50 @@ def test_a_column_is_recognised_and_said_and_can_be_ignored() -> None:
     ("values", "said"),
     [
         ([0.9, 0.1, 0.7, 0.05], "below what guessing gives"),  # hardly the probability of the label beside it
-        ([4, 5, 3, 1], ""),  # a score of another kind
-        ([1.0, 0.0, 1.0, 1.0], ""),
+        ([4, 5, 3, 1], "go from 1 to 5"),  # a score of another kind
+        ([95.0, 80.0, 70.5, 60.0], "If they are per cent"),
+        ([-0.1, -0.2, -1.5, -0.3], "If they are logarithms"),
+        ([1.0, 0.0, 1.0, 1.0], "0 or 1"),
+        (["high", "low", "low", "high"], "'high' is no number"),
     ],
 )
-def test_a_column_that_is_hardly_a_probability_is_not_taken(values: list[float], said: str) -> None:
+def test_a_column_that_is_hardly_a_probability_is_not_taken(values: list[Any], said: str) -> None:
     labels = soft(score=values)
     assert labels.soft is None
     assert said in "".join(labels.report.understood)
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([1.0, 0.5, 0.25, 1.0], ""),
+        ([1, 3, 0, 2], ""),
+        ([0.5, 1.5, 1.0, 3.0], "neither counts nor from 0 to 1"),
+        ([5, 5, 7, 7], "the same for all votes of an item"),
+        ([1, 1, 1, 1], None),
+    ],
+)
+def test_a_column_of_weights_is_recognised_and_said_and_can_be_ignored(
+    weights: list[float], said: str | None, engine: str
+) -> None:
+    table = pl.DataFrame(ROWS | {"weight": weights})
+    labels = cw.read_labels(table, engine=engine)
+    sentences = "".join(labels.report.understood)
+    assert ("weight" in labels.report.columns) == (said == "")
+    assert sentences == "" if said is None else (said or "is taken as how often a vote counts") in sentences
+    if said == "":
+        assert weights_of(cw.read_labels(table)) == weights
+    assert cw.read_labels(table, votes="hard").soft is None
+
+
+def test_columns_of_classes_take_a_weight_and_can_be_rounded() -> None:
+    rows = {"item": [1, 1, 2], "worker": ["ann", "bob", "ann"], "p_no": [0.2, 0.5, 0.9], "p_yes": [0.8, 0.5, 0.1]}
+    table = pl.DataFrame(rows | {"weight": [0.5, 1, 0.25]})
+    assert weights_of(cw.read_labels(table)) == [0.5, 1, 0.25]
+    assert weights_of(cw.read_labels(table.rename({"weight": "w"}), weight="w")) == [0.5, 1, 0.25]
+    hard = cw.read_labels(table, votes="hard")
+    assert (hard.soft, hard.names.classes.gather(hard.labels).to_list()) == (None, ["yes", "no", "no"])
 
 
 def test_plain_votes_with_probabilities_of_one_are_plain_votes() -> None:
@@ -103,6 +146,13 @@ def test_rows_that_do_not_add_up_are_refused_or_dropped(engine: str) -> None:
     assert (dropped.n_labels, dropped.report.conflicts) == (2, 1)
     assert cw.read_labels(rows, probability="p", duplicates="all", engine=engine).n_labels == 4
     assert cw.read_labels(rows, probability="p", duplicates="samples", engine=engine).n_workers == 3
+
+
+@pytest.mark.parametrize("engine", ["memory", "disk"])
+def test_text_is_named_where_no_row_of_a_part_makes_a_vote(engine: str, tmp_path: Path) -> None:
+    (tmp_path / "votes.csv").write_text("item,worker,p_x,p_y\nseven,ann,0.2,0.2\n")
+    with pytest.raises(cw.DataError, match=r"item 'seven', worker 'ann' said 'x' and 'y', .* add up to 0\.4"):
+        cw.read_labels(tmp_path / "votes.csv", engine=engine)
 
 
 def test_options_that_contradict_each_other_are_refused() -> None:

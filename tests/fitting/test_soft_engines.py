@@ -39,11 +39,16 @@ def test_every_engine_gives_the_same(engine: Engine, method: Any) -> None:
 
 
 def test_every_engine_takes_a_column_for_each_class(engine: Engine) -> None:
-    rows = simulate_judges(60, 4, 3, seed=2, share=0.8).rows
-    wide = rows.pivot(on="label", index=["item", "worker"], values="p")
+    rows = simulate_judges(60, 4, 3, seed=2, share=0.8).rows.with_columns(w=pl.col("item") % 3 + 0.5)
+    wide = rows.pivot(on="label", index=["item", "worker", "w"], values="p")
     wide = wide.rename({name: f"p_{name}" for name in "012"})
     votes = cw.MajorityVote()
-    assert_same(votes.fit(engine.read(wide), warn=False), votes.fit(cw.read_labels(rows, probability="p"), warn=False))
+    expected = votes.fit(cw.read_labels(rows, probability="p", weight="w"), warn=False)
+    assert_same(votes.fit(engine.read(wide, weight="w"), warn=False), expected)
+    rounded = votes.fit(
+        cw.read_labels(rows.filter(pl.col("p") == pl.col("p").max().over("item", "worker"))), warn=False
+    )
+    assert_same(votes.fit(engine.read(wide, votes="hard"), warn=False), rounded)
 
 
 def with_counts(*, repeated: bool) -> Any:

@@ -146,6 +146,16 @@ def test_votes_of_no_weight_say_nothing() -> None:
     assert result.names.workers.to_list() == ["a", "b", "c"]
 
 
+@by_name
+def test_votes_of_no_weight_do_not_stop_a_method(method: Any) -> None:
+    # Dawid-Skene learns that "y" is impossible for a worker whose other votes weigh nothing: 0 times -inf is nothing.
+    rows = [(1, "a", "x", 0), (1, "b", "y", 0), (2, "a", "x", 1), (2, "b", "x", 1)]
+    table = pl.DataFrame(rows, schema=["item", "worker", "label", "n"], orient="row")
+    result = method.fit(cw.read_labels(table, weight="n"), warn=False)
+    assert np.isfinite(result.probabilities).all()
+    assert result.labels[1] == "x"
+
+
 def small() -> Any:
     """Three judges and three items in two classes."""
     rows = [(i, w) for i in range(3) for w in range(3)]

@@ -94,7 +94,8 @@ def alpha(
     is_of_sets = level in get_args(SetDistance)
     if is_of_sets != (labels.sets is not None):
         of = 'sets of classes, read with multi="each" (--multi each)' if is_of_sets else "one class a label"
-        raise CallError(f"level={shown(level)} is for {of}; for the other, there are the other levels.")
+        others = [one for one in get_args(Level) if (one in get_args(SetDistance)) != is_of_sets]
+        raise CallError(f"level={shown(level)} is for {of}; for these labels, take {' or '.join(map(repr, others))}.")
     if labels.sets is not None:
         from .set_agreement import set_alpha
 

@@ -267,7 +267,10 @@ def find_name(names: pl.Series, name: Any, what: str) -> int:
     if place is None:
         # Text stands for a number too. Of other values, the type may be what is wrong.
         words = (quoted(name), quoted(names[0])) if isinstance(name, str) else (shown(name), shown(names[0]))
-        raise CallError(f"There is no {what} {words[0]}; the first one is {words[1]}.")
+        pairs = names.filter(names.str.starts_with(f"{name}: ")) if names.dtype == pl.String else names.head(0)
+        some = f"{', '.join(map(quoted, pairs.head(3)))}{', ...' if len(pairs) > 3 else ''}"
+        about = f"there are {some}" if len(pairs) else f"the first one is {words[1]}"
+        raise CallError(f"There is no {what} {words[0]}; {about}.")
     return int(place)
 
 

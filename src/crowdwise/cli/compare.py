@@ -43,6 +43,7 @@ def compare(
     from ..errors import quoted
     from ..methods import METHODS, choose
     from ..output.targets import check_targets
+    from ..reading.read_truth import Truths
     from ..reporting import comparison_page
     from . import numbers, session
     from .terminal import Terminal
@@ -61,7 +62,13 @@ def compare(
         labels = session.read(terminal, reading, ordered=asked is not None)
         if asked is not None:
             asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
-        known = given.held_out(terminal, session.read_known(truth, reading, terminal))
+        if reading.multi == "each":
+            sets = given.held_out(terminal, session.read_true_sets(truth, reading))
+            answers = session.about_questions(None if sets is None else Truths(sets), labels)
+            known = None if answers is None else answers.table
+            given = given._replace(gold=session.about_questions(given.gold, labels))
+        else:
+            known = given.held_out(terminal, session.read_known(truth, reading, terminal))
         with terminal.steps(len(chosen)) as begin, session.warnings_said(terminal):
             rows = compare_methods(labels, chosen, known, begin, gold=given.gold, gold_weight=gold_weight, asked=asked)
     session.require_convergence(rows, reading)

@@ -108,7 +108,10 @@ def judges(
     chosen = session.choose_method(method, None)
     terminal = Terminal(quiet)
     given = session.read_gold(gold, options.DEFAULT_GOLD_WEIGHT, reading)
-    known = session.read_known(truth, reading, terminal)
+    if reading.multi == "each":
+        known = session.read_true_sets(truth, reading)
+    else:
+        known = session.read_known(truth, reading, terminal)
     before = None if history is None else History.read(history, reading.storage_options())
     more = extra_columns(by, time, first)
     with terminal.compiling():
@@ -117,8 +120,8 @@ def judges(
             result = judge_panel(
                 labels,
                 chosen,
-                truth=None if known is None else Truths(known),
-                gold=given.gold,
+                truth=session.about_questions(None if known is None else Truths(known), labels),
+                gold=session.about_questions(given.gold, labels),
                 history=before,
                 details=read_details(reading.files, reading.options(), more) if more else None,
                 by=by,

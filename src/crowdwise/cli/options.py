@@ -258,7 +258,7 @@ class Reading(NamedTuple):
     ] = False
     votes: Annotated[
         Literal["soft", "hard"],
-        typer.Option(metavar="KIND", help="soft, or hard: ignore the probabilities of votes.", rich_help_panel=COLUMNS),
+        typer.Option(metavar="KIND", help="soft, or hard: ignore probabilities and weights.", rich_help_panel=COLUMNS),
         FOR_CLASSES,
     ] = "soft"
     truth_item: Annotated[

@@ -97,6 +97,15 @@ def read_true_sets(truth: str | None, reading: Reading) -> "pl.DataFrame | None"
     return None if truth is None else read_truth_sets(truth, **_set_keywords(truth, reading))
 
 
+def about_questions(known: "Truths | None", labels: "Crowd") -> "Truths | None":
+    """Return known sets of classes as answers to the questions of labels with several classes; others as they are."""
+    if known is None or getattr(labels, "sets", None) is None:
+        return known
+    from ..reading.truth_sets import gold_of_sets
+
+    return gold_of_sets(known, cast("Labels", labels))
+
+
 def _set_keywords(path: str, reading: Reading) -> dict[str, Any]:
     """Return how a file with known sets of classes is read."""
     is_export = _is_export(path, reading)
@@ -287,10 +296,8 @@ def fit(
     """
     from ..errors import DataError
 
-    if given is not None and given.gold is not None and getattr(labels, "sets", None) is not None:
-        from ..reading.truth_sets import gold_of_sets
-
-        given = given._replace(gold=gold_of_sets(given.gold, cast("Labels", labels)))
+    if given is not None:
+        given = given._replace(gold=about_questions(given.gold, labels))
     known: Any = {} if given is None else given._asdict()
     with terminal.progress(method.tolerance) as progress:
         result: Any = method.fit(labels, **known, progress=progress, warn=False)

@@ -85,6 +85,23 @@ class ClassSets:
         """Return the same about some of the questions."""
         return replace(self, item_of=self.item_of[questions], class_of=self.class_of[questions])
 
+    def without(self, worker: int, questions: Array) -> "ClassSets":
+        """Return what the other workers said, about some of the questions; items that only this one saw are gone."""
+        kept = self.workers != worker
+        item = np.repeat(np.arange(len(self.items)), self.answers_per_item)[kept]
+        answers, sizes = np.bincount(item, minlength=len(self.items)), np.diff(self.set_starts)
+        seen = answers > 0
+        return replace(
+            self,
+            items=self.items.filter(pl.Series(seen)),
+            starts=np.concatenate([[0], np.cumsum(answers[seen])]),
+            workers=(self.workers - (self.workers > worker))[kept].astype(self.workers.dtype),
+            set_starts=np.concatenate([[0], np.cumsum(sizes[kept])]),
+            named=self.named[np.repeat(kept, sizes)],
+            item_of=(np.cumsum(seen) - 1)[self.item_of[questions]],
+            class_of=self.class_of[questions],
+        )
+
 
 def question_names(items: pl.Series, classes: pl.Series) -> pl.Series:
     """Return how questions are written: as "item: class"."""

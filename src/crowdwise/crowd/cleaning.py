@@ -182,9 +182,12 @@ def _refuse_conflicts(count: int, first: Conflict, names: Names, duplicates: Dup
         )
     said = names.classes.gather(list(first.labels)) if len(names.classes) else first.labels  # numbers have no classes
     others = [policy for policy in get_args(Duplicates) if policy not in ("error", duplicates)]
+    may_be_sets = duplicates == "error" and len(names.classes)
+    several_classes = '; or multi="each" (--multi each) if an item may have several classes' if may_be_sets else ""
     raise DataError(
         f"{several(count, '(item, worker) pair has', '(item, worker) pairs have')} more than one "
         f"label{' at the latest time' if duplicates == 'latest' else ''}; first: item {quoted(first.item)}, worker "
         f"{quoted(names.workers[first.worker])} said {' and '.join(map(quoted, said))}. "
-        f"Say what to do with these with duplicates= (--duplicates): {', '.join(others[:-1])} or {others[-1]}."
+        f"Say what to do with these with duplicates= (--duplicates): {', '.join(others[:-1])} or {others[-1]}"
+        f"{several_classes}."
     )

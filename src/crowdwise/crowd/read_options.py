@@ -165,10 +165,12 @@ class ReadOptions:
         named = [name for name in ("probability", "weight", "log") if getattr(self, name)]
         if named and (self.votes == "hard" or self.numeric):
             what = "numbers have no probabilities" if self.numeric else 'votes="hard" (--votes hard) ignores it'
-            raise CallError(f"{named[0]}= (--{named[0]}) does nothing: {what}.")
+            raise CallError(f"{named[0]}= ({option_of(named[0])}) does nothing: {what}.")
         if named and (self.duplicates in ("first", "last", "latest", "set") or self.multi == "each"):
             other = 'multi="each"' if self.multi == "each" else f"duplicates={self.duplicates!r}"
-            raise CallError(f"{named[0]}= (--{named[0]}) does not go with {other}: one vote has one distribution.")
+            raise CallError(
+                f"{named[0]}= ({option_of(named[0])}) does not go with {other}: one vote has one distribution."
+            )
         if self.numeric and self.duplicates == "set":
             raise CallError(
                 'duplicates="set" is for classes; for numbers use "first", "last", "latest", "all", "samples" or '

@@ -116,7 +116,7 @@ def partition(
     counts = sum((part.counts for part in parts), SortCounts())
     filled = [part for part in parts if part.files.items]
     integers = integers_in_text and all(part.integers for part in filled)
-    conflict = _first_conflict(inputs, options, parts, integers) if counts.unresolved else None
+    conflict = _first_conflict(inputs, options, parts) if counts.unresolved else None
     report = finish(cleaning, counts, conflict, names)
     if sets is not None and pairs is not None:
         report = pairs.reported(report, sets.rows)
@@ -202,9 +202,7 @@ def _sort_on_disk(
     return _SortedPart(files, counts, conflict, integers_in_text and encoding.typed(items, True).dtype == pl.Int64)
 
 
-def _first_conflict(
-    inputs: Sequence[Rows], options: ReadOptions, parts: Sequence[_SortedPart], integers: bool
-) -> Conflict | None:
+def _first_conflict(inputs: Sequence[Rows], options: ReadOptions, parts: Sequence[_SortedPart]) -> Conflict | None:
     """Return the conflict whose item comes first in the files.
 
     Every part knows only its own first conflict, so the files are read again to find out which item comes first.
@@ -214,6 +212,5 @@ def _first_conflict(
         items = batch["item"].filter(is_present(batch["label"], options.missing))
         matches = items.filter(items.is_in(list(conflicts)))
         if len(matches):
-            first = conflicts[matches[0]]
-            return first._replace(item=int(first.item)) if integers else first
+            return conflicts[matches[0]]
     return None

@@ -1,6 +1,6 @@
 """`LabelsOnSpark`: labels in a Spark cluster, in parts that stay on the executors. Needs the extra `spark`."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final, Self
@@ -28,20 +28,30 @@ from .spark_reading import connect, first_rows_of, open_files, parse_integers
 
 def _as_rows(votes: DataFrame, options: ReadOptions, where: str) -> tuple[DataFrame, dict[str, str], tuple[str, ...]]:
     """Return a row per label with the roles for names, which columns these are, and what to say of them."""
-    may_be_soft = columns.may_be_soft(votes.columns, options)
-    classes = class_columns(votes.columns, options, columns.has_any(votes.columns, "label")) if may_be_soft else {}
+    rounded = options.votes == "hard" and not options.numeric
+    classes: Mapping[str, str] = {}
+    if rounded or columns.may_be_soft(votes.columns, options):
+        classes = class_columns(votes.columns, options, columns.has_any(votes.columns, "label"))
     if classes:
         ids = columns.recognise(votes.columns, {role: options.roles[role] for role in ("item", "worker")}, where)
+        weights = soft_columns(votes.columns, ids, options, partial(first_rows_of, votes), where, ("weight",))
+        ids |= weights.found
         named = {**ids, **classes}
         table = votes.select(*(f.col(f"`{name}`").alias(f"c{at}") for at, name in enumerate(named.values())))
         of_ids, of_classes = table.columns[: len(ids)], table.columns[len(ids) :]
+        words, remark = described(classes, rounded)
+        if rounded:
+            values = {name: f.col(at).cast("double") for name, at in sorted(zip(classes, of_classes, strict=True))}
+            best = f.greatest(*values.values())
+            label = f.coalesce(*(f.when(value == best, f.lit(name)) for name, value in values.items()))
+            picked = table.select(*(f.col(f"c{at}").alias(role) for at, role in enumerate(ids)), label.alias("label"))
+            return picked, {**ids, "label": words["label"]}, (remark,)
         long = table.unpivot(of_ids, of_classes, "label", "probability")
         known = f.trim(f.col("probability").cast("string")) != ""
         name = f.create_map(*(f.lit(one) for pair in zip(of_classes, classes, strict=True) for one in pair))
         label = f.when(known, name[f.col("label")]).alias("label")
         picked = long.select(*(f.col(f"c{at}").alias(role) for at, role in enumerate(ids)), label, "probability")
-        words, remark = described(classes)
-        return picked, ids | words, (remark,)
+        return picked, ids | words, (remark, *weights.remarks)
     found = columns.recognise(votes.columns, options.roles, where)
     if options.label is None:
         refuse_spans(votes.columns, partial(first_rows_of, votes), where)

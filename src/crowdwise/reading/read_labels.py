@@ -95,9 +95,10 @@ def read_labels(
             rows of one worker and item may also be one distribution, which adds up to 1. Or the columns of one class
             each: a pattern such as "p_*". None to recognise a column called probability, prob, confidence or score, if
             its values look like it; `report.understood` says so.
-        weight: The column of how often a vote counts: from 0 to 1, or a count; None for once.
+        weight: The column of how often a vote counts: from 0 to 1, or a count. None to recognise a column called
+            weight, if its values look like it; else every vote counts once.
         log: Whether probabilities are logarithms.
-        votes: "soft", or "hard" to ignore the probabilities that are recognised, or in logs of judges.
+        votes: "soft", or "hard" to ignore the probabilities and weights that are recognised, or in logs of judges.
         duplicates: What to do where one worker gave one item several different labels: raise an "error", keep the
             label of the "first" or the "last" row, keep the "latest" by a column of times, count "all" different
             labels as votes, make them one vote for a "set" of classes, or "drop" them. Rows that repeat an earlier
@@ -293,7 +294,12 @@ def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep) -> list[R
                 option = f"{name}= ({option_of(name)})"
                 raise CallError(f"{option} does nothing for {platform.name}: it is for tables.")
         return [vote_rows(read_export(platform, files, options, keep), files, options)]
-    given = [*options.given(FOR_EXPORTS), *(["multi"] if options.multi == "set" else [])]
+    if options.multi == "set":
+        raise CallError(
+            f'{inputs[0].name} is a table: multi="set" (--multi set) is for exports. Where a worker\'s classes have a '
+            'row each, duplicates="set" (--duplicates set) makes one vote of them.'
+        )
+    given = options.given(FOR_EXPORTS)
     if given:
         raise CallError(f"{inputs[0].name} is a table, which has no questions: {', '.join(given)} does nothing.")
     rows = [open_rows(one, options.roles, options) for one in inputs]

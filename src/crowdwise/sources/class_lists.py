@@ -2,11 +2,19 @@
 
 import ast
 import json
-from typing import Any
+import re
+from collections.abc import Collection
+from typing import Any, Final
 
 import polars as pl
 
 from ..errors import DataError, shown
+
+# The brackets of lists, tuples and sets, as JSON and Python write them.
+_BRACKETS: Final = {"[": "]", "(": ")", "{": "}"}
+# An array as NumPy writes it: texts or numbers with spaces between them.
+_ELEMENT: Final = r"(?:'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|[-+]?[0-9][0-9.eE+-]*|True|False)"
+_ARRAY: Final = re.compile(rf"\[\s*{_ELEMENT}(?:\s+{_ELEMENT})+\s*\]")
 
 
 def one_class_a_row(lazy: pl.LazyFrame, separator: str | None, column: str) -> pl.LazyFrame:
@@ -57,23 +65,33 @@ def _split(cells: pl.Series, separator: str | None, column: str) -> pl.Series:
 def _classes_in(cell: str, separator: str | None, column: str) -> list[str]:
     """Return the classes that a cell names."""
     stripped = cell.strip()
-    if stripped.startswith("[") and stripped.endswith("]"):
+    if stripped == "set()":
+        return []
+    if _BRACKETS.get(stripped[:1]) == stripped[-1:]:
         found = _list_in(stripped)
         if found is not None:
-            if any(isinstance(one, list | dict) or one is None for one in found):
+            if any(isinstance(one, list | dict | tuple) or one is None for one in found):
                 raise DataError(f"Column {column!r} has {shown(cell)}, which is no list of classes.")
             return [one if isinstance(one, str) else str(one) for one in found]
+        quoted = stripped[1:].lstrip()[:1] in ("'", '"')
+        if stripped[0] == "[" and (quoted or "," in stripped or (separator is not None and separator in stripped)):
+            raise DataError(
+                f"Column {column!r} has {shown(cell)}, which looks like a list and is none: write it as JSON, as in "
+                '["cat", "dog"], or without brackets.'
+            )
     if separator is None:
         return [cell]
     return [part for part in (one.strip() for one in cell.split(separator)) if part]
 
 
-def _list_in(text: str) -> list[Any] | None:
-    """Return the list that a text is, as JSON or Python write it; None if it is none."""
+def _list_in(text: str) -> Collection[Any] | None:
+    """Return the list that a text is, as JSON, Python or NumPy write it; None if it is none."""
+    if _ARRAY.fullmatch(text):  # Python would take two texts without a comma between them for one
+        text = f"[{', '.join(re.findall(_ELEMENT, text))}]"
     for read in (json.loads, ast.literal_eval):
         try:
             found = read(text)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             continue
-        return found if isinstance(found, list) else None
+        return found if isinstance(found, list | tuple | set) else None
     return None

@@ -66,6 +66,7 @@ _COMPARED: Final = (
 # The usual names of the probability of the label beside it, and what the columns of one class each begin with.
 PROBABILITY_NAMES: Final = ("probability", "prob", "confidence", "score")
 PROBABILITY_PREFIXES: Final = ("probability_", "prob_", "p_")
+WEIGHT_NAME: Final = "weight"
 
 
 class OtherTableError(DataError):
@@ -271,7 +272,8 @@ def may_be_soft(names: Sequence[str], options: ReadOptions) -> bool:
     if not named and (options.policy not in ("error", "all", "samples", "drop") or options.multi == "each"):
         return False
     return named or any(
-        name.startswith(PROBABILITY_PREFIXES) or any(spelled_as(name, alias) for alias in PROBABILITY_NAMES)
+        name.startswith(PROBABILITY_PREFIXES)
+        or any(spelled_as(name, alias) for alias in (*PROBABILITY_NAMES, WEIGHT_NAME))
         for name in names
     )
 

@@ -71,14 +71,18 @@ def _shaped(
             wide.refuse_text(sample, chosen, where)
         return _unfolded(table, chosen, where)
     may_be_soft = "worker" in given and columns.may_be_soft(table.names, options)
-    classes = class_columns(table.names, options, columns.has_any(table.names, "label")) if may_be_soft else {}
+    rounded = options.votes == "hard" and not options.numeric and options.multi != "each"
+    classes: Mapping[str, str] = {}
+    if may_be_soft or (rounded and "worker" in given):
+        classes = class_columns(table.names, options, columns.has_any(table.names, "label"))
     try:
         if classes:
             ids = columns.recognise(table.names, {role: given[role] for role in ("item", "worker")}, where, named_by)
-            return long_form_of_classes(table, ids, classes)
+            weights, remarks = soft_columns(table.names, ids, options, partial(_sample, table), where, ("weight",))
+            return long_form_of_classes(table, ids | weights, classes, remarks, rounded)
         found = columns.recognise(table.names, given, where, named_by)
         soft: dict[str, str] = {}
-        remarks: tuple[str, ...] = ()
+        remarks = ()
         if may_be_soft:
             soft, remarks = soft_columns(table.names, found, options, partial(_sample, table), where)
         lazy = table.pick(found | soft)

@@ -212,6 +212,8 @@ def _without(labels: Labels, worker: int) -> Labels:
         item_starts=np.concatenate([[0], np.cumsum(sizes[items])]),
         workers=(labels.workers[kept] - (labels.workers[kept] > worker)).astype(labels.workers.dtype),
         labels=labels.labels[kept],
+        soft=None if labels.soft is None else labels.soft[kept],
         names=names,
         gold=None,
+        sets=None if labels.sets is None else labels.sets.without(worker, items),
     )

@@ -97,7 +97,7 @@ def soft_sweep(
     answers = np.broadcast_to(labels.chances.T[:, :, None], (labels.n_classes, *labels.chances.shape))
     if parameters is not None:
         log_m, answers = soft_factors(labels, parameters[0])
-        weighted = np.where(weights > 0, weights * log_m, 0.0)  # 0 times -inf is nothing here
+        weighted = np.multiply(weights, log_m, out=np.zeros_like(log_m), where=weights > 0)  # 0 times -inf is 0 here
         log_joint = parameters[1] + sums(labels.item_of, weighted, labels.n_items)
         log_likelihood = float(normalise(log_joint, scores, changes, negligible).sum())
     expected = weights * scores.take(labels.item_of, axis=0)

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from ...analysis import Agreement, charts, krippendorff
+from ...analysis import Agreement, alpha, charts, krippendorff
 from ...analysis.agreement import Level
 from ...analysis.condensing import bins
 from ...caution import Caution
@@ -96,7 +96,7 @@ def _crowd_tiles(data: ReportData, per_item: Array) -> list[Tile]:
         f"{few:,} to {many:,}, half have {np.median(per_item):g} or more" if few < many else "The same for every item"
     )
     return [
-        agreement_tile(krippendorff(labels)),
+        agreement_tile(alpha(labels), "Agreement (alpha)" if labels.sets is None else "Agreement (alpha, MASI)"),
         *_ordered_agreement(data),
         _changes(data.result, data.majority),
         Tile("Labels per item", f"{per_item.mean():.2f}", spread),
@@ -119,14 +119,14 @@ def _ordered_agreement(data: ReportData) -> list[Tile]:
     ]
 
 
-def agreement_tile(alpha: Agreement, name: str = "Agreement (alpha)") -> Tile:
+def agreement_tile(found: Agreement, name: str = "Agreement (alpha)") -> Tile:
     """Make the tile that says, as a number and in words, how much the workers agree with each other."""
-    if np.isnan(alpha.value):
+    if np.isnan(found.value):
         return Tile(name, "none", "Not defined: no item has two labels")
-    words = "high" if alpha.value >= 0.8 else "fair" if alpha.value >= 2 / 3 else "low"
-    if alpha.value <= 0:
+    words = "high" if found.value >= 0.8 else "fair" if found.value >= 2 / 3 else "low"
+    if found.value <= 0:
         words = "no more than chance"
-    return Tile(name, f"{alpha.value:.2f}", f"{alpha.low:.2f} to {alpha.high:.2f}: {words}")
+    return Tile(name, f"{found.value:.2f}", f"{found.low:.2f} to {found.high:.2f}: {words}")
 
 
 def _changes(result: Result, majority: Result) -> Tile:
