@@ -92,11 +92,8 @@ def _decide(path: Path) -> tuple[dict[str, list[float]], int]:
 
 
 def press(page: Any, key: str, view: str) -> None:
-    """Press a key until the page leaves its view, and wait for another: a page that is not drawn yet takes no key."""
-    before = page.evaluate("document.body.dataset.view")
-    while page.evaluate("document.body.dataset.view") == before:
-        page.keyboard.press(key)
-        page.wait_for_timeout(100)
+    """Press a key, and wait for a view."""
+    page.keyboard.press(key)
     page.wait_for_selector(f"body[data-view={view}]")
 
 

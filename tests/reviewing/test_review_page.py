@@ -59,11 +59,9 @@ class Page:
         return str(self.page.locator(f"#{name}").inner_text())
 
     def press(self, key: str, *views: str) -> None:
-        """Press a key once; the page shows one of these views then."""
-        before = self.view()
-        if before not in views:
-            self.page.keyboard.press(key)
-            self.page.wait_for_function("(view) => document.body.dataset.view !== view", arg=before)
+        """Press a key once; the page shows one of these views then, and takes the next key."""
+        assert self.view() not in views
+        self.page.keyboard.press(key)
         self.wait(*views)
 
     def begin(self) -> None:

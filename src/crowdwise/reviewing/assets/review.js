@@ -12,12 +12,11 @@ let panel = null; // the newest panel, and when it came
 let panelCame = 0;
 let item = null; // the item on the screen
 let ahead = null; // a promise of the next item, asked for while the reveal is read
-let busy = true; // something is under way, or a view is not drawn yet: keys and buttons do nothing
+let busy = true; // something is under way: keys and buttons do nothing
 let draft = { sure: "", unclear: false, comment: "" };
 let pending = null; // the decision that the server has not confirmed yet
 let visible = false; // whether the votes on the item were seen before it is decided
 let outside = null; // a number outside the range seen, which a second Enter decides
-let drawnAt = 0; // when the item was drawn
 let watch = null; // counts the seconds that the item was looked at
 let viewBefore = "item"; // where "Back" leads
 
@@ -127,28 +126,17 @@ function focusOn(heading) {
   heading.closest("section").scrollIntoView({ block: "nearest" });
 }
 
-// Resolves when the browser has painted; a tab in the background paints nothing, so that it waits a moment only.
-function painted() {
-  return new Promise((resolve) => {
-    setTimeout(resolve, 150);
-    requestAnimationFrame(() => setTimeout(resolve));
-  });
-}
-
-// Runs one action at a time. Keys and clicks that come before its view is painted do nothing.
+// Runs one action at a time. Keys and clicks that come meanwhile do nothing; as soon as a view is drawn, they count.
 async function act(work) {
   if (busy) return;
   busy = true;
-  document.body.dataset.busy = "";
   try {
     await work();
   } catch (problem) {
     if (!(problem instanceof Refused)) throw problem;
     say(problem.message, true);
   } finally {
-    await painted();
     busy = false;
-    delete document.body.dataset.busy;
   }
 }
 
@@ -435,7 +423,6 @@ function drawItem(fresh, entry = null) {
   markChosen(null);
   show("item");
   focusOn($("item-heading"));
-  drawnAt = performance.now();
   watch = stopwatch();
 }
 
@@ -595,7 +582,15 @@ document.addEventListener("focusin", (event) => {
 });
 
 // The second click of a double click on "Next item" must not decide the item that appears under the pointer.
-const chooseByClick = (choose) => (event) => { if (event.detail === 0 || performance.now() - drawnAt > 350) choose(); };
+let clicked = null; // the last click of the pointer, wherever it was
+let isSecond = false; // whether the click that is handled belongs to a double click
+document.addEventListener("click", (event) => {
+  if (event.detail === 0) { isSecond = false; return; } // by a key
+  isSecond = clicked !== null && event.timeStamp - clicked.timeStamp < 500
+    && Math.hypot(event.clientX - clicked.clientX, event.clientY - clicked.clientY) < 10;
+  clicked = event;
+}, true);
+const chooseByClick = (choose) => () => { if (!isSecond) choose(); };
 
 const chooseClass = (one) => decide("decided", quoted(one.name), { truth: one.code });
 
@@ -1092,6 +1087,8 @@ $("finish").addEventListener("click", () => act(async () => {
   events?.close();
   events = null;
   stored.drop("begun");
+  panel.fitting = false; // a fit that runs still is not waited for
+  drawAge();
   $("end-heading").textContent = "Finished";
   setText($("end-sentence"), `${answer.sentence ?? ""} The server has closed. You can close this tab.`.trim());
   setText($("end-command"), answer.command ?? state.command);
