@@ -101,6 +101,7 @@ const quoted = (name) => `“\u2068${inWords(name)}\u2069”`;
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
 const interval = (low, high) => low === null || low === undefined ? "" : `${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)}%`;
 const several = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+const short = (number) => `${Number(number.toPrecision(6))}`;
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 function say(sentence, problem = false) {
@@ -427,11 +428,9 @@ function drawItem(fresh, entry = null) {
 }
 
 function undoneSentence(entry) {
-  const known = state.classes.find((one) => one.code === entry.truth);
-  const was = known ? known.name : entry.text ?? (state.kind === "numbers" ? entry.truth : null);
   if (entry.action === "skipped") return "You skipped this item. It is here again.";
-  if (was === null || was === undefined) return "This item is open again. If you have seen its votes, this is recorded.";
-  return `Your decision on this item, ${quoted(was)}, is undone. You have seen the votes, and this is recorded.`;
+  const was = entry.action === "decided" ? quoted(entry.truth) : "cannot tell";
+  return `Your decision on this item, ${was}, is undone. You have seen the votes, and this is recorded.`;
 }
 
 function drawField(field) {
@@ -552,7 +551,7 @@ function drawClasses() {
   $("choices").hidden = numbers;
   $("finder").hidden = state.kind !== "classes";
   if (state.kind !== "questions") $("decide-heading").textContent = numbers ? "What is the right number?" : "What is right?";
-  $("number-range").textContent = state.range ? `The workers' numbers go from ${state.range.low} to ${state.range.high}.` : "";
+  $("number-range").textContent = state.range ? `The workers' numbers go from ${short(state.range.low)} to ${short(state.range.high)}.` : "";
   $("decide").classList.toggle("many", many());
   if (many()) $("choices").before($("finder"));
   else $("whole-names").after($("finder"));
@@ -942,7 +941,7 @@ function drawPanel() {
   setText($("accept"), panel.accept ?? "");
   $("remarks").replaceChildren(...(panel.remarks ?? []).map((remark) => make("li", { text: remark })));
   const changed = panel.changed ?? { count: 0, first: [] };
-  setText($("changed-count"), changed.count ? `${several(changed.count, "answer has", "answers have")} changed.` : "No answer has changed yet.");
+  setText($("changed-count"), changed.count ? `${several(changed.count, "answer has", "answers have")} changed.` : numbers ? "" : "No answer has changed yet.");
   $("changed").hidden = changed.first.length === 0;
   $("changed").querySelector("summary").textContent = changed.count > changed.first.length ? `The first ${changed.first.length}` : "Which answers";
   $("changed-rows").replaceChildren(...changed.first.map((one) => make(
@@ -963,7 +962,8 @@ function drawAge() {
   if (panel === null) return;
   const seconds = Math.round((panel.age ?? 0) + (performance.now() - panelCame) / 1000);
   const age = seconds < 90 ? `${seconds} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-  const which = panel.fitted === panel.decisions ? `all ${several(panel.decisions, "decision", "decisions")}` : `${panel.fitted} of ${several(panel.decisions, "decision", "decisions")}`;
+  const all = several(panel.decisions, "decision", "decisions");
+  const which = panel.fitted !== panel.decisions ? `${panel.fitted} of ${all}` : panel.decisions === 1 ? all : `all ${all}`;
   setText($("age"), `Fit of ${panel.decisions ? which : "the votes alone"}, ${age} ago${panel.fitting ? "; refitting" : ""}.`);
 }
 
