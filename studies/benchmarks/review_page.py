@@ -1,4 +1,4 @@
-"""How fast the page of `crowdwise review` answers a key with 10^6 labels, in a browser: `make study NAME=review_page`.
+"""How fast the page of `crowdwise review` answers a key with 10^6 labels, in a browser: `make bench-review`.
 
 The time goes from the event of the key to the frame in which the crowd's votes are drawn, while the method is fitted
 again in the background. Beside it stands how long a fit takes with the same decisions, without the page.

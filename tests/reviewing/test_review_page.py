@@ -144,6 +144,39 @@ def test_everything_else_by_keys(browser: Any, server: ReviewProcess, labels: Pa
     page.close()
 
 
+# Presses a key in the first task after an item is drawn, before the browser has painted it.
+PRESS_AT_ONCE = """
+new MutationObserver(() => {
+  if (document.body.dataset.view !== "item") return;
+  setTimeout(() => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "1", bubbles: true})));
+}).observe(document.body, {attributes: true, attributeFilter: ["data-view"]});
+"""
+
+
+def test_a_key_counts_as_soon_as_its_view_is_drawn(browser: Any, server: ReviewProcess) -> None:
+    page = Page(browser, server)
+    page.page.evaluate(PRESS_AT_ONCE)
+    page.press("Enter", "reveal")
+    assert "1 decision," in page.text("counts")
+    page.close()
+
+
+def test_by_mouse_a_double_click_counts_once(browser: Any, server: ReviewProcess, labels: Path) -> None:
+    page = Page(browser, server)
+    page.begin()
+    first = page.text("item-heading")
+    page.page.locator("#skip").dblclick()
+    page.page.wait_for_function("(name) => document.querySelector('#item-heading').textContent !== name", arg=first)
+    for _ in range(3):
+        page.page.locator(".choice").first.click()
+        page.wait("reveal")
+        page.page.locator("#go-on").click()
+        page.wait("item")
+    rows = rows_of(labels.with_name("labels.decisions.csv"))
+    assert [row["action"] for row in rows] == ["skipped", "decided", "decided", "decided"]
+    page.close()
+
+
 def test_a_decision_is_sent_again_when_the_server_is_back(browser: Any, server: ReviewProcess, labels: Path) -> None:
     page = Page(browser, server)
     page.begin()

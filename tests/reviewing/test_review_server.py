@@ -415,6 +415,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
 def test_a_table_of_items_may_have_an_id_and_an_image(crowd: cw.Labels) -> None:
     table = pl.DataFrame({"id": crowd.names.items, "image": "a.png", "doc": crowd.names.items.reverse()})
     assert list(read_contents(crowd, None, read_options(), table).columns) == ["image", "doc"]
+    assert list(read_contents(crowd, None, read_options(), table, "doc, image").columns) == ["doc", "image"]
     # The column that the labels have, where the table has it too.
     assert list(read_contents(crowd, None, read_options(item="doc"), table).columns) == ["id", "image"]
 

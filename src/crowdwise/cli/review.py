@@ -103,9 +103,8 @@ def review(
                 "Name the file that decisions are written to (--decisions): the labels are in no single file."
             )
         path = default_path(reading.files[0]) if decisions is None else Path(decisions)
-        shown = None if show is None else [name.strip() for name in show.split(",")]
         files = None if any(is_stream(one) for one in reading.files) else reading.files  # a stream is read only once
-        contents = read_contents(labels, files, reading.options(numeric=numeric), items, shown, media, remote)
+        contents = read_contents(labels, files, reading.options(numeric=numeric), items, show, media, remote)
         if feedback is not None:
             terminal.remark(reviewing.write_feedback(labels, path, contents, Path(feedback)))
             return
