@@ -10,7 +10,7 @@ KERNELS := $(addprefix methods/test_,adjudicator belief_propagation bwa contract
 	$(addprefix numerics/test_,kernels twins twins_around) crowd/test_labels crowd/test_votes sources/test_text_files \
 	sources/test_json_forms analysis/test_blocks analysis/test_ordinal partitions/test_disk
 .PHONY: demo test test-all checked generated pages test-bounds test-longest test-package test-extras test-spark test-s3a test-platforms \
-	attack bench reproduce study screenshots site clean
+	attack bench bench-review reproduce study screenshots site clean
 
 demo: .venv/installed # A simulated crowd, its answers and its report, in the folder demo.
 	$(BIN)/crowdwise simulate --n-items 3000 --n-workers 60 --n-classes 4 --concentration 4 --traps 0.3 --seed 1 -o demo --force
@@ -47,6 +47,9 @@ attack: .venv/tested # Hostile cases in every area of tests/attack: `make attack
 	$(BIN)/python -m tests.attack --cases $(or $(N),10000)
 bench reproduce: .venv/tested # Speed, memory and sizes; the paper's tables, from where an earlier run stopped.
 	$(BIN)/python -m studies $(@:bench=benchmarks)
+bench-review: .venv/tested # The page with 10^6 labels in a browser; then what decisions are worth, on the crowds in CROWDWISE_DATA.
+	$(BIN)/python -m studies review_page
+	$(BIN)/python -m studies review
 study: $(NEEDS) # One study: `make study NAME=gold`; without a name, the list of all.
 	$(PLATFORMS) $(dir $(firstword $(NEEDS)))bin/python -m studies $(NAME)
 screenshots: .venv/tested # The images in docs; needs chromium.

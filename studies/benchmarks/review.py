@@ -1,6 +1,6 @@
 """What the decisions of an expert are worth, by plan: replayed on real crowds with known truth.
 
-    make study NAME=review
+    make bench-review
 
 A plan such as random:30,settle:10,worst says which items are decided, one by one, and the truth file answers. After
 some decisions it is measured how far the expected accuracy of the other items is from their accuracy, how many answers

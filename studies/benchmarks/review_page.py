@@ -1,4 +1,4 @@
-"""How fast the page of `crowdwise review` answers a key with 10^6 labels, in a browser: `make study NAME=review_page`.
+"""How fast the page of `crowdwise review` answers a key with 10^6 labels, in a browser: `make bench-review`.
 
 The time goes from the event of the key to the frame in which the crowd's votes are drawn, while the method is fitted
 again in the background. Beside it stands how long a fit takes with the same decisions, without the page.
@@ -92,11 +92,8 @@ def _decide(path: Path) -> tuple[dict[str, list[float]], int]:
 
 
 def press(page: Any, key: str, view: str) -> None:
-    """Press a key until the page leaves its view, and wait for another: a page that is not drawn yet takes no key."""
-    before = page.evaluate("document.body.dataset.view")
-    while page.evaluate("document.body.dataset.view") == before:
-        page.keyboard.press(key)
-        page.wait_for_timeout(100)
+    """Press a key, and wait for a view."""
+    page.keyboard.press(key)
     page.wait_for_selector(f"body[data-view={view}]")
 
 

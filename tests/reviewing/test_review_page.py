@@ -59,11 +59,9 @@ class Page:
         return str(self.page.locator(f"#{name}").inner_text())
 
     def press(self, key: str, *views: str) -> None:
-        """Press a key once; the page shows one of these views then."""
-        before = self.view()
-        if before not in views:
-            self.page.keyboard.press(key)
-            self.page.wait_for_function("(view) => document.body.dataset.view !== view", arg=before)
+        """Press a key once; the page shows one of these views then, and takes the next key."""
+        assert self.view() not in views
+        self.page.keyboard.press(key)
         self.wait(*views)
 
     def begin(self) -> None:
@@ -143,6 +141,39 @@ def test_everything_else_by_keys(browser: Any, server: ReviewProcess, labels: Pa
     assert (rows[0]["sure"], rows[0]["guideline"], rows[0]["comment"]) == ("sure", "unclear", "ears 1 and 2")
     assert [row["visible"] for row in rows[:5]] == ["nothing", "nothing", "nothing", "votes", "nothing"]
     assert rows[4]["truth"] == "a new class"
+    page.close()
+
+
+# Presses a key in the first task after an item is drawn, before the browser has painted it.
+PRESS_AT_ONCE = """
+new MutationObserver(() => {
+  if (document.body.dataset.view !== "item") return;
+  setTimeout(() => document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "1", bubbles: true})));
+}).observe(document.body, {attributes: true, attributeFilter: ["data-view"]});
+"""
+
+
+def test_a_key_counts_as_soon_as_its_view_is_drawn(browser: Any, server: ReviewProcess) -> None:
+    page = Page(browser, server)
+    page.page.evaluate(PRESS_AT_ONCE)
+    page.press("Enter", "reveal")
+    assert "1 decision," in page.text("counts")
+    page.close()
+
+
+def test_by_mouse_a_double_click_counts_once(browser: Any, server: ReviewProcess, labels: Path) -> None:
+    page = Page(browser, server)
+    page.begin()
+    first = page.text("item-heading")
+    page.page.locator("#skip").dblclick()
+    page.page.wait_for_function("(name) => document.querySelector('#item-heading').textContent !== name", arg=first)
+    for _ in range(3):
+        page.page.locator(".choice").first.click()
+        page.wait("reveal")
+        page.page.locator("#go-on").click()
+        page.wait("item")
+    rows = rows_of(labels.with_name("labels.decisions.csv"))
+    assert [row["action"] for row in rows] == ["skipped", "decided", "decided", "decided"]
     page.close()
 
 

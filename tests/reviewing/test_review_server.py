@@ -343,7 +343,7 @@ def test_bad_input_is_refused_in_one_sentence(labels: Path, tmp_path: Path, run:
         (("--decisions", tmp_path / "gold.csv"), 1, "is no file of decisions"),
         (("--decisions", tmp_path), 2, "cannot be written to"),
         (("--host", "0.0.0.0"), 2, "give a password"),
-        (("--port", "70000"), 2, "cannot be used"),
+        (("--port", "70000"), 2, "There is no port 70000"),
         (("--feedback", tmp_path / "f"), 2, "There are no decisions yet"),
         (("--feedback", tmp_path / "f", "--port", "1"), 2, "--port does nothing"),
     ]
@@ -351,6 +351,8 @@ def test_bad_input_is_refused_in_one_sentence(labels: Path, tmp_path: Path, run:
         ended = run("review", labels, "--no-browser" if "--feedback" not in options else "-q", *options)
         assert (ended.returncode, words in ended.stderr) == (code, True), (options, ended)
         assert len(ended.stderr.strip().splitlines()) <= 2
+    ended = run("review", tmp_path / "absent.csv")
+    assert (ended.returncode, "There is no file" in ended.stderr) == (1, True), ended.stderr
     assert (tmp_path / "gold.csv").read_text() == "item,truth\ni001,c1\n"  # nothing was added to a file that is none
 
 
@@ -413,6 +415,7 @@ def test_a_full_disk_leaves_the_file_as_it_was(tmp_path: Path, monkeypatch: pyte
 def test_a_table_of_items_may_have_an_id_and_an_image(crowd: cw.Labels) -> None:
     table = pl.DataFrame({"id": crowd.names.items, "image": "a.png", "doc": crowd.names.items.reverse()})
     assert list(read_contents(crowd, None, read_options(), table).columns) == ["image", "doc"]
+    assert list(read_contents(crowd, None, read_options(), table, "doc, image").columns) == ["doc", "image"]
     # The column that the labels have, where the table has it too.
     assert list(read_contents(crowd, None, read_options(item="doc"), table).columns) == ["id", "image"]
 
@@ -562,7 +565,8 @@ def test_an_interrupt_ends_it_and_says_what_to_do(labels: Path) -> None:
         said, _ = server.process.communicate(timeout=60)
         assert server.process.returncode == 0
     assert "1 item is decided" in said
-    assert "Use them: crowdwise aggregate" in said
+    path = labels.with_name("labels.decisions.csv")
+    assert f"Use them: crowdwise aggregate {labels} --gold {path} -o truth.csv --provenance\n" in said
 
 
 def test_a_file_that_is_none_of_decisions_stays_as_it_is(labels: Path, run: Command) -> None:

@@ -4,13 +4,17 @@ import shlex
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from . import options
 from .groups import NotWith
 from .streams import say
+from .text import printable
+
+# A command to copy is cut only where it has more characters.
+_LONGEST: Final = 10_000
 
 
 def review(
@@ -89,17 +93,18 @@ def review(
     Plan.of(plan)
     if feedback is None:
         require_extra("review", "A review")
-    if decisions is None and not Path(reading.files[0]).is_file():
-        raise CallError("Name the file that decisions are written to (--decisions): the labels are in no single file.")
-    path = Path(decisions) if decisions is not None else default_path(reading.files[0])
     chosen = numbers.choose(context, method, set_)[1] if numeric else session.choose_method(method, set_)
     asked = session.read_order(ordinal, order, None)
     terminal = Terminal(quiet)
     with terminal.compiling():
         labels = session.read(terminal, reading, numeric=numeric, ordered=asked is not None)
-        shown = None if show is None else [name.strip() for name in show.split(",")]
+        if decisions is None and not Path(reading.files[0]).is_file():
+            raise CallError(
+                "Name the file that decisions are written to (--decisions): the labels are in no single file."
+            )
+        path = default_path(reading.files[0]) if decisions is None else Path(decisions)
         files = None if any(is_stream(one) for one in reading.files) else reading.files  # a stream is read only once
-        contents = read_contents(labels, files, reading.options(numeric=numeric), items, shown, media, remote)
+        contents = read_contents(labels, files, reading.options(numeric=numeric), items, show, media, remote)
         if feedback is not None:
             terminal.remark(reviewing.write_feedback(labels, path, contents, Path(feedback)))
             return
@@ -115,5 +120,5 @@ def review(
         with reviewing.opened_desk(labels, chosen, path, contents, plan, about, first) as desk:
             ask = partial(typer.prompt, "Password for the page", hide_input=True) if sys.stdin.isatty() else None
             reviewing.serve(desk, host=host, port=port, browser=not no_browser, say=terminal.remark, show=say, ask=ask)
-            if desk.decisions().height:
-                terminal.remark(f"Use them: {command}")
+            if desk.decisions().height and not quiet:
+                say(f"Use them: {printable(command, _LONGEST)}")

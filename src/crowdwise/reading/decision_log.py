@@ -51,8 +51,6 @@ UNCLEAR: Final = "unclear"
 GUIDELINE: Final = ("", UNCLEAR)
 
 _DELIMITERS: Final = ",\t;|"
-# A column that no table has.
-_AGREED: Final = "\0agreed"
 
 
 def is_log(names: Iterable[str]) -> bool:
@@ -75,23 +73,33 @@ def standing(log: pl.DataFrame) -> pl.DataFrame:
     >>> standing(log)["item"].to_list()
     ['b']
     """
-    log = log.with_columns(_action(log))
-    stacks: dict[tuple[Any, str], list[int]] = {}
     columns = (log[name].to_list() for name in ("item", "truth", "reviewer", "action"))
-    for row, (item, truth, reviewer, action) in enumerate(zip(*columns, strict=True)):
+    actions = standing_rows(zip(*columns, strict=True))
+    stands = log[pl.Series(list(actions), dtype=pl.Int64)]
+    return stands.with_columns(pl.Series("action", list(actions.values()), pl.String))
+
+
+def standing_rows(rows: Iterable[tuple[Any, Any, Any, Any]]) -> dict[int, str]:
+    """Return the places of the entries that stand, in their order, with their actions.
+
+    Args:
+        rows: The item, truth, reviewer and action of every row.
+    """
+    stacks: dict[tuple[Any, str], list[tuple[int, str]]] = {}
+    for row, (item, truth, reviewer, said) in enumerate(rows):
         stack = stacks.setdefault((item, "" if reviewer is None else str(reviewer).strip()), [])
+        action = _action(said, truth)
         if action == UNDONE:
             del stack[-1:]
         elif not _blank(item) and (action == CANNOT_TELL or (action == DECIDED and not _blank(truth))):
-            stack.append(row)
-    return log[sorted(stack[-1] for stack in stacks.values() if stack)]
+            stack.append((row, action))
+    return dict(sorted(stack[-1] for stack in stacks.values() if stack))
 
 
-def _action(log: pl.DataFrame) -> pl.Series:
-    """Return the column `action` in its usual spelling, with what a blank one means."""
-    said = log["action"].cast(pl.String).fill_null("").str.strip_chars().str.to_lowercase()
-    has_truth = pl.Series([not _blank(truth) for truth in log["truth"].to_list()], dtype=pl.Boolean)
-    return said.zip_with((said != "") | ~has_truth, pl.Series([DECIDED])).alias("action")
+def _action(said: Any, truth: Any) -> str:
+    """Return an action in its usual spelling; a blank one beside a truth is a decision."""
+    action = "" if _blank(said) else str(said).strip().lower()
+    return action if action or _blank(truth) else DECIDED
 
 
 def _blank(value: Any) -> bool:
@@ -108,15 +116,29 @@ def settled(standing: pl.DataFrame) -> tuple[pl.DataFrame, list[Any]]:
         A row for each item on which all decisions are the same: the first of them. Its source is "random" if that of
         any of them is. "cannot tell" is no decision. Both are in the order of the log.
     """
-    decided = standing.filter(pl.col("action") == DECIDED)
-    truth = pl.col("truth").str.strip_chars() if decided["truth"].dtype == pl.String else pl.col("truth")
-    decided = decided.with_columns((truth.n_unique().over("item") == 1).alias(_AGREED))
-    differ = decided.filter(~pl.col(_AGREED))["item"].unique(maintain_order=True).to_list()
-    held = decided.filter(_AGREED).drop(_AGREED)
-    if "source" in held.columns:
-        drawn = (pl.col("source") == RANDOM).any().over("item")
-        held = held.with_columns(pl.when(drawn).then(pl.lit(RANDOM)).otherwise("source").alias("source"))
-    return held.unique("item", keep="first", maintain_order=True), differ
+    held, differ = held_rows(standing.select("item", "truth", "action").iter_rows())
+    found = standing[pl.Series([rows[0] for rows in held], dtype=pl.Int64)]
+    if "source" in standing.columns:
+        sources = standing["source"].to_list()
+        drawn = [RANDOM if any(sources[row] == RANDOM for row in rows) else sources[rows[0]] for rows in held]
+        found = found.with_columns(pl.Series("source", drawn, standing.schema["source"]))
+    return found, differ
+
+
+def held_rows(rows: Iterable[tuple[Any, Any, Any]]) -> tuple[list[list[int]], list[Any]]:
+    """Return the places of the decisions on each item, if they are all the same, and the items where they are not.
+
+    Args:
+        rows: The item, truth and action of every entry that stands.
+    """
+    decided: dict[Any, list[int]] = {}
+    said: dict[Any, set[str]] = {}
+    for row, (item, truth, action) in enumerate(rows):
+        if action == DECIDED:
+            decided.setdefault(item, []).append(row)
+            said.setdefault(item, set()).add(str(truth).strip())
+    held = [places for item, places in decided.items() if len(said[item]) == 1]
+    return held, [item for item, truths in said.items() if len(truths) > 1]
 
 
 def read_log(source: Any) -> pl.DataFrame:

@@ -216,22 +216,22 @@ class Desk:
             if action != SKIPPED:
                 if row is None:
                     raise CallError("There is nothing to undo.")
-                code = self._ledger.codes[row["item"]]
-                undone = Entry(row["item"], "", reviewer, now(), "", "", row["source"], "", "", "", UNDONE)
+                code = self._ledger.codes[row.item]
+                undone = Entry(row.item, "", reviewer, now(), "", "", row.source, "", "", "", UNDONE)
                 self._ledger.append(undone, code)
                 self._changed()
             self._queue.keep(tab, code)
-            source: Source = self._sources.get(code) or (row or {}).get("source") or "random"
-            known = row or {}
+            kept: Any = "random" if row is None else row.source
+            source: Source = self._sources.get(code) or kept
             count = next((phase.count for phase in self._queue.plan.phases if phase.source == source), None)
             return {
                 "item": self._item(Next(code, source, self._ledger.counts.get(source, 0) + 1, count)),
                 "entry": {
-                    "action": known.get("action", SKIPPED),
-                    "truth": self._ledger.class_code(known.get("truth", "")),
-                    "sure": known.get("sure", ""),
-                    "unclear": known.get("guideline", "") == UNCLEAR,
-                    "comment": known.get("comment", ""),
+                    "action": SKIPPED if row is None else row.action,
+                    "truth": "" if row is None else row.truth,
+                    "sure": "" if row is None else row.sure,
+                    "unclear": row is not None and row.guideline == UNCLEAR,
+                    "comment": "" if row is None else row.comment,
                 },
                 "panel": self.panel(),
                 "plan": self._plan(),
@@ -250,7 +250,7 @@ class Desk:
     def decisions(self) -> pl.DataFrame:
         """Return what stands: a row for each reviewer and item, with the columns of the file."""
         with self._lock:
-            return self._ledger.standing
+            return self._ledger.standing()
 
     def summary(self) -> str:
         """Say what was done."""

@@ -31,7 +31,7 @@ def read_contents(
     source: Any,
     options: ReadOptions,
     items: Any = None,
-    show: Sequence[str] | None = None,
+    show: str | Sequence[str] | None = None,
     media: str | os.PathLike[str] | None = None,
     remote: bool = False,
 ) -> Contents:
@@ -42,7 +42,7 @@ def read_contents(
         source: What they were read from; None if that is not known. Its columns that are constant within an item count.
         options: How it was read.
         items: A table with a row for each item, or its path; the id of the item joins them.
-        show: The columns to show, in this order; None for all.
+        show: The columns to show, in this order, such as "text,image"; None for all.
         media: The folder of pictures, sound and video.
         remote: Whether the page may load these from addresses on other machines.
 
@@ -61,6 +61,8 @@ def read_contents(
         columns |= _of_items(labels, items, options, remarks)
     if sets is not None:
         columns = {name: column.gather(sets.item_of) for name, column in columns.items()}
+    if isinstance(show, str):
+        show = [name.strip() for name in show.split(",")]
     for name in show or ():
         if name not in columns:
             have, meant = ", ".join(map(quoted, columns)) or "none", did_you_mean(name, list(columns))

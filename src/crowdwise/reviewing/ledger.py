@@ -8,9 +8,9 @@ from ..crowd.ids import codes_of
 from ..crowd.labels import Labels
 from ..crowd.reading_report import several
 from ..errors import CallError, DataError, quoted
-from ..reading.decision_log import CANNOT_TELL, DECIDED, SKIPPED, settled, standing
+from ..reading.decision_log import CANNOT_TELL, DECIDED, SKIPPED, held_rows, standing_rows
 from ..reading.read_truth import CHOSEN, RANDOM
-from .log import DecisionFile, Entry
+from .log import DecisionFile, Entry, table_of
 
 
 class Ledger:
@@ -20,7 +20,6 @@ class Ledger:
         codes: The code of every item in the file, by its name there.
         classes: All classes as text, in the order of the buttons: those of the labels, then those that only decisions
             name.
-        standing: The rows that stand, at most one for each reviewer and item.
         decided: The codes of the items that somebody decided, or could not tell.
         counts: How many items of each source are decided.
         cannot_tell: How many items nobody could tell.
@@ -49,11 +48,10 @@ class Ledger:
 
     def gold(self) -> pl.DataFrame:
         """Return the decisions that hold as gold: item, truth and source (random or chosen)."""
-        held = self._held
-        codes = [self.codes[item] for item in held["item"].to_list()]
-        source = pl.when(pl.col("source") == RANDOM).then(pl.lit(RANDOM)).otherwise(pl.lit(CHOSEN)).alias("source")
-        items = self._labels.names.items.gather(pl.Series(codes, dtype=pl.Int64)).alias("item")
-        return held.select("truth", source).with_columns(items).select("item", "truth", "source")
+        codes = pl.Series([self.codes[entry.item] for entry, _ in self._held], dtype=pl.Int64)
+        truths = pl.Series("truth", [entry.truth for entry, _ in self._held], pl.String)
+        sources = pl.Series("source", [RANDOM if drawn else CHOSEN for _, drawn in self._held], pl.String)
+        return pl.DataFrame([self._labels.names.items.gather(codes).alias("item"), truths, sources])
 
     def skipped(self, reviewer: str) -> set[int]:
         """Return the items that a reviewer skipped."""
@@ -70,14 +68,13 @@ class Ledger:
             for entry in self._file.entries
         )
 
-    def last(self, reviewer: str) -> dict[str, Any] | None:
+    def last(self, reviewer: str) -> Entry | None:
         """Return the last row of a reviewer that stands; None if there is none."""
-        mine = self.standing.filter(pl.col("reviewer") == reviewer)
-        return mine.row(-1, named=True) if mine.height else None
+        return next((entry for entry in reversed(self._standing) if entry.reviewer == reviewer), None)
 
-    def class_code(self, text: str) -> int | None:
-        """Return the place of a class among all classes; None if it is none."""
-        return self.classes.index(text) if text in self.classes else None
+    def standing(self) -> pl.DataFrame:
+        """Return the rows that stand, at most one for each reviewer and item."""
+        return table_of(self._standing)
 
     def add_class(self, text: str) -> str:
         """Add a class that no worker named, or return the name of the class that a text stands for.
@@ -137,14 +134,20 @@ class Ledger:
 
     def _read(self) -> None:
         """Find out what stands, after every row."""
-        table = self._file.table()
-        self.standing = standing(table).filter(pl.col("item").is_in(list(self.codes)))
-        self._held, differ = settled(self.standing)
-        rows = self.standing.select("item", "action", "source").rows()
-        self.decided = {self.codes[item] for item, _, _ in rows}
-        self.cannot_tell = sum(action == CANNOT_TELL for _, action, _ in rows)
+        rows = self._file.entries
+        actions = standing_rows((row.item, row.truth, row.reviewer, row.action) for row in rows)
+        stands = [rows[place]._replace(action=action) for place, action in actions.items()]
+        self._standing = [row for row in stands if row.item in self.codes]
+        held, differ = held_rows((row.item, row.truth, row.action) for row in self._standing)
+        # With each decision, whether the item was drawn at random for any reviewer.
+        self._held = [
+            (self._standing[places[0]], any(self._standing[place].source == RANDOM for place in places))
+            for places in held
+        ]
+        self.decided = {self.codes[row.item] for row in self._standing}
+        self.cannot_tell = sum(row.action == CANNOT_TELL for row in self._standing)
         # A random item that nobody can tell measures nothing: another one takes its place.
-        counted = {item: source for item, action, source in rows if action == DECIDED or source != RANDOM}
+        counted = {row.item: row.source for row in self._standing if row.action == DECIDED or row.source != RANDOM}
         self.counts: dict[str, int] = {}
         for source in counted.values():
             self.counts[source] = self.counts.get(source, 0) + 1

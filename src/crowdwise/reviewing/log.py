@@ -8,6 +8,7 @@ never acknowledged.
 import csv
 import io
 import os
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,7 +105,7 @@ class DecisionFile:
 
     def table(self) -> pl.DataFrame:
         """Return all rows as a table of text."""
-        return pl.DataFrame(self.entries, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
+        return table_of(self.entries)
 
     def _write(self, data: bytes) -> None:
         """Append bytes, all or none of them."""
@@ -142,6 +143,11 @@ class DecisionFile:
         if (content if kept is None else kept).strip() == _HEADER.strip().encode():
             return
         self.entries = [Entry(*row) for row in read_log(self.path).select(COLUMNS).iter_rows()]
+
+
+def table_of(entries: Sequence[Entry]) -> pl.DataFrame:
+    """Return rows as a table of text."""
+    return pl.DataFrame(entries, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
 
 
 def _on_one_line(value: str) -> str:

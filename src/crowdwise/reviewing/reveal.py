@@ -27,26 +27,23 @@ def reveal(result: Result, labels: Labels, code: int, truth: str | None) -> dict
     """
     why = _why(result, labels, code)
     votes = why.votes if why is not None else _votes(labels, code)
-    rows = votes.with_columns(pl.col("worker", "said").cast(pl.String)).to_dicts()
-    answer, said = str(result.labels[code]), [row["said"] for row in rows]
+    workers, said = (votes[name].cast(pl.String).to_list() for name in ("worker", "said"))
+    adds = [None] * len(said) if why is None else votes["contribution"].to_list()
+    answer_code = int(result.answers[code])  # of one item: a column for all takes time in a large crowd
+    answer, confidence = _classes(labels, np.array([answer_code]))[0], float(result.probabilities[code, answer_code])
     agreeing = None if truth is None else sum(one == truth for one in said)
     shown = [
-        {
-            "worker": row["worker"],
-            "said": row["said"],
-            "agrees": row["said"] == truth,
-            "contribution": _finite(row.get("contribution")),
-        }
-        for row in rows[:_MOST_VOTES]
+        {"worker": worker, "said": one, "agrees": one == truth, "contribution": _finite(added)}
+        for worker, one, added in list(zip(workers, said, adds, strict=True))[:_MOST_VOTES]
     ]
     return {
         "you": truth,
         "answer": answer,
-        "confidence": float(result.confidence[code]),
+        "confidence": confidence,
         "agrees": answer == truth,
-        "sentence": _sentence(result, code, said, agreeing),
+        "sentence": _sentence(answer, confidence, said, agreeing),
         "votes": shown,
-        "left_out": max(len(rows) - _MOST_VOTES, 0),
+        "left_out": max(len(said) - _MOST_VOTES, 0),
         **_evidence(why),
     }
 
@@ -103,14 +100,11 @@ def _votes(labels: Labels, code: int) -> pl.DataFrame:
     return pl.DataFrame({"worker": names.workers.gather(labels.workers[rows]), "said": said})
 
 
-def _sentence(result: Result, code: int, said: list[str], agreeing: int | None) -> str:
+def _sentence(answer: str, confidence: float, said: list[str], agreeing: int | None) -> str:
     """Say what the answer was, how sure, and how many votes name it and the expert's decision."""
-    answer = str(result.labels[code])
     named = sum(one == answer for one in said)
     total = several(len(said), "vote", "votes")
-    sentence = (
-        f"The crowd's answer was {quoted(answer)}, {100 * result.confidence[code]:.0f} % sure; {named} of {total} "
-    )
+    sentence = f"The crowd's answer was {quoted(answer)}, {100 * confidence:.0f} % sure; {named} of {total} "
     sentence += "names it." if named == 1 else "name it."
     if agreeing is None:
         return sentence

@@ -50,7 +50,7 @@ def review(
     labels: Any,
     items: Any = ...,
     *,
-    show: Sequence[str] | None = ...,
+    show: str | Sequence[str] | None = ...,
     media: str | os.PathLike[str] | None = ...,
     remote: bool = ...,
     reviewer: str | None = ...,
@@ -73,7 +73,7 @@ def review(
     labels: Any,
     items: Any = None,
     *,
-    show: Sequence[str] | None = None,
+    show: str | Sequence[str] | None = None,
     media: str | os.PathLike[str] | None = None,
     remote: bool = False,
     reviewer: str | None = None,
@@ -104,7 +104,7 @@ def review(
         labels: Labels in memory, or what `read_labels` takes: a path or a table.
         items: What is shown of the items: a table or a path with a column of items and other columns. Columns of the
             labels' own table that are constant within an item are shown too.
-        show: The columns to show, in this order; None for all.
+        show: The columns to show, in this order: a list, or text such as "text,image"; None for all.
         media: The folder of pictures, sound and video that columns name; no file elsewhere is shown.
         remote: Whether the page may load these from addresses on other machines.
         reviewer: Who decides; None for the name of the user. The page can change it.

@@ -1,6 +1,7 @@
 """The web server of the page: what each address answers, and how it starts and ends."""
 
 import asyncio
+import errno
 import json
 import os
 import socket
@@ -210,11 +211,15 @@ def _listening(host: str, port: int) -> socket.socket:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))
         sock.listen(128)
-    except (OSError, OverflowError) as problem:
+    except OverflowError as problem:
         sock.close()
-        reason = problem.strerror if isinstance(problem, OSError) else str(problem)
+        raise CallError(f"There is no port {port}: ports go from 0 to 65535.") from problem
+    except OSError as problem:
+        sock.close()
+        if port == 0 or problem.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise CallError(f"--host {host} is no address of this machine: {problem.strerror}.") from problem
         raise CallError(
-            f"Port {port} of {host} cannot be used ({reason}): name another, or leave --port out."
+            f"Port {port} of {host} cannot be used ({problem.strerror}): name another, or leave --port out."
         ) from problem
     return sock
 

@@ -12,12 +12,11 @@ let panel = null; // the newest panel, and when it came
 let panelCame = 0;
 let item = null; // the item on the screen
 let ahead = null; // a promise of the next item, asked for while the reveal is read
-let busy = true; // something is under way, or a view is not drawn yet: keys and buttons do nothing
+let busy = true; // something is under way: keys and buttons do nothing
 let draft = { sure: "", unclear: false, comment: "" };
 let pending = null; // the decision that the server has not confirmed yet
 let visible = false; // whether the votes on the item were seen before it is decided
 let outside = null; // a number outside the range seen, which a second Enter decides
-let drawnAt = 0; // when the item was drawn
 let watch = null; // counts the seconds that the item was looked at
 let viewBefore = "item"; // where "Back" leads
 
@@ -102,6 +101,7 @@ const quoted = (name) => `“\u2068${inWords(name)}\u2069”`;
 const percent = (share) => `${(100 * share).toFixed(1)}%`;
 const interval = (low, high) => low === null || low === undefined ? "" : `${(100 * low).toFixed(1)} to ${(100 * high).toFixed(1)}%`;
 const several = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+const short = (number) => `${Number(number.toPrecision(6))}`;
 const signed = (value) => `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
 
 function say(sentence, problem = false) {
@@ -127,28 +127,17 @@ function focusOn(heading) {
   heading.closest("section").scrollIntoView({ block: "nearest" });
 }
 
-// Resolves when the browser has painted; a tab in the background paints nothing, so that it waits a moment only.
-function painted() {
-  return new Promise((resolve) => {
-    setTimeout(resolve, 150);
-    requestAnimationFrame(() => setTimeout(resolve));
-  });
-}
-
-// Runs one action at a time. Keys and clicks that come before its view is painted do nothing.
+// Runs one action at a time. Keys and clicks that come meanwhile do nothing; as soon as a view is drawn, they count.
 async function act(work) {
   if (busy) return;
   busy = true;
-  document.body.dataset.busy = "";
   try {
     await work();
   } catch (problem) {
     if (!(problem instanceof Refused)) throw problem;
     say(problem.message, true);
   } finally {
-    await painted();
     busy = false;
-    delete document.body.dataset.busy;
   }
 }
 
@@ -435,16 +424,13 @@ function drawItem(fresh, entry = null) {
   markChosen(null);
   show("item");
   focusOn($("item-heading"));
-  drawnAt = performance.now();
   watch = stopwatch();
 }
 
 function undoneSentence(entry) {
-  const known = state.classes.find((one) => one.code === entry.truth);
-  const was = known ? known.name : entry.text ?? (state.kind === "numbers" ? entry.truth : null);
   if (entry.action === "skipped") return "You skipped this item. It is here again.";
-  if (was === null || was === undefined) return "This item is open again. If you have seen its votes, this is recorded.";
-  return `Your decision on this item, ${quoted(was)}, is undone. You have seen the votes, and this is recorded.`;
+  const was = entry.action === "decided" ? quoted(entry.truth) : "cannot tell";
+  return `Your decision on this item, ${was}, is undone. You have seen the votes, and this is recorded.`;
 }
 
 function drawField(field) {
@@ -565,7 +551,7 @@ function drawClasses() {
   $("choices").hidden = numbers;
   $("finder").hidden = state.kind !== "classes";
   if (state.kind !== "questions") $("decide-heading").textContent = numbers ? "What is the right number?" : "What is right?";
-  $("number-range").textContent = state.range ? `The workers' numbers go from ${state.range.low} to ${state.range.high}.` : "";
+  $("number-range").textContent = state.range ? `The workers' numbers go from ${short(state.range.low)} to ${short(state.range.high)}.` : "";
   $("decide").classList.toggle("many", many());
   if (many()) $("choices").before($("finder"));
   else $("whole-names").after($("finder"));
@@ -595,7 +581,15 @@ document.addEventListener("focusin", (event) => {
 });
 
 // The second click of a double click on "Next item" must not decide the item that appears under the pointer.
-const chooseByClick = (choose) => (event) => { if (event.detail === 0 || performance.now() - drawnAt > 350) choose(); };
+let clicked = null; // the last click of the pointer, wherever it was
+let isSecond = false; // whether the click that is handled belongs to a double click
+document.addEventListener("click", (event) => {
+  if (event.detail === 0) { isSecond = false; return; } // by a key
+  isSecond = clicked !== null && event.timeStamp - clicked.timeStamp < 500
+    && Math.hypot(event.clientX - clicked.clientX, event.clientY - clicked.clientY) < 10;
+  clicked = event;
+}, true);
+const chooseByClick = (choose) => () => { if (!isSecond) choose(); };
 
 const chooseClass = (one) => decide("decided", quoted(one.name), { truth: one.code });
 
@@ -947,7 +941,7 @@ function drawPanel() {
   setText($("accept"), panel.accept ?? "");
   $("remarks").replaceChildren(...(panel.remarks ?? []).map((remark) => make("li", { text: remark })));
   const changed = panel.changed ?? { count: 0, first: [] };
-  setText($("changed-count"), changed.count ? `${several(changed.count, "answer has", "answers have")} changed.` : "No answer has changed yet.");
+  setText($("changed-count"), changed.count ? `${several(changed.count, "answer has", "answers have")} changed.` : numbers ? "" : "No answer has changed yet.");
   $("changed").hidden = changed.first.length === 0;
   $("changed").querySelector("summary").textContent = changed.count > changed.first.length ? `The first ${changed.first.length}` : "Which answers";
   $("changed-rows").replaceChildren(...changed.first.map((one) => make(
@@ -968,7 +962,8 @@ function drawAge() {
   if (panel === null) return;
   const seconds = Math.round((panel.age ?? 0) + (performance.now() - panelCame) / 1000);
   const age = seconds < 90 ? `${seconds} s` : seconds < 5400 ? `${Math.round(seconds / 60)} min` : `${Math.round(seconds / 3600)} h`;
-  const which = panel.fitted === panel.decisions ? `all ${several(panel.decisions, "decision", "decisions")}` : `${panel.fitted} of ${several(panel.decisions, "decision", "decisions")}`;
+  const all = several(panel.decisions, "decision", "decisions");
+  const which = panel.fitted !== panel.decisions ? `${panel.fitted} of ${all}` : panel.decisions === 1 ? all : `all ${all}`;
   setText($("age"), `Fit of ${panel.decisions ? which : "the votes alone"}, ${age} ago${panel.fitting ? "; refitting" : ""}.`);
 }
 
@@ -1092,6 +1087,8 @@ $("finish").addEventListener("click", () => act(async () => {
   events?.close();
   events = null;
   stored.drop("begun");
+  panel.fitting = false; // a fit that runs still is not waited for
+  drawAge();
   $("end-heading").textContent = "Finished";
   setText($("end-sentence"), `${answer.sentence ?? ""} The server has closed. You can close this tab.`.trim());
   setText($("end-command"), answer.command ?? state.command);
