@@ -15,6 +15,7 @@ from ...crowd.ids import codes_of
 from ...crowd.labels import Labels
 from ...errors import DataError
 from ...fitting.method import Method
+from ...methods.ds import DawidSkene
 from ...numerics import Array
 from ...reading.read_truth import Truths
 from ...results.result import Result
@@ -139,6 +140,17 @@ class Panel:
             panel,
             known is not None,
         )
+
+    @cached_property
+    def independent(self) -> Measured | None:
+        """What judges said, with what one would believe if they erred independently; None if classes are known.
+
+        The panel's own probabilities expect that judges err together, as they do in most crowds.
+        """
+        if self.measured.known:
+            return None
+        found = DawidSkene().fit(self.labels, warn=False)
+        return replace(self.measured, chance=found.scores[:, self.result.names.codes_in(found.names.classes)])
 
     @cached_property
     def _known(self) -> tuple[Array, Array] | None:
