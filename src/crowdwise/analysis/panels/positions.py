@@ -35,7 +35,7 @@ _SLOTS: Final = (
     ("model_1", "model_2"),
 )
 TIES: Final = ("tie", "tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "draw", "equal", "same")
-_ORDERS: Final = ("as listed", "swapped")
+ORDERS: Final = ("as listed", "swapped")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Positions:
     def _one_order(self) -> list[str]:
         """Say who saw the same first every time; if nobody's order is known, what to do."""
         if not self.judges.height:
-            return ["`crowdwise judges labels.csv --first-column COLUMN` tells, if a column names what was seen first."]
+            return ["crowdwise judges with --first-column tells, if a column has what was seen first."]
         orders = self.shares.group_by("judge").agg(pl.col("order").unique())
         same = orders.filter(pl.col("order").list.len() == 1).sort("judge")
         if not same.height:
@@ -176,7 +176,7 @@ def positions_by_names(labels: Labels) -> Positions | None:
             second = int((listed == two).sum() + (turned == one).sum())
             to_first = int(((listed == one) & (turned == two)).sum())
             counts.append((first, second, ties, int(both.sum()), changed, to_first))
-        for order, votes in zip(_ORDERS, (listed, turned), strict=True):
+        for order, votes in zip(ORDERS, (listed, turned), strict=True):
             given = np.bincount(votes[votes >= 0], minlength=labels.n_classes)
             shares += [(base, order, str(name), int(n)) for name, n in zip(labels.names.classes, given, strict=True)]
     table = np.array(counts).T

@@ -98,7 +98,7 @@ class RateResult:
             for row in self.systems.head(_MOST_SAID).to_dicts()
         )
         ladder = [
-            f"{100 * row['width_gold_only']:.0f} points with {row['gold']:,} items"
+            (f"{row['gold']:,}", f"{100 * row['width_gold_only']:.0f} points")
             for row in self.needed.unique("gold", keep="first").sort("gold").to_dicts()[:4]
         ]
         said = (
@@ -107,12 +107,25 @@ class RateResult:
         )
         if not ladder:
             return [said, f"With fewer than {_LADDER[0]} items, decide all of them yourself: then you know the share."]
+        (gold, points), *more = ladder
+        widths = ", ".join(
+            [f"{gold} give a 95 % interval of about {points}", *(f"{n} one of {wide}" for n, wide in more)]
+        )
         return [
             said,
-            "Gold is items that are drawn at random, whose truth somebody decides. By gold alone, a 95 % interval is "
-            f"about as wide as {', '.join(ladder)}; good judges make it narrower.",
-            "`crowdwise next labels.csv --ask expert --random 50 -o decide.csv` draws 50 items to decide.",
+            "Gold is items that are drawn at random, whose truth somebody decides. By gold alone, "
+            f"{widths}; good judges make it narrower.",
+            self._how_to_draw(),
         ]
+
+    def _how_to_draw(self) -> str:
+        draws = "crowdwise next labels.csv --ask expert --random 50 -o decide.csv"
+        if self.systems["system"].null_count():
+            return f"`{draws}` draws 50 items to decide."
+        return (
+            f"`{draws} --duplicates all` draws 50 items: decide the answers of every system to them, in a row each "
+            "with the column of the system."
+        )
 
     def _more(self) -> list[str]:
         if not self.needed.height:
