@@ -294,6 +294,8 @@ def test_what_is_refused() -> None:
         cw.judges(labels, time="label")
     with pytest.raises(cw.CallError, match="read already"):
         cw.judges(cw.Labels.from_frame(labels), by="month")
+    with pytest.raises(cw.DataError, match="The gold shares no class with the labels: it has 'x', for example"):
+        cw.judges(labels, gold=truth.with_columns(truth=pl.lit("x")))
     with pytest.raises(cw.DataError, match="no panel"):
         cw.judges(labels.filter(worker="a"))
     with pytest.raises(cw.DataError, match="no date"):

@@ -179,7 +179,7 @@ def describe(panel: Panel, cautions: Any = (), *, positions: Positions | None = 
     without = [panel.without(place) for place in range(labels.n_workers)] if can else None
     dependence = _dependence(labels)
     alike = () if dependence is None else [block.members["worker"] for block in dependence.blocks]
-    best, pairs = best_judge(measured), redundancy(measured, panel.independent, alike)
+    best, pairs = best_judge(measured), redundancy(measured, panel.independent(alike), alike)
     smallest = smallest_panel(measured)
     members = () if smallest is None else smallest.judges
     table = _table(panel, measured, without, members)

@@ -118,9 +118,20 @@ class JudgesResult:
             said.append(self._no_pair())
         if self.dependence is not None:
             blocks = self.dependence.blocks[:_MOST_NAMED]
-            said += ["Without any truth, by which judges agree: " + self.dependence.summary, *map(str, blocks)]
+            said += ["Without any truth, by which judges agree: " + self._agreeing(self.dependence), *map(str, blocks)]
             said += self.dependence.cautions
         return said
+
+    def _agreeing(self, found: Dependence) -> str:
+        """Return how many agree too often; what all are worth is said by their errors."""
+        if not found.blocks:
+            return found.summary
+        members = sum(block.members.height for block in found.blocks)
+        are = f"{several(members, 'judge', 'judges')} of {found.workers:,} are in"
+        return (
+            f"{are} {several(len(found.blocks), 'block', 'blocks')}, whose members agree more often than independent "
+            "judges of the same quality would."
+        )
 
     def _no_pair(self) -> str:
         few = self.redundancy.not_compared
