@@ -116,7 +116,8 @@ def _table(measured: Measured, first: Array, second: Array, columns: Array) -> p
     from scipy.special import ndtri  # imported here because importing it takes long
 
     shared, rho, both, chance, same, average = columns
-    scale = np.arctanh(np.clip(rho, -0.999, 0.999))
+    most = 1 - 0.5 / np.maximum(shared, 1)  # half an item on which they differ: no interval of width 0
+    scale = np.arctanh(np.clip(rho, -most, most))
     error = 1 / np.sqrt(np.maximum(shared - 3, 1))
     strict = -float(ndtri(_LEVEL / max(2 * len(first), 1)))
     table = pl.DataFrame(

@@ -243,7 +243,7 @@ class JudgesResult:
         if most["loss"] <= 0:
             return ["The panel would lose nothing on these items without any one of its judges."]
         return [
-            f"No single judge is clearly needed on these items: without {most['judge']}, who would be missed most, the "
+            f"No single judge is clearly needed on these items: without {most['judge']}, the one missed most, the "
             f"panel would {_loss(most)}."
         ]
 
