@@ -23,7 +23,7 @@ import polars as pl
 import crowdwise as cw
 from crowdwise.analysis.panels.best import best_judge
 from crowdwise.analysis.panels.drift import drift
-from crowdwise.analysis.panels.judges import judge_panel
+from crowdwise.analysis.panels.judges import describe
 from crowdwise.analysis.panels.measured import Measured, Panel
 from crowdwise.numerics import Array
 from crowdwise.reading.read_truth import read_truths
@@ -84,7 +84,8 @@ def halves(measured: Measured, draws: int) -> dict[str, float]:
 
 def _redundancy(labels: cw.Labels, truth: Any = None) -> tuple[set[tuple[Any, ...]], float]:
     """Return the pairs that err together, and the effective number of judges."""
-    found = judge_panel(labels, cw.MajorityVote() if truth is not None else _METHOD, truth=truth)
+    method = cw.MajorityVote() if truth is not None else _METHOD
+    found = describe(Panel.fitted(labels, method, None if truth is None else truth.table, None), refit=False)
     return set(found.pairs.filter("together").select(_PAIR).rows()), found.redundancy.effective or 1.0
 
 
@@ -136,7 +137,7 @@ def main() -> None:
         if labels.n_workers > 40:
             continue
         accuracy = np.nanmean(measured.right, axis=0)
-        believed = judge_panel(labels, _METHOD)
+        believed = describe(Panel.fitted(labels, _METHOD, None, None), refit=False)
         place = measured.judges.to_list().index(believed.best_name)
         regret.append(float(accuracy.max() - accuracy[place]))
         named += accuracy[place] == accuracy.max()
