@@ -123,7 +123,7 @@ def _drifts(rows: pl.DataFrame, seed: int) -> tuple[bool, bool, bool]:
 
 def main() -> None:
     """Print all three; arguments are the numbers of halves, of simulated panels and of cuts for drift."""
-    draws, simulated, cuts = (int(one) for one in (sys.argv[1:] + ["200", "100", "8"][len(sys.argv) - 1 :])[:3])
+    draws, simulated, cuts = (int(one) for one in (sys.argv[1:] + ["200", "100", "6"][len(sys.argv) - 1 :])[:3])
     rows, hits, false, missed, regret, named = [], 0, 0, 0, [], 0
     drifted: list[tuple[bool, bool, bool]] = []
     worth: list[tuple[float, float]] = []
