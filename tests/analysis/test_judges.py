@@ -68,7 +68,7 @@ def test_judges_and_panel_against_truth_by_brute_force() -> None:
         assert row["loss"] == pytest.approx((panel_right("abcde") - panel_right(others)).mean())
     assert found.judges["accuracy"].to_list() == sorted(found.judges["accuracy"], reverse=True)
     assert found.known
-    assert "known class" in str(found)
+    assert "whose truth is known" in str(found)
 
 
 def test_errors_that_correlate_by_brute_force() -> None:
@@ -201,6 +201,36 @@ def test_position_by_a_column_and_by_names() -> None:
     assert "cannot be told" in cw.judges(labels, method="mv", warn=False).positions.sentences()[0]
 
 
+def test_biased_judges_are_named_and_one_order_is_said_to_tell_nothing() -> None:
+    random = np.random.default_rng(4)
+    rows = []
+    for i in range(200):
+        for judge, share in (("fair", 0.5), ("lazy", 0.8)):
+            for first, second in ("xy", "yx"):
+                rows.append((i, judge, first if random.random() < share else second, first))
+        rows.append((i, "once", "x" if random.random() < 0.8 else "y", "x"))
+    table = pl.DataFrame(rows, schema=["item", "worker", "label", "seen"], orient="row")
+    said = cw.judges(table, first="seen", method="mv", warn=False).positions.sentences()
+    (biased,) = (one for one in said if one.startswith("Who takes"))
+    assert "lazy in" in biased
+    assert "fair" not in biased
+    assert said[-1].startswith("once saw the same first every time")
+
+
+def test_independent_judges_do_not_seem_to_err_together_without_truth() -> None:
+    # By what the panel believes, the best judges of most such panels seem to, because they agree often.
+    for seed in range(6):
+        labels, _ = _panel(seed=seed, items=300, accuracies=(0.95, 0.9, 0.85, 0.8, 0.7, 0.6))
+        found = cw.judges(labels, warn=False)
+        assert not found.pairs["together"].any()
+        (said,) = (one for one in found.about_pairs() if "no two judges" in one)
+        assert said.startswith("If the panel is right, ")
+        assert "no all-clear" in said
+    copied = labels.with_columns(pl.col("worker").replace("e", "copy")).filter(worker="copy")
+    pairs = cw.judges(pl.concat([labels, copied]), warn=False).pairs
+    assert pairs.filter("together").select("one", "other").rows() == [("copy", "e")]
+
+
 def test_drift_marks_the_judge_who_changed_and_no_other() -> None:
     before, _ = _panel(seed=8, items=400)
     after, truth = _panel(seed=9, items=400, accuracies=(0.85, 0.8, 0.75, 0.7, 0.6))
@@ -277,6 +307,8 @@ def test_what_is_refused() -> None:
         cw.judges(labels, time="label")
     with pytest.raises(cw.CallError, match="read already"):
         cw.judges(cw.Labels.from_frame(labels), by="month")
+    with pytest.raises(cw.DataError, match="The gold shares no class with the labels: it has 'x', for example"):
+        cw.judges(labels, gold=truth.with_columns(truth=pl.lit("x")))
     with pytest.raises(cw.DataError, match="no panel"):
         cw.judges(labels.filter(worker="a"))
     with pytest.raises(cw.DataError, match="no date"):

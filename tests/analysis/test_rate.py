@@ -268,6 +268,52 @@ def test_what_cannot_be_is_refused(call: dict[str, Any], said: str) -> None:
         cw.rate(votes, **call)
 
 
+def test_gold_in_other_words_is_refused_or_said() -> None:
+    votes, truth = _judged(3)
+    gold = _gold(truth, 50)
+    other = gold.with_columns(pl.col("truth").replace({"yes": "good", "no": "bad"}))
+    with pytest.raises(cw.DataError, match="The gold says 'bad' and 'good', and the labels say 'no' and 'yes'"):
+        cw.rate(votes, "yes", gold=other)
+    unclear = gold.with_columns(truth=pl.when(pl.int_range(pl.len()) < 4).then(pl.lit("unclear")).otherwise("truth"))
+    found = cw.rate(votes, "yes", gold=unclear, warn=False)
+    (said,) = (str(one) for one in found.cautions)
+    assert "4 gold items are 'unclear', which no judge says, and count as not passing" in said
+    assert found.systems["pass_rate"].item() < cw.rate(votes, "yes", gold=gold, warn=False).systems["pass_rate"].item()
+    # Numbers are the same classes however they are written.
+    numbers = votes.with_columns(pl.col("label").replace_strict({"yes": 1, "no": 0}))
+    as_float = gold.with_columns(pl.col("truth").replace_strict({"yes": 1.0, "no": 0.0}))
+    same = cw.rate(numbers, 1, gold=as_float, warn=False).systems
+    assert same["pass_rate"].item() == cw.rate(votes, "yes", gold=gold, warn=False).systems["pass_rate"].item()
+
+
+def test_few_items_without_gold_and_systems_without_a_name() -> None:
+    votes, _ = _judged(3, items=5)
+    said = cw.rate(votes, "yes", warn=False).sentences()
+    assert "decide all of them" in said[-1]
+    both, _ = _systems()
+    with pytest.raises(cw.DataError, match="say system='model'"):
+        cw.rate(both, "yes")
+
+
+def test_a_table_is_read_with_the_options() -> None:
+    votes, truth = _judged(6)
+    renamed = votes.rename({"item": "prompt", "label": "verdict"}).with_columns(label=pl.lit("no"))
+    with_options = cw.rate(renamed, "yes", gold=_gold(truth, 50), label="verdict", warn=False)
+    assert with_options.systems.equals(cw.rate(votes, "yes", gold=_gold(truth, 50), warn=False).systems)
+    twice = pl.concat([votes, votes.with_columns(label=pl.lit("no"))])
+    assert cw.rate(twice, "yes", duplicates="last", warn=False).systems["raw_rate"].item() == 0.0
+
+
+def test_error_rates_of_other_judges_are_said_to_be() -> None:
+    here, _ = _judged(4)
+    there, truth = _judged(5, items=200)
+    gold = _gold(truth, 200)
+    assert not cw.rate(here, "yes", gold=gold, gold_labels=there, warn=False).cautions
+    others = there.with_columns(pl.col("worker").replace("j0", "other"))
+    (said,) = cw.rate(here, "yes", gold=gold, gold_labels=others, warn=False).cautions
+    assert "'j0' has no label among the labels of the gold, and 'other' has no label here" in str(said)
+
+
 def test_on_the_command_line(tmp_path: Path) -> None:
     votes, gold = _systems()
     votes.write_csv(tmp_path / "labels.csv")

@@ -15,6 +15,12 @@ if TYPE_CHECKING:
     from .terminal import Terminal
 
 
+_COLUMNS = (
+    "gain: how much more often the panel is right than the judge; loss: how much less often the panel would be right "
+    "without the judge; agreement: how often the judge says what the others together say."
+)
+
+
 def judges(
     reading: options.Labelled,
     method: options.MethodKey = options.DEFAULT_METHOD,
@@ -169,17 +175,28 @@ def _show(terminal: "Terminal", result: "JudgesResult") -> None:
     spare = ("measured", "gain_low", "gain_high", "agreement")
     terminal.notes(result.about_panel())
     terminal.head(f"Judges, the best first{believed}", shown.lazy(), 20, shown.height, spare)
+    terminal.notes([_COLUMNS if result.refitted else _COLUMNS.split("; loss")[0] + "."])
     terminal.notes(result.about_pairs())
     if result.positions.judges.height:
         names = ["judge", "first_share", "first_low", "first_high", "in_both_orders", "flips", "to_first"]
         table = result.positions.judges.select(names)
         rest = "--positions-output FILE writes them all"
-        terminal.head("What is seen first", table.lazy(), 20, table.height, ("first_low", "first_high"), rest=rest)
+        terminal.head(
+            "What is seen first: how often it wins",
+            table.lazy(),
+            20,
+            table.height,
+            ("first_low", "first_high"),
+            rest=rest,
+        )
     terminal.notes(result.positions.sentences())
     if result.drift is not None:
-        table = result.drift.select("judge", "status", "quality", "quality_before", "change", "low", "high", "p")
+        names = ["quality", "quality_before", "change", "p"]
+        names += ["agreement", "agreement_before", "agreement_change", "agreement_p"]
+        table = result.drift.select("judge", "status", *names)
         rest = "--drift-output FILE writes them all"
-        terminal.head("Now and before", table.lazy(), 20, table.height, ("low", "high"), rest=rest)
+        spare = ("p", "agreement_p", "change", "agreement_change")
+        terminal.head("Now and before, if the panel is right", table.lazy(), 20, table.height, spare, rest=rest)
     if result.curve is not None:
         share, _ = curve_measure(result.curve)
         title = "Share right" if share == "accuracy" else "Agreement with the others"

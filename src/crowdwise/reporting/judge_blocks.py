@@ -7,7 +7,8 @@ import polars as pl
 
 from ..analysis import charts
 from ..analysis.condensing import left_out
-from ..analysis.panels.drift import curve_measure
+from ..analysis.panels.drift import BOTH, curve_measure
+from ..analysis.panels.positions import ORDERS
 from ..analysis.panels.result import JudgesResult, judges_chart
 from .blocks import Block, Bullets, Figure, Heading, Paragraph, Table
 from .cells import number, text
@@ -143,7 +144,7 @@ def _shares_by_order(result: JudgesResult) -> list[Block]:
         [text(row["judge"]), text(row["label"]), *(number(row[order], ".1%") for order in orders)]
         for row in wide.head(_MOST_ROWS).to_dicts()
     ]
-    columns = ["Judge", "Verdict", *(f"#{order}" for order in orders)]
+    columns = ["Judge", "Verdict", *(f"#{order}" if order in ORDERS else f"#{order} first" for order in orders)]
     left = left_out(len(rows), wide.height, "The first verdicts:")
     return [Heading("Verdicts by order"), Table("verdicts by order", columns, rows, left)]
 
@@ -155,7 +156,7 @@ def change_blocks(result: JudgesResult) -> list[Block]:
         rows = [
             [
                 text(row["judge"]),
-                text(row["status"]),
+                text("now and before" if row["status"] == BOTH else row["status"]),
                 *(number(row[name]) for name in ("votes", "votes_before")),
                 *(number(row[name], ".1%") for name in ("quality", "quality_before")),
                 text(_interval(row, "change")),
@@ -170,13 +171,13 @@ def change_blocks(result: JudgesResult) -> list[Block]:
             "Judge",
             "Is",
             "#Votes",
-            "#Before",
+            "#Votes before",
             "#Right",
-            "#Before ",
+            "#Right before",
             "Change",
             "#p",
             "#Agrees",
-            "#Before  ",
+            "#Agreed before",
             "Change ",
             "#p ",
         ]
@@ -215,4 +216,5 @@ def _interval(row: dict[str, Any], name: str) -> str:
         return "-"
     start = name.removesuffix("change") if name.endswith("change") else f"{name}_"
     ends = f"{start}low", f"{start}high"
-    return f"{100 * row[name]:+.1f} ({100 * row[ends[0]]:.1f} to {100 * row[ends[1]]:.1f})"
+    value, low, high = (round(100 * row[one], 1) + 0.0 for one in (name, *ends))  # -0.0 + 0.0 is 0.0
+    return f"{value:+.1f} ({low:.1f} to {high:.1f})"

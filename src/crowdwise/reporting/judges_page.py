@@ -33,6 +33,6 @@ def judges_page(result: JudgesResult, path: str | PathLike[str], command: str = 
         *([Section("changes", "Who changes", changes, "Changes")] if changes else []),
         Section("made", "How it was made", made, "How it was made"),
     ]
-    by = "items of known class" if result.known else "items; no class is known"
+    by = "items whose truth is known" if result.known else "items; no truth is known"
     lead = f"{len(result.names):,} judges on {result.items:,} {by}."
     write_text(path, render("Judges", "Judges", lead, sections))

@@ -145,13 +145,15 @@ def drift_sentences(table: pl.DataFrame) -> list[str]:
         said += [_changed(row) for row in changed.head(_MOST_NAMED).to_dicts()]
         others = both.height - changed.height
         said.append(
-            f"{others:,} of {several(both.height, 'judge shows', 'judges show')} no change beyond chance (Holm's "
-            f"correction for quality and agreement of {both.height:,}, 5%)."
+            f"{others:,} of {several(both.height, 'judge shows', 'judges show')} no change beyond chance, in how often "
+            "they are right or agree (if nobody changed, this would name somebody in at most 5% of panels: Holm's "
+            "correction)."
         )
         mean = float(both["change"].mean())  # type: ignore[arg-type]  # a number
         said.append(
-            f"All together changed by {_points(mean)} points on average. Harder items look like that, too, and a "
-            "change that all judges share cannot be seen without truth."
+            f"On average, judges are right in {abs(100 * mean):.1f} points {'fewer' if mean < 0 else 'more'} of their "
+            "votes than before, if the panel is right. "
+            "Harder items look like a change of all, and a change that all judges share cannot be seen without truth."
         )
     for status, words in ((NEW, "new"), (GONE, "gone")):
         names = table.filter(pl.col("status") == status)["judge"].to_list()
@@ -296,11 +298,11 @@ def curve_sentences(curve: pl.DataFrame, period: str) -> list[str]:
         low, high = mine.row(0, named=True), mine.row(-1, named=True)
         said.append(
             f"{row['judge']} {does} in {low[share]:.1%} of its votes in {low['period']} and in {high[share]:.1%} in "
-            f"{high['period']}, which is more than chance and more than all judges change."
+            f"{high['period']}, which is beyond chance and beyond what all judges share."
         )
     if not said:
         said.append(
-            f"No judge changes from {period} to {period} more than chance and all judges do ({periods[0]} to "
-            f"{periods[-1]}; Holm's correction, 5%)."
+            f"No judge changes from {period} to {period} by more than chance and what all judges share ({periods[0]} "
+            f"to {periods[-1]}; Holm's correction, 5%)."
         )
     return said

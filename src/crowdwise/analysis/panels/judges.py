@@ -12,7 +12,7 @@ from ...crowd.labels import Labels
 from ...crowd.protocol import is_crowd, require_crowd, require_single_votes
 from ...crowd.read_options import ReadOptions
 from ...crowd.times import dates
-from ...errors import CallError, DataError
+from ...errors import CallError, DataError, quoted
 from ...families.dependence.pairs import is_quick_to_compare, pairs_refusal
 from ...fitting.method import Method
 from ...methods import as_method
@@ -161,7 +161,9 @@ def _positions(labels: Labels, details: pl.DataFrame | None, first: str | None) 
         found = positions_by_column(details)
         if not found.judges.height or not int(found.judges["first"].sum()):
             raise DataError(
-                f"No label is one of those in the column {first!r}, which has to name the class that was seen first."
+                f"No label is one of those in the column {first!r}, which has to name the class that was seen first: "
+                f"it has {quoted(details['first'].drop_nulls().first())}, for example, the labels have "
+                f"{quoted(labels.names.classes[0])}."
             )
         return found
     return positions_by_names(labels) or nothing_known()
@@ -175,7 +177,9 @@ def describe(panel: Panel, cautions: Any = (), *, positions: Positions | None = 
     work = labels.n_labels * labels.n_workers * (1 if panel.gold is None else _FITS_WITH_GOLD)
     can = refit and work <= _MOST_FITTED
     without = [panel.without(place) for place in range(labels.n_workers)] if can else None
-    best, pairs = best_judge(measured), redundancy(measured)
+    dependence = _dependence(labels)
+    alike = () if dependence is None else [block.members["worker"] for block in dependence.blocks]
+    best, pairs = best_judge(measured), redundancy(measured, panel.independent(alike), alike)
     smallest = smallest_panel(measured)
     members = () if smallest is None else smallest.judges
     table = _table(panel, measured, without, members)
@@ -190,7 +194,7 @@ def describe(panel: Panel, cautions: Any = (), *, positions: Positions | None = 
         redundancy=pairs,
         smallest=smallest,
         names=measured.judges,
-        dependence=_dependence(labels),
+        dependence=dependence,
         cautions=in_order([*cautions, *_cautions(measured, panel.gold)]),
         refitted=can,
         others=None if without is None else np.column_stack([one.answers for one in without]),

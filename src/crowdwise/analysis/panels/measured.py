@@ -4,6 +4,7 @@ Without a truth, the panel's own probabilities take its place: a judge's chance 
 class that it named. Everything that is computed here is the same for both.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Final, NamedTuple
@@ -13,8 +14,9 @@ import polars as pl
 
 from ...crowd.ids import codes_of
 from ...crowd.labels import Labels
-from ...errors import DataError
+from ...errors import DataError, quoted
 from ...fitting.method import Method
+from ...methods.ds import DawidSkene
 from ...numerics import Array
 from ...reading.read_truth import Truths
 from ...results.result import Result
@@ -105,6 +107,11 @@ class Panel:
                 'Some judges have several votes on an item: read them with duplicates="samples" (--duplicates '
                 "samples), where each answer is a vote of its own."
             )
+        if gold is not None and (labels.names.class_codes(gold.table["truth"]) < 0).all():
+            raise DataError(
+                f"The gold shares no class with the labels: it has {quoted(gold.table['truth'][0])}, for example, the "
+                f"labels have {quoted(labels.names.classes[0])}."
+            )
         return cls(labels, method.fit(labels, gold=gold, warn=False), truth, gold)
 
     @cached_property
@@ -139,6 +146,24 @@ class Panel:
             panel,
             known is not None,
         )
+
+    def independent(self, blocks: Sequence[pl.Series]) -> Measured | None:
+        """Return what one would believe if judges erred independently; None if classes are known.
+
+        The panel's own probabilities expect that judges err together, as they do in most crowds. Of judges in a block,
+        who agree too often to be independent, the first alone counts.
+        """
+        if self.measured.known:
+            return None
+        labels = self.labels
+        for block in blocks:
+            for name in block[1:]:
+                labels = _without(labels, int(codes_of(pl.Series([name]), labels.names.workers)[0]))
+        found = DawidSkene().fit(labels, warn=False)
+        chance = self.measured.chance.copy()
+        items = codes_of(found.names.items, self.measured.items)
+        chance[items] = found.scores[:, self.result.names.codes_in(found.names.classes)]
+        return replace(self.measured, chance=chance)
 
     @cached_property
     def _known(self) -> tuple[Array, Array] | None:

@@ -11,13 +11,19 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
+from ...caution import listed
 from ...crowd.ids import text
 from ...crowd.labels import Labels
+from ...crowd.reading_report import several
 from ...numerics import Array
 from ...results.intervals import wilson
+from .drift import holm
 
 # How the name of a judge ends who saw the other order, after the name of the same judge.
 _SWAPPED: Final = re.compile(r"[\s/_:.#|-]*\(?(swap|swapped|reversed|flipped)\)?$", re.IGNORECASE)
+# The chance that any judge is named as biased who is not; the most judges that are named.
+_LEVEL: Final = 0.05
+_MOST_NAMED: Final = 5
 # Classes that say which slot won, in small letters.
 _SLOTS: Final = (
     ("1", "2"),
@@ -29,7 +35,7 @@ _SLOTS: Final = (
     ("model_1", "model_2"),
 )
 TIES: Final = ("tie", "tie (bothbad)", "tie(bothbad)", "bothbad", "both_bad", "both bad", "draw", "equal", "same")
-_ORDERS: Final = ("as listed", "swapped")
+ORDERS: Final = ("as listed", "swapped")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +54,23 @@ class Positions:
     remarks: tuple[str, ...] = ()
 
     def sentences(self) -> list[str]:
-        """Return what the orders of all judges together say; one sentence if they are not known."""
-        return position_sentences(self.judges)
+        """Return what the orders say, and where they say little; one sentence if they are not known."""
+        return [*position_sentences(self.judges), *self._one_order()]
+
+    def _one_order(self) -> list[str]:
+        """Say who saw the same first every time; if nobody's order is known, what to do."""
+        if not self.judges.height:
+            return ["crowdwise judges with --first-column tells, if a column has what was seen first."]
+        orders = self.shares.group_by("judge").agg(pl.col("order").unique())
+        same = orders.filter(pl.col("order").list.len() == 1).sort("judge")
+        if not same.height:
+            return []
+        who, judges = listed(same["judge"]), several(same.height, "judge", "judges")
+        named = f"{judges} saw" if same.height > _MOST_NAMED else f"{who} saw"
+        return [
+            f"{named} the same first every time, so what such a judge prefers and what it sees first cannot be told "
+            "apart."
+        ]
 
 
 def position_table(
@@ -90,9 +111,13 @@ def position_sentences(table: pl.DataFrame) -> list[str]:
     if decided:
         share, low, high = wilson(first, decided)
         said.append(f"What was seen first won {share:.0%} of {decided:,} decided votes ({low:.0%} to {high:.0%}).")
+        said += _biased(table)
     both, flips = int(table["in_both_orders"].sum()), int(table["flips"].sum())
     if not both:
-        said.append("No judge saw a pair in both orders, so how many verdicts depend on the order is not known.")
+        said.append(
+            "No judge saw a pair in both orders, so how many verdicts depend on the order is not known, and what was "
+            "seen first may have won because it was better."
+        )
         return said
     changed = f"Of {both:,} pairs that a judge saw in both orders, {flips:,} verdicts ({flips / both:.0%}) changed"
     if table["to_first"].null_count() == table.height:
@@ -100,6 +125,25 @@ def position_sentences(table: pl.DataFrame) -> list[str]:
     else:
         said.append(f"{changed} with the order; {int(table['to_first'].sum()):,} were for the first both times.")
     return said
+
+
+def _biased(table: pl.DataFrame) -> list[str]:
+    """Say which judges take what they see first more or less often than half of the time, beyond chance."""
+    from scipy.special import bdtr  # imported here because importing it takes long
+
+    first, second = (table[name].to_numpy() for name in ("first", "second"))
+    chance = np.minimum(2 * bdtr(np.minimum(first, second).astype(float), first + second, 0.5), 1.0)
+    p = holm(np.where(first + second > 0, chance, np.nan))
+    biased = table.filter(pl.Series(p < _LEVEL))
+    if not biased.height:
+        return ["No judge takes what is seen first more or less often than half of the time, beyond chance."]
+    order = (pl.col("first_share") - 0.5).abs()
+    rows = biased.sort(order, "judge", descending=[True, False]).head(_MOST_NAMED).to_dicts()
+    shares = [(row["judge"], *(f"{row[f'first_{end}']:.0%}" for end in ("share", "low", "high"))) for row in rows]
+    who = [f"{judge} in {share} ({low} to {high})" for judge, share, low, high in shares]
+    more = [several(left, "other", "others")] if (left := biased.height - len(rows)) else []
+    named = "; ".join([*who, *more])
+    return [f"Who takes what is seen first clearly more or less often than half of the time: {named}."]
 
 
 def positions_by_names(labels: Labels) -> Positions | None:
@@ -132,7 +176,7 @@ def positions_by_names(labels: Labels) -> Positions | None:
             second = int((listed == two).sum() + (turned == one).sum())
             to_first = int(((listed == one) & (turned == two)).sum())
             counts.append((first, second, ties, int(both.sum()), changed, to_first))
-        for order, votes in zip(_ORDERS, (listed, turned), strict=True):
+        for order, votes in zip(ORDERS, (listed, turned), strict=True):
             given = np.bincount(votes[votes >= 0], minlength=labels.n_classes)
             shares += [(base, order, str(name), int(n)) for name, n in zip(labels.names.classes, given, strict=True)]
     table = np.array(counts).T

@@ -6,9 +6,15 @@ With J judges whose errors correlate by rho in the mean of all pairs,
 
 Where the true class is known, an error is 1 or 0. Where it is not, e is the chance of an error by what the panel
 believes, and two judges of one item are both wrong with the chance e if they agree, and max(e_1 + e_2 - 1, 0) if not.
+The panel believes less than the votes of independent judges would allow, because judges mostly err together. So two
+good judges, who agree often, seem to err together even if they do not: a pair counts only if it also does by what one
+would believe if all erred independently (Dawid and Skene), or if both are in one block of judges who agree too often.
+Of 100 simulated panels of independent judges, the panel's belief alone names pairs in 80, with this in none.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
 from typing import Final
 
 import numpy as np
@@ -37,7 +43,8 @@ class Redundancy:
             (items with votes of both), correlation, low, high (its 95 % interval), both_wrong (the share of items on
             which both are wrong), by_chance (the share if they erred independently), same_wrong (of the items on which
             both are wrong, the share on which they say the same) and together (whether they err together more than
-            the panel does in the mean, after Bonferroni's correction for all pairs).
+            the panel does in the mean, after Bonferroni's correction for all pairs; where no class is known, also by
+            what one would believe if judges erred independently).
         not_compared: How many pairs share too few items, or have a judge who is always right or always wrong.
     """
 
@@ -47,8 +54,24 @@ class Redundancy:
     not_compared: int
 
 
-def redundancy(measured: Measured) -> Redundancy:
-    """Compare the errors of every two judges on the items that both have votes on."""
+def redundancy(measured: Measured, independent: Measured | None = None, blocks: Sequence[pl.Series] = ()) -> Redundancy:
+    """Compare the errors of every two judges on the items that both have votes on.
+
+    Args:
+        measured: What judges said of items whose class is known or believed.
+        independent: The same with what one would believe if judges erred independently; None if classes are known.
+        blocks: The judges of each block who agree too often to be independent.
+    """
+    found = _redundancy(measured)
+    if independent is None or not found.pairs.height:
+        return found
+    also = _redundancy(independent).pairs.filter("together").select("one", "other")
+    confirmed = set(also.rows()).union(*(permutations(block, 2) for block in blocks))
+    both = pl.Series([pair in confirmed for pair in found.pairs.select("one", "other").rows()], dtype=pl.Boolean)
+    return replace(found, pairs=found.pairs.with_columns(together=pl.col("together") & both))
+
+
+def _redundancy(measured: Measured) -> Redundancy:
     judges = len(measured.judges)
     voted = (measured.said >= 0).astype(float)
     wrong = np.where(voted > 0, 1.0 - measured.right, 0.0)
@@ -93,7 +116,8 @@ def _table(measured: Measured, first: Array, second: Array, columns: Array) -> p
     from scipy.special import ndtri  # imported here because importing it takes long
 
     shared, rho, both, chance, same, average = columns
-    scale = np.arctanh(np.clip(rho, -0.999, 0.999))
+    most = 1 - 0.5 / np.maximum(shared, 1)  # half an item on which they differ: no interval of width 0
+    scale = np.arctanh(np.clip(rho, -most, most))
     error = 1 / np.sqrt(np.maximum(shared - 3, 1))
     strict = -float(ndtri(_LEVEL / max(2 * len(first), 1)))
     table = pl.DataFrame(

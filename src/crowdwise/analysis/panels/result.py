@@ -25,7 +25,9 @@ _RANDOM: Final = 100
 _UNSEEN: Final = (
     "That is no all-clear: an error that all judges share, and pairs who share few items, cannot be seen like this."
 )
-_LOSES_NOTHING: Final = "by its own opinion a panel never loses to a judge"
+_LOSES_NOTHING: Final = "measured by its own answers, a panel never loses to a judge"
+# Differences that are shown as zero.
+_NOTHING: Final = 0.0005
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -109,24 +111,41 @@ class JudgesResult:
         """Return who errs together, what the panel would lose without one of them, and who agrees too often."""
         found = self.pairs.filter("together")
         said = [self._pair(row) for row in found.head(_MOST_NAMED).to_dicts()]
-        if said and not self.known:
-            said[0] = f"If the panel is right, {said[0]}"
         left = found.height - len(said)
         if left > 0:
             said.append(f"{several(left, 'more pair errs', 'more pairs err')} together.")
         if not found.height:
-            compared = several(self.pairs.height, "pair", "pairs")
-            few = self.redundancy.not_compared
-            more = f" {few:,} pairs could not be compared ({LEAST_SHARED} items with errors of both are needed)."
-            said.append(
-                f"No two judges err together more than the panel does in the mean ({compared} compared). {_UNSEEN}"
-                f"{more if few else ''}"
-            )
+            said.append(self._no_pair())
         if self.dependence is not None:
             blocks = self.dependence.blocks[:_MOST_NAMED]
-            said += ["By the labels alone: " + self.dependence.summary, *map(str, blocks)]
+            said += ["Without any truth, by which judges agree: " + self._agreeing(self.dependence), *map(str, blocks)]
             said += self.dependence.cautions
         return said
+
+    def _agreeing(self, found: Dependence) -> str:
+        """Return how many agree too often; what all are worth is said by their errors."""
+        if not found.blocks:
+            return found.summary
+        members = sum(block.members.height for block in found.blocks)
+        are = f"{several(members, 'judge', 'judges')} of {found.workers:,} are in"
+        return (
+            f"{are} {several(len(found.blocks), 'block', 'blocks')}, whose members agree more often than independent "
+            "judges of the same quality would."
+        )
+
+    def _no_pair(self) -> str:
+        few = self.redundancy.not_compared
+        why = f"{LEAST_SHARED} items, on some of which each is right and on others wrong, are needed"
+        if not self.pairs.height:
+            return f"No two judges could be compared: {why}."
+        compared = several(self.pairs.height, "pair", "pairs")
+        more = f" {several(few, 'pair', 'pairs')} could not be compared ({why})." if few else ""
+        no = "No" if self.known else "If the panel is right, no"
+        return f"{no} two judges err together clearly more than all do ({compared} compared). {_UNSEEN}{more}"
+
+    @property
+    def _believed(self) -> str:
+        return "" if self.known else "If the panel is right, "
 
     def about_changes(self) -> list[str]:
         """Return who changed since the history, and who changes from period to period; empty if nothing was asked."""
@@ -142,53 +161,65 @@ class JudgesResult:
         row = self.judges.filter(pl.col("judge") == name).row(0, named=True)
         alone = f"{_percent(row['accuracy'])} ({_percent(row['low'])} to {_percent(row['high'])})"
         if not self.known:
-            half = _percent(1.96 * (best.differ / _RANDOM) ** 0.5).removesuffix("%")
             return [
-                f"No class is known, so what follows holds if the panel is right. Then {name} is right most often: "
+                f"No truth is known, so all of this holds only if the panel is right. Then {name} is right most often: "
                 f"{alone}.",
-                f"Whether the panel beats its best judge cannot be told: {_LOSES_NOTHING}. The two differ on "
-                f"{_percent(best.differ)} of {self.items:,} items; {_RANDOM} items drawn at random, decided by "
-                f"somebody who knows, would tell the difference to about {half} points.",
+                self._panel_or_best(),
             ]
         together = f"{_percent(best.panel.value)} ({_percent(best.panel.low)} to {_percent(best.panel.high)})"
+        flattered = (
+            f" {name} was picked because it did best on these items, so its own share is about "
+            f"{100 * best.optimism:.1f} points too high; the difference allows for that."
+        )
         sure = best.gain.low > 0 or best.gain.high < 0
         open_end = "" if sure else " Which of the two is better cannot be told from these items."
         return [
-            f"On {self.items:,} items of known class the panel of {len(self.names):,} ({self.method}) is right in "
-            f"{together}, the best judge, {name}, in {alone}.",
-            f"The panel is {_better(best.gain, f' than {name}')}, given that {name} was chosen by "
-            f"these items, which flatters it by {100 * best.optimism:.1f} points.{open_end}",
+            f"On {several(self.items, 'item', 'items')} whose truth is known, the panel of {len(self.names):,} judges "
+            f"({self.method}) is right in {together}, the best judge, {name}, in {alone}.",
+            f"The panel is {_better(best.gain, f' than {name}')}.{flattered if best.optimism >= 0.0005 else ''}"
+            f"{open_end}",
         ]
+
+    def _panel_or_best(self) -> str:
+        """Return why it cannot be told without truth whether the panel beats its best judge, and what would tell."""
+        best, cannot = self.best, "Whether the panel beats its best judge cannot be told"
+        if not best.differ:
+            return f"{cannot}: both say the same on all items that {self.best_name} judged."
+        half = _percent(1.96 * (best.differ / _RANDOM) ** 0.5).removesuffix("%")
+        return (
+            f"{cannot}: {_LOSES_NOTHING}. The two differ on {_percent(best.differ)} of the items. The truth of "
+            f"{_RANDOM} items drawn at random would tell the difference to about {half} points either way."
+        )
 
     def _effective(self) -> list[str]:
         found = self.redundancy
         if found.effective is None or found.correlation is None:
             return ["How many independent judges the panel is worth is not known: too few items have errors of two."]
-        believed = "" if self.known else "If the panel is right, "
+        rough = "" if self.known else " This is rough: only truth tells how far judges err together."
         return [
-            f"{believed}{several(len(self.names), 'judge', 'judges')} are worth {found.effective:.1f} independent ones:"
-            f" the errors of two correlate by {found.correlation:.2f} on average."
+            f"{self._believed}{several(len(self.names), 'judge', 'judges')} are worth {'' if self.known else 'about '}"
+            f"{found.effective:.1f} independent ones: the errors of two correlate by {found.correlation:.2f} on "
+            f"average.{rough}"
         ]
 
     def _smallest(self) -> list[str]:
         found = self.smallest
         if found is None:
             return []
+        other = "the panel" if self.known else "a majority vote of all"
         if not found.judges:
-            tried = f"No majority of {len(found.curve):,} judges or fewer comes within a standard error of "
-            return [f"{tried}{'the panel' if self.known else 'the majority of all'}."]
+            tried = f"No majority vote of up to {len(found.curve):,} judges"
+            return [f"{tried} is as good as {other}, to within one standard error."] if self.known else []
         members = listed(self.names.gather(list(found.judges)))
-        alone = "alone is" if len(found.judges) == 1 else "are enough: by majority they are"
-        gain = found.gain
-        by = f"it is {_better(gain)}"
+        good = f"is as good as {other}, to within one standard error"
+        alone = f"{members} alone {good}" if len(found.judges) == 1 else f"a majority vote of {members} {good}"
         if self.known:
-            return [f"{members} {alone} within a standard error of the panel: {by}."]
+            return [f"{alone.replace('a majority', 'A majority', 1)}: {other} is {_better(found.gain)}."]
         if len(found.judges) == len(self.names):
             return []
         others = len(self.names) - len(found.judges)
         return [
-            f"{several(others, 'judge', 'judges')} you could do without, if the panel is right: {members} "
-            f"{'is' if len(found.judges) == 1 else 'are'} within a standard error of the majority of all. Weighting "
+            f"{several(others, 'judge', 'judges')} you could do without, if the panel is right: {alone}. Weighting "
             "all judges, as the panel does, was better than leaving some out wherever that was measured."
         ]
 
@@ -201,22 +232,27 @@ class JudgesResult:
             return []
         most, least = order.row(0, named=True), order.row(-1, named=True)
         if not self.known:
+            if not most["changed"]:
+                return ["Leaving out any one judge would change no answer."]
             return [
                 f"Leaving out {most['judge']} would change the most answers ({_percent(most['changed'])}), leaving out "
                 f"{least['judge']} the fewest ({_percent(least['changed'])})."
             ]
         if most["loss_low"] > 0:
-            return [f"The judge to keep is {most['judge']}: without it the panel would {_loss(most)}."]
+            return [f"The panel needs {most['judge']} most: without it, it would {_loss(most)}."]
+        if most["loss"] <= 0:
+            return ["The panel would lose nothing on these items without any one of its judges."]
         return [
-            f"No single judge is missed clearly; most is {most['judge']}, without which the panel would {_loss(most)}."
+            f"No single judge is clearly needed on these items: without {most['judge']}, the one missed most, the "
+            f"panel would {_loss(most)}."
         ]
 
     def _pair(self, row: dict[str, Any]) -> str:
+        together = f"{row['correlation']:.2f} ({row['low']:.2f} to {row['high']:.2f}"
         said = (
-            f"{row['one']} and {row['other']} err together: their errors correlate by {row['correlation']:.2f} "
-            f"({row['low']:.2f} to {row['high']:.2f}; all pairs {self.redundancy.correlation:.2f} on average). Both "
-            f"are wrong on {_percent(row['both_wrong'])} of {row['shared']:,} items, by chance "
-            f"{_percent(row['by_chance'])}."
+            f"{self._believed}{row['one']} and {row['other']} err together: their errors correlate by {together}; all "
+            f"pairs {self.redundancy.correlation:.2f} on average). Both are wrong on {_percent(row['both_wrong'])} of "
+            f"{row['shared']:,} items, by chance {_percent(row['by_chance'])}."
         )
         if not self.refitted:
             return said
@@ -301,15 +337,27 @@ def _percent(share: float | None) -> str:
 
 def _better(gain: Gain, than: str = "") -> str:
     """Return how much better or worse the panel is, in words."""
-    value, low, high = (100 * end for end in (gain.value, gain.low, gain.high))
-    if value < 0:
-        return f"{-value:.1f} points worse{than} ({-high:.1f} to {-low:.1f})"
-    return f"{value:.1f} points better{than} ({low:.1f} to {high:.1f})"
+    return _in_words(
+        (gain.value, gain.low, gain.high), f"points better{than}", f"points worse{than}", ("better", "worse")
+    )
 
 
 def _loss(row: dict[str, Any]) -> str:
     """Return what the panel would lose or gain without a judge, in words."""
-    value, low, high = (100 * row[name] for name in ("loss", "loss_low", "loss_high"))
-    if value < 0:
-        return f"gain {-value:.1f} points ({-high:.1f} to {-low:.1f})"
-    return f"lose {value:.1f} points ({low:.1f} to {high:.1f})"
+    ends = row["loss"], row["loss_low"], row["loss_high"]
+    value = _in_words(ends, "points", "points", ("lost", "gained"))
+    return f"{'gain' if ends[0] < -_NOTHING else 'lose'} {value}"
+
+
+def _in_words(ends: tuple[float, float, float], more: str, less: str, words: tuple[str, str]) -> str:
+    """Return a difference and its interval; ends on the other side of zero than the difference are said in words."""
+    value, low, high = (100 * end for end in ends)
+    if value < -100 * _NOTHING:
+        value, low, high, more, words = -value, -high, -low, less, words[::-1]
+        if low < 0:
+            return f"{value:.1f} {more} ({high:.1f} {words[0]} to {-low:.1f} {words[1]})"
+    return f"{value + 0.0:.1f} {more} ({_signed(low)} to {_signed(high)})"
+
+
+def _signed(points: float) -> str:
+    return f"{round(points, 1) + 0.0:.1f}"

@@ -12,11 +12,12 @@ from ...caution import Caution
 from ...crowd.cleaning import tidied
 from ...crowd.ids import codes_of, has_value, text
 from ...crowd.labels import Labels
+from ...crowd.protocol import is_crowd
 from ...crowd.read_options import ReadOptions
 from ...crowd.reading_report import several
 from ...errors import CallError, DataError, quoted
 from ...numerics import Array
-from ...reading.read_labels import as_crowd, read_with
+from ...reading.read_labels import read_with
 from ...reading.read_truth import RANDOM, Truths, read_truths
 from ...reading.registry import AUTO, open_inputs, platform_of
 from ...sources.rows import open_rows, same_types
@@ -24,6 +25,8 @@ from ...sources.rows import open_rows, same_types
 # Systems may answer the same prompts, so an item is named by both; with the first of these that is in no such name.
 _BETWEEN: Final = (": ", " / ", " \u001f ")
 _SYSTEM: Final = "system"
+# What a column of systems is often called.
+_SYSTEMS: Final = ("system", "model", "model_name", "candidate", "variant")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +85,24 @@ def read_judged(source: Any, options: ReadOptions, system: str | None) -> Judged
     """
     if system is not None:
         return _read_by_system(source, options, system)
-    given = as_crowd(source)
-    labels = given if isinstance(given, Labels) else read_with(options, source, warn=False)
+    try:
+        labels = source if is_crowd(source) else read_with(options, source, warn=False)
+    except DataError as problem:
+        raise DataError(f"{problem}{_names_systems(str(problem), source, options)}") from problem
     if not isinstance(labels, Labels) or labels.numeric:
         raise CallError("rate takes labels that are classes, in memory: read them with read_labels.")
     return Judged(labels, pl.Series([None], dtype=pl.String), np.zeros(labels.n_items, np.int64), labels.names.items)
+
+
+def _names_systems(problem: str, source: Any, options: ReadOptions) -> str:
+    """Return what to do if a judge has several labels of an item because the item is answered by several systems."""
+    if "--duplicates" not in problem:
+        return ""
+    names = open_rows(open_inputs(source, options)[0], options.roles, options).table.names
+    column = next((name for name in names if name.lower() in _SYSTEMS), None)
+    return (
+        "" if column is None else f" If rows are of several systems, say system={column!r} (--system-column {column})."
+    )
 
 
 def _read_by_system(source: Any, options: ReadOptions, system: str) -> Judged:
@@ -168,8 +184,18 @@ def read_gold(judged: Judged, gold: Any, keywords: Mapping[str, Any], *, elsewhe
             were = several(chosen, "gold item was chosen and is", "gold items were chosen and are")
             remarks.append(f"{were} left out (column source): only items drawn at random measure.")
         kept &= random
-    truth = judged.labels.names.spelled(read.table["truth"]).filter(pl.Series(kept))
+    truth = _spelled(judged, read.table["truth"].filter(pl.Series(kept)))
     return Gold(codes[kept], truth, tuple(remarks), read.cautions, marked)
+
+
+def _spelled(judged: Judged, truth: pl.Series) -> pl.Series:
+    """Return true classes as the labels spell them, so that 1.0 is 1; those that no label names stay."""
+    names = judged.labels.names
+    codes = names.class_codes(truth)
+    own = pl.Series(codes).replace(-1, None)
+    said = text(pl.col("class"), names.classes.dtype), text(pl.col("truth"), truth.dtype)
+    table = pl.DataFrame({"class": names.classes.gather(own), "truth": truth})
+    return table.select(pl.coalesce(*said)).to_series()
 
 
 def _with_keys(judged: Judged, gold: Any, keywords: Mapping[str, Any]) -> pl.DataFrame | None:

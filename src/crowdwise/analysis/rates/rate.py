@@ -10,6 +10,7 @@ import polars as pl
 from ...caution import Caution, in_order, listed, raise_once
 from ...crowd.ids import as_series, codes_of
 from ...crowd.read_options import ReadKeywords, ReadOptions, shows_options
+from ...crowd.reading_report import several
 from ...crowd.votes import shares
 from ...errors import CallError, DataError, did_you_mean, quoted, require_kind
 from ...fitting.disputes import lower_agreement
@@ -129,6 +130,40 @@ def _require_named(names: pl.Series, judged: Sequence[Judged], gold: Gold | None
             )
 
 
+def _about_judges(judged: Judged, calibrating: Judged) -> list[Caution]:
+    """Return a caution if the error rates are of other judges than those who judge here."""
+    here, there = (one.labels.names.workers for one in (judged, calibrating))
+    found = []
+    for mine, other, where in ((here, there, "among the labels of the gold"), (there, here, "here")):
+        missing = mine.filter(pl.Series(codes_of(mine, other) < 0))
+        if len(missing):
+            said = f"{listed(map(quoted, missing.head(3)))}{' and others have' if len(missing) > 3 else ''}"
+            has = "" if len(missing) > 3 else " has" if len(missing) == 1 else " have"
+            found.append(f"{said}{has} no label {where}")
+    if not found:
+        return []
+    said = f"{', and '.join(found)}, so error rates are of other judges than those who judge here."
+    return [Caution("gold", said, "Give labels of the same judges.")]
+
+
+def _about_words(judged: Judged, gold: Gold, passing: pl.Series) -> list[Caution]:
+    """Return a caution if gold names classes that no judge does; raise `DataError` if it names no other."""
+    names = judged.labels.names
+    unknown = (names.class_codes(gold.truth) < 0) & (codes_of(gold.truth, passing, names.folded) < 0)
+    if not unknown.any():
+        return []
+    other = gold.truth.filter(pl.Series(unknown))
+    words = listed(map(quoted, other.unique().sort()))
+    if unknown.all():
+        raise DataError(
+            f"The gold says {words}, and the labels say {listed(map(quoted, names.classes))}: name the classes of the "
+            "gold as the labels do."
+        )
+    are = several(len(other), "gold item is", "gold items are")
+    said = f"{are} {words}, which no judge says, and count as not passing."
+    return [Caution("gold", said, "Leave out those that nobody could decide, and spell the others as the labels do.")]
+
+
 def _shares(judged: Judged, passing: pl.Series) -> Array:
     """(items), the share of the votes on each item that pass it."""
     names = judged.labels.names
@@ -154,7 +189,8 @@ def _rated(judged: Judged, share: Array, gold: Gold, passing: pl.Series, *, thes
         for one, other in combinations(range(len(judged.systems)), 2)
         if (found := _difference(judged, share, gold, truth, (one, other), estimates, these_items=these_items))
     ]
-    cautions = in_order([*judged.labels.cautions, *gold.cautions, *_about_gold(judged, gold, samples)])
+    about = [*_about_words(judged, gold, passing), *_about_gold(judged, gold, samples)]
+    cautions = in_order([*judged.labels.cautions, *gold.cautions, *about])
     return make_result(judged, samples, estimates, differences, cautions, gold.remarks, these_items=these_items)
 
 
@@ -200,13 +236,19 @@ def _about_gold(judged: Judged, gold: Gold, samples: Sequence[Sample]) -> list[C
             f"Gold items are more disputed than others (their most frequent answer has {agreed[0]:.0%} of the votes, "
             f"elsewhere {agreed[1]:.0%}), so they do not look drawn at random, and the rates are of items like these."
         )
-        found.append(Caution("gold", said, "Draw gold at random: crowdwise next labels.csv --ask expert --random 50."))
+        found.append(
+            Caution("gold", said, "Draw gold at random: `crowdwise next labels.csv --ask expert --random 50`.")
+        )
     few = [place for place, one in enumerate(samples) if len(one.truth) < _FEW_GOLD]
     if few:
         least = min(len(samples[place].truth) for place in few)
-        where = "There are" if judged.column is None else f"{listed(judged.systems.gather(few))}: there are"
-        few_items = "no gold items" if not least else f"only {least} gold items"
-        found.append(Caution("few items", f"{where} {few_items}, so intervals are wide and rough.", "Draw more."))
+        if judged.column is None:
+            there = "There is only 1 gold item" if least == 1 else f"There are only {least} gold items"
+        else:
+            has = "has" if len(few) == 1 else "have"
+            there = f"{listed(judged.systems.gather(few))} {has} fewer than {_FEW_GOLD} gold items"
+        said = f"{there}, so intervals are wide and rough."
+        found.append(Caution("few items", said, "Draw more."))
     return found
 
 
@@ -219,11 +261,11 @@ def _by_error_rates(judged: Judged, calibrating: Judged, gold: Gold, passing: pl
     )
     if not of_good.of or not of_bad.of:
         raise DataError("The gold has to have items that pass and items that do not: error rates are of both.")
-    share = _shares(judged, passing)
+    passed = _shares(judged, passing) > 0.5
     samples, estimates = [], []
     for code in range(len(judged.systems)):
-        its = share[judged.system == code]
-        found = rogan_gladen(Counts(float((its > 0.5).sum()), len(its)), of_good, of_bad)
+        its = passed[judged.system == code]
+        found = rogan_gladen(Counts(float(its.sum()), len(its)), of_good, of_bad)
         if found is None:
             raise DataError(
                 f"On the gold, judges pass {of_good.yes:.0f} of {of_good.of} items that truly pass and "
@@ -231,6 +273,7 @@ def _by_error_rates(judged: Judged, calibrating: Judged, gold: Gold, passing: pl
             )
         samples.append(Sample(float(its.mean()), len(its), truth.astype(np.float64), verdict.astype(np.float64)))
         estimates.append(found)
-    cautions = in_order([*judged.labels.cautions, *gold.cautions])
+    about = [*_about_words(calibrating, gold, passing), *_about_judges(judged, calibrating)]
+    cautions = in_order([*judged.labels.cautions, *gold.cautions, *about])
     said = "Rates by error rates from elsewhere are right only if judges err here as they do there."
     return make_result(judged, samples, estimates, [], cautions, (*gold.remarks, said), these_items=False)

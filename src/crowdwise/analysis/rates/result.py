@@ -10,7 +10,7 @@ import polars as pl
 
 from ...caution import Caution, in_order
 from ...numerics import Array
-from .estimates import ELSEWHERE, GOLD_ONLY, LEAST_EXPLAINED, Estimate, Sample, width, wilson_of
+from .estimates import ELSEWHERE, FEWEST_GOLD, GOLD_ONLY, LEAST_EXPLAINED, Estimate, Sample, width, wilson_of
 from .judged import Judged
 
 # So many gold items are looked at, as far as there are items.
@@ -54,9 +54,9 @@ class RateResult:
     Attributes:
         systems: One row per system: system (null without a column of systems), items, gold (how many of them are gold),
             pass_rate, se, low, high (95 % interval), method ("judges and gold", "gold only" or "gold from elsewhere"),
-            raw_rate (what the judges pass), passed_of_good and passed_of_bad (of the gold items that truly pass, and of
-            the others, what share the judges pass), explained (R^2 of the judges on the gold), gold_rate, gold_low and
-            gold_high (by gold alone). Without gold, rates and intervals are null.
+            raw_rate (what the judges pass; with gold from elsewhere, by majority), passed_of_good and passed_of_bad (of
+            the gold items that truly pass, and of the others, what share the judges pass), explained (R^2 of the judges
+            on the gold), gold_rate, gold_low and gold_high (by gold alone). Without gold, rates and intervals are null.
         differences: One row per two systems: a, b, difference (of a and b), se, low, high, raw_difference, same_prompts
             (whether they were compared prompt by prompt), items, gold, method.
         needed: About how wide the interval would be with more gold: system, gold, width, width_gold_only.
@@ -98,16 +98,34 @@ class RateResult:
             for row in self.systems.head(_MOST_SAID).to_dicts()
         )
         ladder = [
-            f"{row['gold']:,} give one of about {100 * row['width_gold_only']:.0f} points"
-            for row in self.needed.filter(pl.col("system").eq_missing(pl.lit(self.needed["system"][0]))).to_dicts()[:4]
+            (f"{row['gold']:,}", f"{100 * row['width_gold_only']:.0f} points")
+            for row in self.needed.unique("gold", keep="first").sort("gold").to_dicts()[:4]
         ]
-        return [
+        said = (
             f"The judges pass {passed}, which is not how many truly pass: without gold nobody knows how often they are "
-            "wrong, so there is no interval.",
-            "A 95 % interval needs items that are drawn at random, with their truth: "
-            f"{', '.join(ladder)}; good judges make it narrower.",
-            "`crowdwise next labels.csv --ask expert --random 50 -o decide.csv` draws 50 items to decide.",
+            "wrong, so there is no interval."
+        )
+        if not ladder:
+            return [said, f"With fewer than {_LADDER[0]} items, decide all of them yourself: then you know the share."]
+        (gold, points), *more = ladder
+        widths = ", ".join(
+            [f"{gold} give a 95 % interval of about {points}", *(f"{n} one of {wide}" for n, wide in more)]
+        )
+        return [
+            said,
+            "Gold is items that are drawn at random, whose truth somebody decides. By gold alone, "
+            f"{widths}; good judges make it narrower.",
+            self._how_to_draw(),
         ]
+
+    def _how_to_draw(self) -> str:
+        draws = "crowdwise next labels.csv --ask expert --random 50 -o decide.csv"
+        if self.systems["system"].null_count():
+            return f"`{draws}` draws 50 items to decide."
+        return (
+            f"`{draws} --duplicates all` draws 50 items: decide the answers of every system to them, in a row each "
+            "with the column of the system."
+        )
 
     def _more(self) -> list[str]:
         if not self.needed.height:
@@ -144,8 +162,9 @@ def _rate_of(row: dict[str, Any]) -> str:
     items = "items" if row["system"] is None else f"items of {row['system']}"
     if row["pass_rate"] is None:
         return f"{row['system']}: there is no gold, so no rate; the judges pass {row['raw_rate']:.0%}, rightly or not."
+    judges = "By majority, the judges" if row["method"] == ELSEWHERE else "The judges"
     return (
-        f"{row['pass_rate']:.0%} of {items} truly pass ({100 * row['low']:.0f} to {100 * row['high']:.0f}). The judges "
+        f"{row['pass_rate']:.0%} of {items} truly pass ({100 * row['low']:.0f} to {100 * row['high']:.0f}). {judges} "
         f"pass {row['raw_rate']:.0%}."
     )
 
@@ -165,13 +184,27 @@ def _why(row: dict[str, Any]) -> str:
     cancel = "which nearly cancels out in their own rate"
     said = f"On the gold{of}, judges pass {' and '.join(shares)}, {wrong if abs(off) >= 0.5 else cancel}."
     if row["method"] == GOLD_ONLY and row["explained"] < LEAST_EXPLAINED:
-        said += f" They tell too little of the truth (R2 {row['explained']:.2f}) to help: the rate is by gold alone."
+        varies = row["gold_rate"] not in (0.0, 1.0) and row["passed_of_good"] != row["passed_of_bad"]
+        said += (
+            f" Their verdicts say too little about the truth (R2 is {row['explained']:.2f}, and 1 if they are always "
+            "right) to help, so the rate is by gold alone."
+            if varies
+            else " That does not tell how far verdicts and truth go together, so the rate is by gold alone."
+        )
+    elif row["method"] == GOLD_ONLY:
+        said += f" With fewer than {FEWEST_GOLD} gold items, the rate is by gold alone."
     return said
 
 
 def _difference_of(row: dict[str, Any]) -> str:
     prompts = "the same prompts" if row["same_prompts"] else "different prompts"
     clear = row["low"] > 0 or row["high"] < 0
+    if abs(row["difference"]) < 0.005 and not clear:
+        return (
+            f"{row['a']} and {row['b']} pass about equally often: the difference is 0 points "
+            f"({100 * row['low']:.0f} to {100 * row['high']:.0f}), on {prompts}; by the judges alone it would be "
+            f"{100 * row['raw_difference']:+.0f}."
+        )
     a, b, value, ends = row["a"], row["b"], row["difference"], (row["low"], row["high"])
     if value < 0:
         a, b, value, ends = b, a, -value, (-ends[1], -ends[0])
