@@ -143,9 +143,52 @@ def test_groups_that_nothing_connects_are_ranked_apart() -> None:
 def test_an_object_that_won_everything_has_one_end_only() -> None:
     rows = [(number, "j", "a", "b", "a" if number % 3 else "b") for number in range(30)]
     rows += [(number, "j", "z", "a", "z") for number in range(10)]
-    first = cw.rank(_votes(*rows), warn=False).objects.row(0, named=True)
+    found = cw.rank(_votes(*rows), warn=False)
+    first = found.objects.row(0, named=True)
     assert (first["object"], first["high"], first["flag"]) == ("z", None, "unbounded: won everything")
     assert np.isfinite([first["theta"], first["low"]]).all()
+    ends = found.pairs.select("a", "b", pl.col("low", "high", "wins_low", "wins_high").is_null()).rows()
+    assert ends[0] == ("z", "a", False, True, False, True)
+    assert ends[-1] == ("a", "b", False, False, False, False)
+    assert f"(at least {found.pairs['wins_low'][0]:.0f})" in found.summary
+    assert found.cautions[0].sentence.startswith("z won everything, so how far ahead is not known")
+
+
+def test_an_object_that_won_everything_may_be_first_and_one_that_lost_everything_last() -> None:
+    rows = [(number, "j", "a", "b", "a" if number % 5 else "b") for number in range(100)]
+    rows += [(200, "j", "z", "b", "z"), (201, "j", "b", "y", "b")]
+    objects = cw.rank(_votes(*rows), warn=False).objects
+    ranks = {name: (low, high) for name, low, high in objects.select("object", "rank_low", "rank_high").iter_rows()}
+    assert ranks["z"][0] == 1
+    assert ranks["y"][1] == 4
+
+
+def test_judges_who_all_take_the_first_are_fitted_in_few_iterations() -> None:
+    # The likelihood has no maximum: position is bounded, and does not creep there.
+    rows = [(number, "j", "a", "b", "tie") for number in range(3)] + [
+        (number, "j", "b", "a", "b") for number in range(3)
+    ]
+    found = cw.rank(_votes(*rows), warn=False)
+    assert found.fit.converged
+    assert found.fit.iterations < 100
+    assert found.judges["first_of_100"][0] > 99
+
+
+def test_what_only_judges_against_the_panel_compared_is_named_when_they_are_left_out() -> None:
+    panel = Panel(judges=10, adversarial=1, prompts=200)
+    votes = simulate_comparisons(panel, panel.parameters(0), 1)
+    more = pl.DataFrame([(0, "j00", "new", "o01", "left")], schema=votes.schema, orient="row")
+    found = cw.rank(pl.concat([votes, more]), drop_against=True, warn=False)
+    assert "new" not in found.objects["object"].to_list()
+    assert any("objects that only they compared: new." in remark for remark in found.remarks)
+
+
+def test_names_that_differ_only_in_spaces_are_said() -> None:
+    rows = [(number, "j", "a", "b ", "left") for number in range(5)] + [(9, "j", "a", "b", "right")]
+    said = [str(one) for one in cw.rank(_votes(*rows), warn=False).cautions]
+    assert any(
+        "Objects 'b ' (5) and 'b' (1) differ only in spaces, and count as different objects" in one for one in said
+    )
 
 
 def test_without_a_decided_vote_there_is_no_ranking() -> None:

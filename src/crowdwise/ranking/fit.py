@@ -30,6 +30,8 @@ _BOTH_ORDERS: Final = 0.2
 # The search along the scale of theta and d.
 _SCALE_STEPS: Final = 200
 _SCALE_TOLERANCE: Final = 1e-12
+# What is added to the curvature by the means of priors, relative to their precision: it may be 0 if judges are extreme.
+_FLAT: Final = 1e-9
 # The precision of the tie tendency that all have in common, so that it is finite where all votes are ties.
 _COMMON_TIES: Final = 1e-6
 
@@ -94,7 +96,8 @@ def fit(comparisons: Comparisons, *, plain: bool = False, tolerance: float = 1e-
     for iteration in range(1, (max_iterations if decided else 1) + 1):  # noqa: B007  # it is used below
         before, judges_before, priors_before = theta, judges, priors
         theta, trace = _step_objects(blocks, sums(cells, theta, judges), theta, judges, priors, cells)
-        judges, covariances = _step_judges(cells, sums(cells, theta, judges), judges, priors, free, plain)
+        of_means = free & [False, learns_b0, not plain]
+        judges, covariances = _step_judges(cells, sums(cells, theta, judges), judges, priors, free, of_means)
         priors = _learn(theta, trace, judges, covariances, priors, free, plain, learns_b0)
         if not plain:
             theta, judges, priors = _along_the_scale(theta, trace, judges, covariances, priors)
@@ -164,9 +167,13 @@ def _step_objects(
 
 
 def _step_judges(
-    cells: Cells, derivatives: Sums, judges: Judges, priors: Priors, free: Array, plain: bool
+    cells: Cells, derivatives: Sums, judges: Judges, priors: Priors, free: Array, of_means: Array
 ) -> tuple[Judges, Array]:
-    """Return the judges after a Newton step each, and their covariances before it."""
+    """Return the judges after a Newton step each, and their covariances before it.
+
+    `of_means` says which of the means 1, b0 and c0 are learned. They take part in the step, because judges who lean to
+    one side all alike would move slowly towards a mean that follows them.
+    """
     x, g, v, gc, vc, vx = derivatives
     count = len(judges.d)
 
@@ -174,6 +181,7 @@ def _step_judges(
         return np.bincount(cells.judge, values, count)
 
     now = np.stack([judges.d, judges.b, np.where(free[2], judges.c, 0.0)], axis=1)
+    plain = not free[0]
     means = np.array([1.0, priors.b0, priors.c0 if free[2] and not plain else 0.0])
     precisions = priors.precisions(plain)
     gradient = np.stack([by_judge(g * x), by_judge(g), by_judge(gc)], axis=1) - (now - means) * precisions
@@ -187,6 +195,15 @@ def _step_judges(
     places = np.flatnonzero(free)
     if len(places):
         covariances[:, places[:, None], places] = np.linalg.inv(information[:, places[:, None], places])
+    if of_means.any():
+        weighted = covariances * precisions[:, None]  # P M_j
+        slope = ((now - means) * precisions + (weighted @ gradient[:, :, None])[:, :, 0]).sum(0)[of_means]
+        whole = count * (1 + _FLAT) * np.diag(precisions)
+        bend = (whole - (weighted * precisions).sum(0))[np.ix_(of_means, of_means)]
+        moved = means[of_means] + np.linalg.solve(bend, slope)
+        gradient[:, of_means] += precisions[of_means] * (
+            np.clip(moved, -_LARGEST_MEAN, _LARGEST_MEAN) - means[of_means]
+        )
     step = (covariances @ gradient[:, :, None])[:, :, 0]
     longest = np.abs(step).max(1, keepdims=True)
     step *= np.minimum(1.0, _LONGEST_JUDGE_STEP / np.maximum(longest, 1e-300))

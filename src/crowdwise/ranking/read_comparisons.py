@@ -23,8 +23,14 @@ from .comparisons import BY_ITEM, BY_PROMPT, BY_VOTE, FIRST, SECOND, TIE, Compar
 
 Named: TypeAlias = Mapping[str, str | None]
 # What tables say for the first, the second and neither, in small letters; the names of both columns besides.
-_FIRST: Final = ("left", "first", "a", "model_a", "1", "model_1", "model_x")
-_SECOND: Final = ("right", "second", "b", "model_b", "2", "model_2", "model_y")
+_FIRST: Final = ("left", "first", "a", "model_a", "1", "1.0", "model_1", "model_x", "a>b", "a>>b", "b<a", "b<<a")
+_SECOND: Final = ("right", "second", "b", "model_b", "2", "2.0", "model_2", "model_y", "b>a", "b>>a", "a<b", "a<<b")
+_TIES: Final = ("tie", "tied", "both", "both_good", "bothgood", "neither", "a=b", "b=a")
+# How judges are told to write a verdict: [[A]], [[A>B]] or, for a tie, [[C]].
+_BRACKETED: Final = r"^\[+\s*(.*?)\s*\]+$"
+_TIE_IN_BRACKETS: Final = r"^\[+\s*c\s*\]+$"
+# A tie for a reason: tie (inconsistent), tie (bothbad).
+_TIE_BECAUSE: Final = r"^tie_?\(.*\)$"
 # What became of assignments of Toloka that count.
 _ACCEPTED: Final = ("approved", "submitted", "")
 _TRUE: Final = ("1", "1.0", "true", "yes")
@@ -230,11 +236,15 @@ def _outcomes(table: pl.DataFrame, found: Mapping[str, str]) -> Array:
         )
     else:
         winner = pl.col("winner")
-        word = winner.str.strip_chars().str.to_lowercase()
+        said = winner.str.strip_chars().str.to_lowercase()
+        word = said.str.replace(_BRACKETED, "${1}").str.replace_all(r"[\s-]+", "_")
+        is_tie = (
+            said.is_in(TIES) | word.is_in(_TIES) | word.str.contains(_TIE_BECAUSE) | said.str.contains(_TIE_IN_BRACKETS)
+        )
         chosen = _cases(
             (winner == pl.col("left"), FIRST),
             (winner == pl.col("right"), SECOND),
-            (word.is_in(TIES), TIE),
+            (is_tie, TIE),
             (word.is_in([*_FIRST, pair_of(found)[0]]), FIRST),
             (word.is_in([*_SECOND, pair_of(found)[1]]), SECOND),
         )
