@@ -226,6 +226,22 @@ def test_what_judges_see_first_is_counted() -> None:
     assert bias["steady"] == pytest.approx(50, abs=15)
 
 
+def test_the_position_of_a_single_judge_is_as_uncertain_as_its_votes_leave_it() -> None:
+    held = []
+    for seed in range(40):
+        found, truth = _ranked(Panel(objects=6, judges=1, votes=1, prompts=10, item_sd=0.0), seed)
+        row = found.judges.row(0, named=True)
+        held.append(row["b_low"] <= truth["b"][0] <= row["b_high"])
+    assert np.mean(held) >= 0.85  # nominal 0.95, and 0.83 if the mean of positions were taken as known
+
+
+def test_position_is_not_known_where_nothing_was_seen_first() -> None:
+    scores = pl.DataFrame({"prompt": [1, 1, 2, 2], "judge": "j", "model": ["x", "y"] * 2, "score": [1, 2, 3, 1]})
+    found = cw.rank(scores, scores=True, warn=False)
+    assert found.judges.select("b", "b_low", "b_high", "first_of_100").row(0) == (None,) * 4
+    assert not any("order" in one.sentence or "first" in one.sentence for one in found.cautions)
+
+
 def test_copies_are_named() -> None:
     panel = Panel(judges=8, copies=2, votes=8, prompts=60, item_sd=1.5)
     found, _ = _ranked(panel)
@@ -243,6 +259,7 @@ def test_json_has_everything_and_a_page_is_written(tmp_path: Path) -> None:
     page = (tmp_path / "rank.html").read_text(encoding="utf-8")
     assert "is first of 10" in page
     assert "Wins of 100" in page
+    assert "Flips" in page
     assert found.chart.to_dict()["layer"]
 
 

@@ -62,6 +62,7 @@ class Fit:
         weights: (judges), how much every judge tells about theta; they add up to 1.
         priors: The means and variances of the priors.
         free: (3), whether d, b and c are learned.
+        of_means: (3), whether the means 1, b0 and c0 of their priors are learned.
         plain: Whether all judges are one.
         agreement: The weighted mean of d before theta was scaled; low if judges do not agree on an order.
         iterations: The number of iterations.
@@ -74,10 +75,20 @@ class Fit:
     weights: Array
     priors: Priors
     free: Array
+    of_means: Array
     plain: bool
     agreement: float
     iterations: int
     converged: bool
+
+    def judge_errors(self) -> Array:
+        """Return the standard errors of every judge's (d, b, c), where the means of their priors are uncertain too."""
+        variances = np.diagonal(self.covariances, axis1=1, axis2=2)
+        if self.of_means.any():
+            pulled, bend = _by_means(self.covariances, self.priors.precisions(self.plain), self.of_means)
+            pulled = pulled[:, self.of_means]
+            variances = variances + np.einsum("jak,ab,jbk->jk", pulled, np.linalg.inv(bend), pulled)
+        return np.asarray(np.sqrt(variances))
 
 
 def fit(comparisons: Comparisons, *, plain: bool = False, tolerance: float = 1e-6, max_iterations: int = 2000) -> Fit:
@@ -85,20 +96,20 @@ def fit(comparisons: Comparisons, *, plain: bool = False, tolerance: float = 1e-
     cells = comparisons.cells(by_judge=not plain)
     ties, decided = float(cells.n0.sum()), float((cells.n1 + cells.n2).sum())
     free = np.array([not plain, not plain and comparisons.ordered, ties > 0])
+    of_means = np.array([False, comparisons.ordered and comparisons.share_in_both_orders() >= _BOTH_ORDERS, True])
+    of_means &= free & (not plain)
     c0 = np.log(ties / max(decided / 2, 0.5)) if ties else -np.inf
     count = 1 if plain else len(comparisons.judges)
     judges = Judges(np.ones(count), np.zeros(count), np.full(count, c0))
     priors = Priors(1.0, 0.25, 0.25, 1.0, 0.0, float(c0))
-    learns_b0 = comparisons.ordered and comparisons.share_in_both_orders() >= _BOTH_ORDERS
     theta = np.zeros(len(comparisons.objects))
     blocks = _blocks(cells, comparisons.component)
     covariances, converged, iteration = np.zeros((count, 3, 3)), False, 0
     for iteration in range(1, (max_iterations if decided else 1) + 1):  # noqa: B007  # it is used below
         before, judges_before, priors_before = theta, judges, priors
         theta, trace = _step_objects(blocks, sums(cells, theta, judges), theta, judges, priors, cells)
-        of_means = free & [False, learns_b0, not plain]
         judges, covariances = _step_judges(cells, sums(cells, theta, judges), judges, priors, free, of_means)
-        priors = _learn(theta, trace, judges, covariances, priors, free, plain, learns_b0)
+        priors = _learn(theta, trace, judges, covariances, priors, free, of_means, plain)
         if not plain:
             theta, judges, priors = _along_the_scale(theta, trace, judges, covariances, priors)
         moves = [np.abs(theta - before).max(), *(_moved(*two) for two in zip(judges, judges_before, strict=True))]
@@ -106,7 +117,7 @@ def fit(comparisons: Comparisons, *, plain: bool = False, tolerance: float = 1e-
         if max(moves) < tolerance:
             converged = True
             break
-    found = Fit(theta, judges, covariances, np.ones(count), priors, free, plain, 1.0, iteration, converged)
+    found = Fit(theta, judges, covariances, np.ones(count), priors, free, of_means, plain, 1.0, iteration, converged)
     return _scaled(found, sums(cells, theta, judges), cells)
 
 
@@ -196,10 +207,8 @@ def _step_judges(
     if len(places):
         covariances[:, places[:, None], places] = np.linalg.inv(information[:, places[:, None], places])
     if of_means.any():
-        weighted = covariances * precisions[:, None]  # P M_j
-        slope = ((now - means) * precisions + (weighted @ gradient[:, :, None])[:, :, 0]).sum(0)[of_means]
-        whole = count * (1 + _FLAT) * np.diag(precisions)
-        bend = (whole - (weighted * precisions).sum(0))[np.ix_(of_means, of_means)]
+        pulled, bend = _by_means(covariances, precisions, of_means)
+        slope = ((now - means) * precisions + (pulled @ gradient[:, :, None])[:, :, 0]).sum(0)[of_means]
         moved = means[of_means] + np.linalg.solve(bend, slope)
         gradient[:, of_means] += precisions[of_means] * (
             np.clip(moved, -_LARGEST_MEAN, _LARGEST_MEAN) - means[of_means]
@@ -209,6 +218,13 @@ def _step_judges(
     step *= np.minimum(1.0, _LONGEST_JUDGE_STEP / np.maximum(longest, 1e-300))
     d, b, c = (now + step).T
     return Judges(d, b, c if free[2] else judges.c), covariances
+
+
+def _by_means(covariances: Array, precisions: Array, of_means: Array) -> tuple[Array, Array]:
+    """Return P M_j, how much every judge's (d, b, c) follows the means, and the curvature by those that are learned."""
+    pulled = covariances * precisions[:, None]
+    whole = len(covariances) * (1 + _FLAT) * np.diag(precisions)
+    return pulled, (whole - (pulled * precisions).sum(0))[np.ix_(of_means, of_means)]
 
 
 def _along_the_scale(
@@ -248,15 +264,15 @@ def _learn(
     covariances: Array,
     priors: Priors,
     free: Array,
+    of_means: Array,
     plain: bool,
-    learns_b0: bool,
 ) -> Priors:
     """Return the means and variances of the priors that follow from the parameters."""
     t2 = _variance("t2", theta**2, trace)
     if plain:
         return priors._replace(t2=t2, c0=float(judges.c[0]))
     d, b, c = judges
-    b0 = float(np.clip(b.mean(), -_LARGEST_MEAN, _LARGEST_MEAN)) if learns_b0 else 0.0
+    b0 = float(np.clip(b.mean(), -_LARGEST_MEAN, _LARGEST_MEAN)) if of_means[1] else 0.0
     c0 = float(np.clip(c.mean(), -_LARGEST_MEAN, _LARGEST_MEAN)) if free[2] else priors.c0
     tau2 = _variance("tau2", (d - 1) ** 2, covariances[:, 0, 0].sum())
     s2 = _variance("s2", (b - b0) ** 2, covariances[:, 1, 1].sum())

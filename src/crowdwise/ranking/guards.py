@@ -43,7 +43,7 @@ def object_flags(votes: Comparisons) -> list[str]:
 
 def is_against(fit: Fit) -> Array:
     """Return which judges clearly prefer what the others do not."""
-    return fit.judges.d + _Z * np.sqrt(fit.covariances[:, 0, 0]) < 0
+    return fit.judges.d + _Z * fit.judge_errors()[:, 0] < 0
 
 
 def judge_flags(votes: Comparisons, fit: Fit, near: Redundancy) -> list[str]:
@@ -117,7 +117,7 @@ def _of_judges(votes: Comparisons, judges: pl.DataFrame) -> list[Caution]:
         many = several(len(alike), "judge says", "judges say")
         said = f"{many} nearly the same as another one, beyond what the order explains: {listed(alike)}."
         found.append(Caution("copies", said, "They add little: see the column nearest.", tuple(alike)))
-    if not votes.ordered or votes.share_in_both_orders() == 0:
+    if votes.ordered and votes.share_in_both_orders() == 0:
         said = "Every pair was shown in one order only: position cannot be told from content."
         found.append(Caution("not compared", said, "Show each pair in both orders."))
     return found

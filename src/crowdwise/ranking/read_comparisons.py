@@ -97,7 +97,7 @@ def read_comparisons(source: Any, options: ReadOptions, named: Named, *, scores:
         rows = _pairs_of_scores(rows)
         found = {role: found.get(role, "score") for role in ROLES if role != "judge" or "judge" in found}
         said.append(f"Scores were compared within a judge and a prompt: {rows.height:,} comparisons.")
-    return _encoded(rows, found, ordered and not scores, said)
+    return _encoded(rows, found, None if scores else ordered, said)
 
 
 def _as_text(table: pl.DataFrame, found: Mapping[str, str], name: str) -> _Table:
@@ -153,8 +153,8 @@ def _refuse(table: pl.DataFrame, bad: pl.Series, problem: str, instead: str) -> 
         raise DataError(f"{row[_FILE]}, row {row[_ROW]:,}: {problem.format(**shown)}{many}. {instead}")
 
 
-def _encoded(table: pl.DataFrame, found: Mapping[str, str], ordered: bool, said: list[str]) -> Comparisons:
-    """Return rows, whose columns are text named by role, as comparisons."""
+def _encoded(table: pl.DataFrame, found: Mapping[str, str], ordered: bool | None, said: list[str]) -> Comparisons:
+    """Return rows, whose columns are text named by role, as comparisons. `ordered` is None for scores."""
     if "status" in found:
         refused = ~table["status"].str.to_lowercase().is_in(_ACCEPTED).fill_null(True)
         if refused.any():
@@ -183,7 +183,7 @@ def _encoded(table: pl.DataFrame, found: Mapping[str, str], ordered: bool, said:
     if ordered and len(decided) >= _MANY and len(set(decided.tolist())) == 1:
         ordered = False
         said.append("The winner is always in the same column, so that column does not say what judges saw first.")
-    if not ordered:
+    if ordered is False:
         said.append("It is not known which object judges saw first: position is left out.")
     objects, (first, second) = _codes([table["left"], table["right"]])
     if not ordered:  # the lower name is first, whoever won
@@ -205,7 +205,7 @@ def _encoded(table: pl.DataFrame, found: Mapping[str, str], ordered: bool, said:
             "intervals are too narrow if rows share prompts. Name the column with item= (--item-column)."
         )
     arrays = (judge, first, second, outcome.astype(np.int64), prompt)
-    return Comparisons(objects, judges, *arrays, cluster=cluster, ordered=ordered, remarks=tuple(said)).in_order()
+    return Comparisons(objects, judges, *arrays, cluster=cluster, ordered=bool(ordered), remarks=tuple(said)).in_order()
 
 
 def _cluster(column: str, codes: Array, first: Array, second: Array) -> str:

@@ -39,7 +39,8 @@ class RankResult:
         judges: One row per judge: judge, votes, d (discrimination; 1 is the average, below 0 is against the panel), b
             (position; above 0 prefers the first), both with intervals, first_of_100 (how often it takes the first of
             two equals), ties_of_100 (how many ties between equals), nearest and nearest_correlation (the judge that is
-            most like it), flag.
+            most like it), flag. Position is null where it is not known what judges saw first, and in a plain fit, which
+            has no d either.
         cautions: What to know before trusting this.
         remarks: How the input was understood.
         has_order: Whether there is a ranking: judges agree on an order.
@@ -282,8 +283,11 @@ def _judges_table(votes: Comparisons, fit: Fit, near: Redundancy) -> pl.DataFram
     judges = len(votes.judges)
     which = np.zeros(judges, np.int64) if fit.plain else np.arange(judges)
     d, b, c = (one[which] for one in fit.judges)
-    spread = _Z * np.sqrt(np.diagonal(fit.covariances, axis1=1, axis2=2)[which])
+    spread = _Z * fit.judge_errors()[which]
     tie = np.exp(np.minimum(c, 700.0))
+    learns_d, learns_b, _ = fit.free
+    unknown = () if learns_b else ("b", "b_low", "b_high", "first_of_100")
+    unknown += () if learns_d else ("d", "d_low", "d_high")
     nearest = [None if one < 0 else votes.judges[int(one)] for one in near.nearest]
     return pl.DataFrame(
         {
@@ -301,4 +305,4 @@ def _judges_table(votes: Comparisons, fit: Fit, near: Redundancy) -> pl.DataFram
             "nearest_correlation": pl.Series(near.nearest_correlation).fill_nan(None),
             "flag": judge_flags(votes, fit, near),
         }
-    )
+    ).with_columns(pl.lit(None, pl.Float64).alias(name) for name in unknown)
