@@ -286,8 +286,8 @@ def _judges_table(votes: Comparisons, fit: Fit, near: Redundancy) -> pl.DataFram
     spread = _Z * fit.judge_errors()[which]
     tie = np.exp(np.minimum(c, 700.0))
     learns_d, learns_b, _ = fit.free
-    unknown = () if learns_b else ("b", "b_low", "b_high", "first_of_100")
-    unknown += () if learns_d else ("d", "d_low", "d_high")
+    unknown = [] if learns_b else ["b", "b_low", "b_high", "first_of_100"]
+    unknown += [] if learns_d else ["d", "d_low", "d_high"]
     nearest = [None if one < 0 else votes.judges[int(one)] for one in near.nearest]
     return pl.DataFrame(
         {
