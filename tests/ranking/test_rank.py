@@ -174,6 +174,12 @@ def test_judges_who_all_take_the_first_are_fitted_in_few_iterations() -> None:
     assert found.judges["first_of_100"][0] > 99
 
 
+def test_many_judges_with_few_votes_each_are_fitted_in_few_iterations() -> None:
+    found, _ = _ranked(Panel(judges=800, prompts=500, pairs=2, votes=2))
+    assert found.fit.converged
+    assert found.fit.iterations < 300  # where variances crept, 2,000 were not enough
+
+
 def test_what_only_judges_against_the_panel_compared_is_named_when_they_are_left_out() -> None:
     panel = Panel(judges=10, adversarial=1, prompts=200)
     votes = simulate_comparisons(panel, panel.parameters(0), 1)

@@ -31,7 +31,7 @@ _BOTH_ORDERS: Final = 0.2
 _SCALE_STEPS: Final = 200
 _SCALE_TOLERANCE: Final = 1e-12
 # What is added to the curvature by the means of priors, relative to their precision: it may be 0 if judges are extreme.
-_FLAT: Final = 1e-9
+_FLAT: Final = 1e-6
 # The precision of the tie tendency that all have in common, so that it is finite where all votes are ties.
 _COMMON_TIES: Final = 1e-6
 
@@ -87,7 +87,7 @@ class Fit:
         if self.of_means.any():
             pulled, bend = _by_means(self.covariances, self.priors.precisions(self.plain), self.of_means)
             pulled = pulled[:, self.of_means]
-            variances = variances + np.einsum("jak,ab,jbk->jk", pulled, np.linalg.inv(bend), pulled)
+            variances = variances + np.einsum("jak,ab,jbk->jk", pulled, np.linalg.inv(bend), pulled).clip(0.0)
         return np.asarray(np.sqrt(variances))
 
 
@@ -111,7 +111,8 @@ def fit(comparisons: Comparisons, *, plain: bool = False, tolerance: float = 1e-
         judges, covariances = _step_judges(cells, sums(cells, theta, judges), judges, priors, free, of_means)
         priors = _learn(theta, trace, judges, covariances, priors, free, of_means, plain)
         if not plain:
-            theta, judges, priors = _along_the_scale(theta, trace, judges, covariances, priors)
+            unlearned = trace / priors_before.t2, float(covariances[:, 0, 0].sum()) / priors_before.tau2
+            theta, judges, priors = _along_the_scale(theta, judges, priors, unlearned)
         moves = [np.abs(theta - before).max(), *(_moved(*two) for two in zip(judges, judges_before, strict=True))]
         moves += [_moved(np.array(priors), np.array(priors_before))]
         if max(moves) < tolerance:
@@ -228,14 +229,14 @@ def _by_means(covariances: Array, precisions: Array, of_means: Array) -> tuple[A
 
 
 def _along_the_scale(
-    theta: Array, trace: float, judges: Judges, covariances: Array, priors: Priors
+    theta: Array, judges: Judges, priors: Priors, unlearned: tuple[float, float]
 ) -> tuple[Array, Judges, Priors]:
     """Return the best of theta * m and d / m, which give the same likelihood, with the variances that follow.
 
     Steps above would find it too, but slowly, because theta, d and both variances move together. The fixed point is the
     same: there, m is 1.
     """
-    squares, d, uncertain = float(theta @ theta), judges.d, float(covariances[:, 0, 0].sum())
+    squares, d = float(theta @ theta), judges.d
     scale, t2, tau2 = 1.0, priors.t2, priors.tau2
     for _ in range(_SCALE_STEPS):
         # The derivative of -m^2 squares / (2 t2) - sum (d / m - 1)^2 / (2 tau2) by log m is 0 at the root of this.
@@ -243,17 +244,21 @@ def _along_the_scale(
         bend = 2 * scale**2 * squares / t2 + float((2 * d / scale - 1) @ (d / scale)) / tau2
         step = float(np.clip(slope / max(bend, 1e-12), -0.5, 0.5))
         scale *= np.exp(step)
-        t2 = _variance("t2", scale**2 * theta**2, scale**2 * trace)
-        tau2 = _variance("tau2", (d / scale - 1) ** 2, uncertain / scale**2)
+        t2 = _variance("t2", scale**2 * theta**2, unlearned[0])
+        tau2 = _variance("tau2", (d / scale - 1) ** 2, unlearned[1])
         if abs(step) < _SCALE_TOLERANCE:
             break
     return theta * scale, judges._replace(d=d / scale), priors._replace(t2=t2, tau2=tau2)
 
 
-def _variance(name: str, squares: Array, uncertain: float) -> float:
-    """Return the variance of parameters with these squares, and this sum of variances of their own."""
+def _variance(name: str, squares: Array, unlearned: float) -> float:
+    """Return the variance of parameters with these squares, `unlearned` of which the votes say nothing about.
+
+    That is the sum of their variances by the last variance of the prior. The fixed point is that of
+    (squares + variances + imagined) / (number + imagined), which creeps where each parameter has few votes.
+    """
     imagined = _IMAGINED * _SQUARES[name]
-    found = (float(squares.sum()) + uncertain + imagined) / (len(squares) + _IMAGINED)
+    found = (float(squares.sum()) + imagined) / (len(squares) + _IMAGINED - min(unlearned, len(squares)))
     return float(np.clip(found, *_LIMITS[name]))
 
 
@@ -268,15 +273,15 @@ def _learn(
     plain: bool,
 ) -> Priors:
     """Return the means and variances of the priors that follow from the parameters."""
-    t2 = _variance("t2", theta**2, trace)
+    t2 = _variance("t2", theta**2, trace / priors.t2)
     if plain:
         return priors._replace(t2=t2, c0=float(judges.c[0]))
     d, b, c = judges
     b0 = float(np.clip(b.mean(), -_LARGEST_MEAN, _LARGEST_MEAN)) if of_means[1] else 0.0
     c0 = float(np.clip(c.mean(), -_LARGEST_MEAN, _LARGEST_MEAN)) if free[2] else priors.c0
-    tau2 = _variance("tau2", (d - 1) ** 2, covariances[:, 0, 0].sum())
-    s2 = _variance("s2", (b - b0) ** 2, covariances[:, 1, 1].sum())
-    sc2 = _variance("sc2", (c - c0) ** 2, covariances[:, 2, 2].sum()) if free[2] else priors.sc2
+    tau2 = _variance("tau2", (d - 1) ** 2, covariances[:, 0, 0].sum() / priors.tau2)
+    s2 = _variance("s2", (b - b0) ** 2, covariances[:, 1, 1].sum() / priors.s2)
+    sc2 = _variance("sc2", (c - c0) ** 2, covariances[:, 2, 2].sum() / priors.sc2) if free[2] else priors.sc2
     return Priors(t2, tau2, s2, sc2, b0, c0)
 
 
