@@ -51,11 +51,12 @@ def coverage(panel: Panel, simulations: int, first_seed: int) -> tuple[float, fl
         place = dict(truth.select("object", "rank").iter_rows())
         pairs = found.pairs
         difference = pl.Series([theta[a] - theta[b] for a, b in pairs.select("a", "b").iter_rows()])
-        held.append(((pairs["low"] <= difference) & (difference <= pairs["high"])).to_numpy())
-        widths.append((pairs["high"] - pairs["low"]).to_numpy())
+        # An end that is not known holds.
+        held.append(((pairs["low"] <= difference) & (difference <= pairs["high"])).fill_null(True).to_numpy())
+        widths.append((pairs["high"] - pairs["low"]).drop_nulls().to_numpy())
         ranges = found.objects.select("object", "rank_low", "rank_high").iter_rows()
         ranks.append(all(low <= place[name] <= high for name, low, high in ranges))
-    return float(np.mean(held)), float(np.mean(widths)), float(np.mean(ranks))
+    return float(np.mean(held)), float(np.concatenate(widths).mean()), float(np.mean(ranks))
 
 
 def speed() -> list[tuple[str, float]]:

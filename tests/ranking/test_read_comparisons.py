@@ -191,6 +191,67 @@ def test_scores_are_compared_within_a_judge_and_a_prompt() -> None:
     assert _counts(_rank(scores, scores=True)) == {"x": (2, 1, 0), "y": (1, 1, 1), "z": (0, 1, 1)}
 
 
+@pytest.mark.parametrize(
+    ("words", "counts"),
+    [
+        (["A", "[[A]]", "[[A>>B]]", "1", "1.0", "Model A", "a>b"], (7, 0, 0)),
+        (["b", "[[B]]", "A<B", "model_b", "2", "y", "SECOND"], (0, 7, 0)),
+        (["[[C]]", "tie (inconsistent)", "Tie(bothbad)", "both bad", "both-good", "neither", "A=B"], (0, 0, 7)),
+    ],
+)
+def test_verdicts_as_people_and_judges_write_them(words: list[str], counts: tuple[int, int, int]) -> None:
+    votes = {"question": range(7), "Model A": ["x"] * 7, "Model B": ["y"] * 7, "winner": words}
+    assert _counts(_rank(pl.DataFrame(votes)))["x"] == counts
+
+
+@pytest.mark.parametrize("columns", [("Model A", "Model B"), ("response_a", "response_b"), ("left_item", "right_item")])
+def test_what_aggregate_points_here_is_read(columns: tuple[str, str]) -> None:
+    votes = pl.DataFrame({columns[0]: ["a", "b"], columns[1]: ["b", "a"], "judge": ["j", "k"], "winner": ["a", "tie"]})
+    with pytest.raises(cw.DataError, match="rank these with `crowdwise rank`"):
+        cw.aggregate(votes)
+    assert _counts(_rank(votes)) == {"a": (1, 0, 1), "b": (0, 1, 1)}
+
+
+def test_columns_of_preference_data_may_have_hyphens() -> None:
+    votes = pl.DataFrame({"prompt": [1, 2], "chosen-model": ["x", "x"], "rejected-model": ["y", "z"]})
+    assert _counts(_rank(votes)) == {"x": (2, 0, 0), "y": (0, 1, 0), "z": (0, 1, 0)}
+
+
+def test_a_judge_may_be_a_list_of_its_model_and_its_prompt(tmp_path: Path) -> None:
+    rows = [
+        {"question_id": 1, "model_a": "x", "model_b": "y", "winner": "tie", "judge": ["gpt-4", "pair-v2"]},
+        {"question_id": 2, "model_a": "x", "model_b": "y", "winner": "model_a", "judge": ["gpt-4", "pair-v2"]},
+    ]
+    found = _rank(_lines(tmp_path / "judgments.jsonl", rows))
+    assert found.judges["judge"].to_list() == ["gpt-4 / pair-v2"]
+    assert _rank(pl.DataFrame(rows)).judges.equals(found.judges)
+
+
+def test_logs_that_aggregate_cannot_use_are_pointed_here(tmp_path: Path) -> None:
+    games = [
+        {"question_id": f"q{number}", "model": "m", "judge": "j", "games": [{"score": "A>B"}]} for number in (1, 2)
+    ]
+    pairs = [
+        {"question_id": number, "model_1": "a", "model_2": "b", "g1_winner": "tie", "g2_winner": "tie", "judge": ["j"]}
+        for number in (1, 2)
+    ]
+    for rows in (games, pairs):
+        with pytest.raises(cw.DataError, match="rank these with `crowdwise rank`"):
+            cw.aggregate(_lines(tmp_path / "log.jsonl", rows))
+
+
+def test_a_game_of_arena_hard_without_an_answer_is_no_vote(tmp_path: Path) -> None:
+    rows = [{"uid": "q", "model": "m", "judge": "j", "games": [None, {"score": "A>B"}]}]
+    found = _rank(_lines(tmp_path / "m.jsonl", rows))
+    assert _counts(found) == {"baseline": (0, 1, 0), "m": (1, 0, 0)}
+    assert any("1 row without a winner" in remark for remark in found.remarks)
+
+
+def test_scores_without_the_option_are_pointed_to_it() -> None:
+    with pytest.raises(cw.DataError, match=r"rank these with scores=True \(--from-scores\)"):
+        _rank(pl.DataFrame({"prompt": [1, 1], "model": ["x", "y"], "score": [1, 2]}))
+
+
 _GOOD: dict[str, list[Any]] = {"prompt": [1, 2], "left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "tie"]}
 
 

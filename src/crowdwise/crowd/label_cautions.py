@@ -91,8 +91,10 @@ def alike_classes(classes: pl.Series, counts: pl.Series) -> list[Caution]:
     return _first_of(found, "classes")
 
 
-def alike_workers(workers: pl.Series, counts: pl.Series) -> list[Caution]:
+def alike_workers(workers: pl.Series, counts: pl.Series, what: str = "workers") -> list[Caution]:
     """Return which workers look like one, and what to do; `counts` says how many labels each gave.
+
+    Likewise for others than workers, such as the objects and the judges of comparisons: `what` says what they are.
 
     >>> for caution in alike_workers(pl.Series(["ann", "Ann ", "bob"]), pl.Series([40, 2, 30])):
     ...     print(caution)
@@ -102,18 +104,19 @@ def alike_workers(workers: pl.Series, counts: pl.Series) -> list[Caution]:
     if workers.dtype not in TEXT or len(workers) < 2:
         return []
     alike = _folded(workers, counts).filter(pl.col("folded").is_duplicated())
+    of_options = " (strip and fold_case are for labels alone)" if what == "workers" else ""
     return _first_of(
         [
             Caution(
                 "spelling",
-                f"Workers {_listed(group)} differ only in {_in_words(*_differences(group))}, and count as different "
-                "workers.",
-                "If they are one, write the name in one way in the input (strip and fold_case are for labels alone).",
-                workers=tuple(group["name"]),
+                f"{what.capitalize()} {_listed(group)} differ only in {_in_words(*_differences(group))}, and count as "
+                f"different {what}.",
+                f"If they are one, write the name in one way in the input{of_options}.",
+                workers=tuple(group["name"]) if what != "objects" else (),
             )
             for _, group in alike.group_by("folded", maintain_order=True)
         ],
-        "workers",
+        what,
     )
 
 

@@ -4,25 +4,16 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ..errors import CallError, DataError, did_you_mean
-from ..sources.columns import spelled_as
+from ..sources.columns import COMPARED, spelled_as, underscored
 
 ROLES: Final = ("item", "judge", "left", "right", "winner")
 SCORE_ROLES: Final = ("item", "judge", "object", "score")
-# The columns of the two objects, in the order in which they are looked for. In some, the winner is named first, so that
-# there is no column of winners; in some, the order is not that in which judges saw them.
+# Pairs of columns in which the winner is named first, so that there is no column of winners; and one whose order is not
+# that in which judges saw them.
 CHOSEN: Final = (("chosen_model", "rejected_model"), ("chosen", "rejected"))
 ALPACA: Final = ("generator_1", "generator_2")
-PAIRS: Final = (
-    ("left", "right"),
-    ("model_a", "model_b"),
-    ("model_1", "model_2"),
-    ("model_x", "model_y"),
-    ALPACA,
-    ("first", "second"),
-    ("object_a", "object_b"),
-    ("system_a", "system_b"),
-    *CHOSEN,
-)
+# The columns of the two objects, in the order in which they are looked for.
+PAIRS: Final = (*COMPARED, ("first", "second"))
 # One column for each outcome, with 1 in one of them.
 ONE_HOT: Final = {"left_won": "winner_model_a", "right_won": "winner_model_b", "tied": "winner_tie"}
 PROMPTS: Final = ("prompt", "question", "item", "task", "instruction", "example")
@@ -34,6 +25,8 @@ _OBJECTS: Final = ("object", "system", "model", "generator", "candidate", "varia
 _TOLOKA: Final = ("input:", "output:", "assignment:")
 _TOLOKA_WORKER: Final = "ASSIGNMENT:worker_id"
 _STATUS: Final = "ASSIGNMENT:status"
+# What columns are for, in messages.
+_SAID: Final = {"left": "first object (left)", "right": "second object (right)", "winner": "winner"}
 _SCORES: Final = ("score", "rating", "grade", "points", "value", "label")
 
 
@@ -63,15 +56,17 @@ def comparison_columns(columns: Sequence[str], named: Mapping[str, str | None], 
     elif "winner" not in found and {"winner_model_a", "winner_model_b"} <= folded.keys():
         found |= {role: folded[name] for role, name in ONE_HOT.items() if name in folded}
         needed.remove("winner")
-    _require(found, needed, columns, where, "comparisons")
+    if not {"left", "right"} & found.keys():
+        _refuse_others(columns, where)
+    _require(found, needed, columns, where)
     if _TOLOKA_WORKER in columns and _STATUS in columns:
         found["status"] = _STATUS
     return {role: found[role] for role in (*ROLES, *ONE_HOT, "status") if role in found}
 
 
 def _folded(column: str) -> str:
-    """Return the name of a column in small letters, without what Toloka puts before it."""
-    name = column.strip().lower()
+    """Return the name of a column in small letters, with underscores, and without what Toloka puts before it."""
+    name = underscored(column)
     return next((name.removeprefix(before) for before in _TOLOKA if name.startswith(before)), name)
 
 
@@ -87,7 +82,7 @@ def score_columns(columns: Sequence[str], named: Mapping[str, str | None], where
     found = _named(columns, named, where, SCORE_ROLES)
     usual = {"score": _SCORES, "judge": _JUDGES, "object": _OBJECTS, "item": (*PROMPTS, *_PAIR_IDS)}
     _add_usual(found, columns, usual)
-    _require(found, ["item", "object", "score"], columns, where, "scores")
+    _require(found, ["item", "object", "score"], columns, where)
     return {role: found[role] for role in SCORE_ROLES if role in found}
 
 
@@ -110,11 +105,22 @@ def _add_usual(found: dict[str, str], columns: Sequence[str], usual: Mapping[str
             found[role] = name
 
 
-def _require(found: Mapping[str, str], roles: Sequence[str], columns: Sequence[str], where: str, what: str) -> None:
+def _refuse_others(columns: Sequence[str], where: str) -> None:
+    """Raise `DataError` if a table without two objects in a row looks like one of another kind."""
+    scored: dict[str, str] = {}
+    _add_usual(scored, columns, {"score": _SCORES, "object": _OBJECTS})
+    if scored.keys() == {"score", "object"} and not spelled_as(scored["score"], "label"):
+        raise DataError(
+            f"{where} has one object a row, in column {scored['object']!r}, and its score, in {scored['score']!r}: "
+            "rank these with scores=True (--from-scores)."
+        )
+
+
+def _require(found: Mapping[str, str], roles: Sequence[str], columns: Sequence[str], where: str) -> None:
     for role in roles:
         if role not in found:
             listed = ", ".join(map(repr, columns[:20]))
             raise DataError(
-                f"{where} has no column that looks like the {role} of {what}; its columns are {listed}. "
+                f"{where} has no column that looks like the {_SAID.get(role, role)}; its columns are {listed}. "
                 f"Name it with {role}= in Python or --{role}-column on the command line."
             )

@@ -66,7 +66,9 @@ def _arena_hard(file: Input, named: Mapping[str, str | None]) -> Iterator[Vote]:
         if item is None:
             raise at.unlike("has neither 'question_id' nor 'uid'")
         model, baseline = str(at.field(row, "model")), first_text(row, "baseline", "baseline_model") or _BASELINE
-        for number, game in enumerate(at.objects(row.get("games"), "'games'", "a game")):
+        games = row.get("games")
+        played = [{} if game is None else game for game in games] if isinstance(games, list) else games
+        for number, game in enumerate(at.objects(played, "'games'", "a game")):  # a game without an answer is null
             left, right = (baseline, model) if number % 2 == 0 else (model, baseline)
             winner = _ARENA_HARD.get(str(game.get("score")).replace("[", "").replace("]", ""))
             yield Vote(item, _joined(row.get("judge")), left, right, winner)

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import polars as pl
 
+from ..caution import listed
 from ..numerics import Array
 
 # What a vote may say.
@@ -87,6 +88,9 @@ class Comparisons:
         judge_codes, judge = np.unique(self.judge[kept], return_inverse=True)
         object_codes, both = np.unique(np.stack([self.first[kept], self.second[kept]]), return_inverse=True)
         first, second = both.reshape(2, -1)
+        gone = self.objects.filter(~pl.int_range(len(self.objects), eager=True).is_in(object_codes.tolist()))
+        if len(gone):
+            remark = f"{remark} With them go the objects that only they compared: {listed(gone.to_list())}."
         return replace(
             self,
             objects=self.objects.gather(object_codes),
@@ -117,6 +121,18 @@ class Comparisons:
     def pair(self) -> Array:
         """For every vote, a number of its pair of objects, whichever came first."""
         return np.minimum(self.first, self.second) * len(self.objects) + np.maximum(self.first, self.second)
+
+    def records(self) -> tuple[Array, Array, Array]:
+        """Return how often every object won, lost and tied."""
+
+        def number(end: Array, said: int) -> Array:
+            return np.bincount(end[self.outcome == said], minlength=len(self.objects))
+
+        return (
+            number(self.first, FIRST) + number(self.second, SECOND),
+            number(self.first, SECOND) + number(self.second, FIRST),
+            number(self.first, TIE) + number(self.second, TIE),
+        )
 
     def share_in_both_orders(self) -> float:
         """Return the share of votes on pairs that were shown in both orders."""

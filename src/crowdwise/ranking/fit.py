@@ -30,6 +30,8 @@ _BOTH_ORDERS: Final = 0.2
 # The search along the scale of theta and d.
 _SCALE_STEPS: Final = 200
 _SCALE_TOLERANCE: Final = 1e-12
+# What is added to the curvature by the means of priors, relative to their precision: it may be 0 if judges are extreme.
+_FLAT: Final = 1e-6
 # The precision of the tie tendency that all have in common, so that it is finite where all votes are ties.
 _COMMON_TIES: Final = 1e-6
 
@@ -60,6 +62,7 @@ class Fit:
         weights: (judges), how much every judge tells about theta; they add up to 1.
         priors: The means and variances of the priors.
         free: (3), whether d, b and c are learned.
+        of_means: (3), whether the means 1, b0 and c0 of their priors are learned.
         plain: Whether all judges are one.
         agreement: The weighted mean of d before theta was scaled; low if judges do not agree on an order.
         iterations: The number of iterations.
@@ -72,10 +75,20 @@ class Fit:
     weights: Array
     priors: Priors
     free: Array
+    of_means: Array
     plain: bool
     agreement: float
     iterations: int
     converged: bool
+
+    def judge_errors(self) -> Array:
+        """Return the standard errors of every judge's (d, b, c), where the means of their priors are uncertain too."""
+        variances = np.diagonal(self.covariances, axis1=1, axis2=2)
+        if self.of_means.any():
+            pulled, bend = _by_means(self.covariances, self.priors.precisions(self.plain), self.of_means)
+            pulled = pulled[:, self.of_means]
+            variances = variances + np.einsum("jak,ab,jbk->jk", pulled, np.linalg.inv(bend), pulled).clip(0.0)
+        return np.asarray(np.sqrt(variances))
 
 
 def fit(comparisons: Comparisons, *, plain: bool = False, tolerance: float = 1e-6, max_iterations: int = 2000) -> Fit:
@@ -83,27 +96,29 @@ def fit(comparisons: Comparisons, *, plain: bool = False, tolerance: float = 1e-
     cells = comparisons.cells(by_judge=not plain)
     ties, decided = float(cells.n0.sum()), float((cells.n1 + cells.n2).sum())
     free = np.array([not plain, not plain and comparisons.ordered, ties > 0])
+    of_means = np.array([False, comparisons.ordered and comparisons.share_in_both_orders() >= _BOTH_ORDERS, True])
+    of_means &= free & (not plain)
     c0 = np.log(ties / max(decided / 2, 0.5)) if ties else -np.inf
     count = 1 if plain else len(comparisons.judges)
     judges = Judges(np.ones(count), np.zeros(count), np.full(count, c0))
     priors = Priors(1.0, 0.25, 0.25, 1.0, 0.0, float(c0))
-    learns_b0 = comparisons.ordered and comparisons.share_in_both_orders() >= _BOTH_ORDERS
     theta = np.zeros(len(comparisons.objects))
     blocks = _blocks(cells, comparisons.component)
     covariances, converged, iteration = np.zeros((count, 3, 3)), False, 0
     for iteration in range(1, (max_iterations if decided else 1) + 1):  # noqa: B007  # it is used below
         before, judges_before, priors_before = theta, judges, priors
         theta, trace = _step_objects(blocks, sums(cells, theta, judges), theta, judges, priors, cells)
-        judges, covariances = _step_judges(cells, sums(cells, theta, judges), judges, priors, free, plain)
-        priors = _learn(theta, trace, judges, covariances, priors, free, plain, learns_b0)
+        judges, covariances = _step_judges(cells, sums(cells, theta, judges), judges, priors, free, of_means)
+        priors = _learn(theta, trace, judges, covariances, priors, free, of_means, plain)
         if not plain:
-            theta, judges, priors = _along_the_scale(theta, trace, judges, covariances, priors)
+            unlearned = trace / priors_before.t2, float(covariances[:, 0, 0].sum()) / priors_before.tau2
+            theta, judges, priors = _along_the_scale(theta, judges, priors, unlearned)
         moves = [np.abs(theta - before).max(), *(_moved(*two) for two in zip(judges, judges_before, strict=True))]
         moves += [_moved(np.array(priors), np.array(priors_before))]
         if max(moves) < tolerance:
             converged = True
             break
-    found = Fit(theta, judges, covariances, np.ones(count), priors, free, plain, 1.0, iteration, converged)
+    found = Fit(theta, judges, covariances, np.ones(count), priors, free, of_means, plain, 1.0, iteration, converged)
     return _scaled(found, sums(cells, theta, judges), cells)
 
 
@@ -164,9 +179,13 @@ def _step_objects(
 
 
 def _step_judges(
-    cells: Cells, derivatives: Sums, judges: Judges, priors: Priors, free: Array, plain: bool
+    cells: Cells, derivatives: Sums, judges: Judges, priors: Priors, free: Array, of_means: Array
 ) -> tuple[Judges, Array]:
-    """Return the judges after a Newton step each, and their covariances before it."""
+    """Return the judges after a Newton step each, and their covariances before it.
+
+    `of_means` says which of the means 1, b0 and c0 are learned. They take part in the step, because judges who lean to
+    one side all alike would move slowly towards a mean that follows them.
+    """
     x, g, v, gc, vc, vx = derivatives
     count = len(judges.d)
 
@@ -174,6 +193,7 @@ def _step_judges(
         return np.bincount(cells.judge, values, count)
 
     now = np.stack([judges.d, judges.b, np.where(free[2], judges.c, 0.0)], axis=1)
+    plain = not free[0]
     means = np.array([1.0, priors.b0, priors.c0 if free[2] and not plain else 0.0])
     precisions = priors.precisions(plain)
     gradient = np.stack([by_judge(g * x), by_judge(g), by_judge(gc)], axis=1) - (now - means) * precisions
@@ -187,6 +207,13 @@ def _step_judges(
     places = np.flatnonzero(free)
     if len(places):
         covariances[:, places[:, None], places] = np.linalg.inv(information[:, places[:, None], places])
+    if of_means.any():
+        pulled, bend = _by_means(covariances, precisions, of_means)
+        slope = ((now - means) * precisions + (pulled @ gradient[:, :, None])[:, :, 0]).sum(0)[of_means]
+        moved = means[of_means] + np.linalg.solve(bend, slope)
+        gradient[:, of_means] += precisions[of_means] * (
+            np.clip(moved, -_LARGEST_MEAN, _LARGEST_MEAN) - means[of_means]
+        )
     step = (covariances @ gradient[:, :, None])[:, :, 0]
     longest = np.abs(step).max(1, keepdims=True)
     step *= np.minimum(1.0, _LONGEST_JUDGE_STEP / np.maximum(longest, 1e-300))
@@ -194,15 +221,22 @@ def _step_judges(
     return Judges(d, b, c if free[2] else judges.c), covariances
 
 
+def _by_means(covariances: Array, precisions: Array, of_means: Array) -> tuple[Array, Array]:
+    """Return P M_j, how much every judge's (d, b, c) follows the means, and the curvature by those that are learned."""
+    pulled = covariances * precisions[:, None]
+    whole = len(covariances) * (1 + _FLAT) * np.diag(precisions)
+    return pulled, (whole - (pulled * precisions).sum(0))[np.ix_(of_means, of_means)]
+
+
 def _along_the_scale(
-    theta: Array, trace: float, judges: Judges, covariances: Array, priors: Priors
+    theta: Array, judges: Judges, priors: Priors, unlearned: tuple[float, float]
 ) -> tuple[Array, Judges, Priors]:
     """Return the best of theta * m and d / m, which give the same likelihood, with the variances that follow.
 
     Steps above would find it too, but slowly, because theta, d and both variances move together. The fixed point is the
     same: there, m is 1.
     """
-    squares, d, uncertain = float(theta @ theta), judges.d, float(covariances[:, 0, 0].sum())
+    squares, d = float(theta @ theta), judges.d
     scale, t2, tau2 = 1.0, priors.t2, priors.tau2
     for _ in range(_SCALE_STEPS):
         # The derivative of -m^2 squares / (2 t2) - sum (d / m - 1)^2 / (2 tau2) by log m is 0 at the root of this.
@@ -210,17 +244,21 @@ def _along_the_scale(
         bend = 2 * scale**2 * squares / t2 + float((2 * d / scale - 1) @ (d / scale)) / tau2
         step = float(np.clip(slope / max(bend, 1e-12), -0.5, 0.5))
         scale *= np.exp(step)
-        t2 = _variance("t2", scale**2 * theta**2, scale**2 * trace)
-        tau2 = _variance("tau2", (d / scale - 1) ** 2, uncertain / scale**2)
+        t2 = _variance("t2", scale**2 * theta**2, unlearned[0])
+        tau2 = _variance("tau2", (d / scale - 1) ** 2, unlearned[1])
         if abs(step) < _SCALE_TOLERANCE:
             break
     return theta * scale, judges._replace(d=d / scale), priors._replace(t2=t2, tau2=tau2)
 
 
-def _variance(name: str, squares: Array, uncertain: float) -> float:
-    """Return the variance of parameters with these squares, and this sum of variances of their own."""
+def _variance(name: str, squares: Array, unlearned: float) -> float:
+    """Return the variance of parameters with these squares, `unlearned` of which the votes say nothing about.
+
+    That is the sum of their variances by the last variance of the prior. The fixed point is that of
+    (squares + variances + imagined) / (number + imagined), which creeps where each parameter has few votes.
+    """
     imagined = _IMAGINED * _SQUARES[name]
-    found = (float(squares.sum()) + uncertain + imagined) / (len(squares) + _IMAGINED)
+    found = (float(squares.sum()) + imagined) / (len(squares) + _IMAGINED - min(unlearned, len(squares)))
     return float(np.clip(found, *_LIMITS[name]))
 
 
@@ -231,19 +269,19 @@ def _learn(
     covariances: Array,
     priors: Priors,
     free: Array,
+    of_means: Array,
     plain: bool,
-    learns_b0: bool,
 ) -> Priors:
     """Return the means and variances of the priors that follow from the parameters."""
-    t2 = _variance("t2", theta**2, trace)
+    t2 = _variance("t2", theta**2, trace / priors.t2)
     if plain:
         return priors._replace(t2=t2, c0=float(judges.c[0]))
     d, b, c = judges
-    b0 = float(np.clip(b.mean(), -_LARGEST_MEAN, _LARGEST_MEAN)) if learns_b0 else 0.0
+    b0 = float(np.clip(b.mean(), -_LARGEST_MEAN, _LARGEST_MEAN)) if of_means[1] else 0.0
     c0 = float(np.clip(c.mean(), -_LARGEST_MEAN, _LARGEST_MEAN)) if free[2] else priors.c0
-    tau2 = _variance("tau2", (d - 1) ** 2, covariances[:, 0, 0].sum())
-    s2 = _variance("s2", (b - b0) ** 2, covariances[:, 1, 1].sum())
-    sc2 = _variance("sc2", (c - c0) ** 2, covariances[:, 2, 2].sum()) if free[2] else priors.sc2
+    tau2 = _variance("tau2", (d - 1) ** 2, covariances[:, 0, 0].sum() / priors.tau2)
+    s2 = _variance("s2", (b - b0) ** 2, covariances[:, 1, 1].sum() / priors.s2)
+    sc2 = _variance("sc2", (c - c0) ** 2, covariances[:, 2, 2].sum() / priors.sc2) if free[2] else priors.sc2
     return Priors(t2, tau2, s2, sc2, b0, c0)
 
 

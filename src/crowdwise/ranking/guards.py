@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from ..caution import Caution, in_order, listed
+from ..crowd.label_cautions import alike_workers
 from ..crowd.reading_report import several
 from ..numerics import Array
 from .comparisons import BY_VOTE, Comparisons
@@ -28,15 +29,21 @@ def has_order(votes: Comparisons, fit: Fit) -> bool:
     return bool((votes.outcome != 0).any()) and fit.agreement >= _LEAST_AGREEMENT
 
 
-def object_flags(wins: Array, losses: Array, ties: Array) -> list[str]:
+def unbounded(votes: Comparisons) -> tuple[Array, Array]:
+    """Return which objects won everything, and which lost everything: how far they are from others is not known."""
+    wins, losses, ties = votes.records()
+    return (losses + ties == 0) & (wins > 0), (wins + ties == 0) & (losses > 0)
+
+
+def object_flags(votes: Comparisons) -> list[str]:
     """Return a flag for every object; empty for most."""
-    flags = np.where((losses + ties == 0) & (wins > 0), "unbounded: won everything", "")
-    return list(np.where((wins + ties == 0) & (losses > 0), "unbounded: lost everything", flags))
+    won, lost = unbounded(votes)
+    return list(np.where(won, "unbounded: won everything", np.where(lost, "unbounded: lost everything", "")))
 
 
 def is_against(fit: Fit) -> Array:
     """Return which judges clearly prefer what the others do not."""
-    return fit.judges.d + _Z * np.sqrt(fit.covariances[:, 0, 0]) < 0
+    return fit.judges.d + _Z * fit.judge_errors()[:, 0] < 0
 
 
 def judge_flags(votes: Comparisons, fit: Fit, near: Redundancy) -> list[str]:
@@ -73,11 +80,14 @@ def cautions_of(
     if not fit.converged and (votes.outcome != 0).any():
         said = f"The fit stopped after {fit.iterations:,} iterations before it converged."
         found.append(Caution("iterations", said, "Numbers may still change a little."))
-    ends = objects.filter(pl.col("flag") != "")["object"].to_list()
-    if ends:
-        said = f"{listed(ends)} won or lost everything: how far ahead or behind is not known, only one end is."
-        found.append(Caution("few items", said, "Compare with objects that are closer."))
+    for did, where in (("won", "ahead"), ("lost", "behind")):
+        ends = objects.filter(pl.col("flag").str.contains(did))["object"].to_list()
+        if ends:
+            said = f"{listed(ends)} {did} everything, so how far {where} is not known: intervals have one end only."
+            found.append(Caution("few items", said, "Compare with objects that are closer."))
     found += _of_prompts(votes, sure) + _of_judges(votes, judges)
+    found += alike_workers(objects["object"], objects["votes"], "objects")
+    found += alike_workers(judges["judge"], judges["votes"], "judges")
     return in_order(found)
 
 
@@ -107,7 +117,7 @@ def _of_judges(votes: Comparisons, judges: pl.DataFrame) -> list[Caution]:
         many = several(len(alike), "judge says", "judges say")
         said = f"{many} nearly the same as another one, beyond what the order explains: {listed(alike)}."
         found.append(Caution("copies", said, "They add little: see the column nearest.", tuple(alike)))
-    if not votes.ordered or votes.share_in_both_orders() == 0:
+    if votes.ordered and votes.share_in_both_orders() == 0:
         said = "Every pair was shown in one order only: position cannot be told from content."
         found.append(Caution("not compared", said, "Show each pair in both orders."))
     return found

@@ -4,13 +4,14 @@ from os import PathLike
 from typing import TYPE_CHECKING, Any, Final
 
 import polars as pl
+from scipy.special import expit
 
 from .. import __version__
 from ..analysis.panels.positions import position_sentences
 from ..errors import require_extra
 from ..output.targets import check_page
 from ..output.writing import write_text
-from ..reporting.blocks import Bullets, Code, Figure, Paragraph, Section, Table
+from ..reporting.blocks import Bullets, Cell, Code, Figure, Paragraph, Section, Table
 from ..reporting.cells import number, text
 from ..reporting.rendering import render
 
@@ -108,13 +109,17 @@ def _objects(result: "RankResult") -> list[Any]:
 
 def _judges(result: "RankResult") -> list[Any]:
     table = result.judges.sort("votes", "judge", descending=[True, False]).head(_MOST_JUDGES)
-    columns = ["Judge", "#Votes", "#Tells apart (d)", "#Low", "#High", "#First of 100", "#Ties of 100", "Nearest"]
+    columns = ["Judge", "#Votes", "#Tells apart (d)", "#Low", "#High", "#First of 100", "#Flips", "#Ties of 100"]
+    positions = result.positions
+    both = {row["judge"]: (row["flips"], row["in_both_orders"]) for row in positions.to_dicts()}
     rows = [
         [
             text(row["judge"]),
             number(row["votes"]),
             *(number(row[name], ".2f") for name in ("d", "d_low", "d_high")),
-            *(number(row[name], ".0f") for name in ("first_of_100", "ties_of_100")),
+            _first_of_100(row),
+            _flips(*both.get(row["judge"], (0, 0))),
+            number(row["ties_of_100"], ".0f"),
             text("-" if row["nearest"] is None else f"{row['nearest']} ({row['nearest_correlation']:.2f})"),
             text(row["flag"]),
         ]
@@ -124,14 +129,26 @@ def _judges(result: "RankResult") -> list[Any]:
     left_out = f"{more:,} more judges with fewer votes; --judges-output FILE writes them all." if more else ""
     said = (
         "d is 1 for the average judge, 0 for one who guesses, below 0 for one who is against the panel. First of 100 "
-        "is how often a judge takes the first of two equals. Nearest is the judge whose errors are most alike, with "
-        "their correlation."
+        "is how often a judge takes the first of two equals, with its 95 % interval. Flips are verdicts that changed "
+        "with the order, of the pairs that the judge saw in both. Nearest is the judge whose errors are most alike, "
+        "with their correlation."
     )
     return [
-        Bullets(position_sentences(result.positions)),
-        Table("judges", [*columns, "Remark"], rows, left_out),
+        Bullets(position_sentences(positions)),
+        Table("judges", [*columns, "Nearest", "Remark"], rows, left_out),
         Paragraph(said, "note"),
     ]
+
+
+def _first_of_100(judge: dict[str, Any]) -> Cell:
+    if judge["b"] is None:
+        return number(None)
+    low, high = 100 * expit(judge["b_low"]), 100 * expit(judge["b_high"])
+    return Cell(f"{judge['first_of_100']:.0f} ({low:.0f} to {high:.0f})", judge["first_of_100"])
+
+
+def _flips(flips: int, both: int) -> Cell:
+    return Cell(f"{flips:,} of {both:,}", flips / both) if both else number(None)
 
 
 def _made(result: "RankResult", command: str) -> list[Any]:

@@ -23,8 +23,14 @@ from .comparisons import BY_ITEM, BY_PROMPT, BY_VOTE, FIRST, SECOND, TIE, Compar
 
 Named: TypeAlias = Mapping[str, str | None]
 # What tables say for the first, the second and neither, in small letters; the names of both columns besides.
-_FIRST: Final = ("left", "first", "a", "model_a", "1", "model_1", "model_x")
-_SECOND: Final = ("right", "second", "b", "model_b", "2", "model_2", "model_y")
+_FIRST: Final = ("left", "first", "a", "model_a", "1", "1.0", "model_1", "model_x", "a>b", "a>>b", "b<a", "b<<a")
+_SECOND: Final = ("right", "second", "b", "model_b", "2", "2.0", "model_2", "model_y", "b>a", "b>>a", "a<b", "a<<b")
+_TIES: Final = ("tie", "tied", "both", "both_good", "bothgood", "neither", "a=b", "b=a")
+# How judges are told to write a verdict: [[A]], [[A>B]] or, for a tie, [[C]].
+_BRACKETED: Final = r"^\[+\s*(.*?)\s*\]+$"
+_TIE_IN_BRACKETS: Final = r"^\[+\s*c\s*\]+$"
+# A tie for a reason: tie (inconsistent), tie (bothbad).
+_TIE_BECAUSE: Final = r"^tie_?\(.*\)$"
 # What became of assignments of Toloka that count.
 _ACCEPTED: Final = ("approved", "submitted", "")
 _TRUE: Final = ("1", "1.0", "true", "yes")
@@ -91,7 +97,7 @@ def read_comparisons(source: Any, options: ReadOptions, named: Named, *, scores:
         rows = _pairs_of_scores(rows)
         found = {role: found.get(role, "score") for role in ROLES if role != "judge" or "judge" in found}
         said.append(f"Scores were compared within a judge and a prompt: {rows.height:,} comparisons.")
-    return _encoded(rows, found, ordered and not scores, said)
+    return _encoded(rows, found, None if scores else ordered, said)
 
 
 def _as_text(table: pl.DataFrame, found: Mapping[str, str], name: str) -> _Table:
@@ -147,8 +153,8 @@ def _refuse(table: pl.DataFrame, bad: pl.Series, problem: str, instead: str) -> 
         raise DataError(f"{row[_FILE]}, row {row[_ROW]:,}: {problem.format(**shown)}{many}. {instead}")
 
 
-def _encoded(table: pl.DataFrame, found: Mapping[str, str], ordered: bool, said: list[str]) -> Comparisons:
-    """Return rows, whose columns are text named by role, as comparisons."""
+def _encoded(table: pl.DataFrame, found: Mapping[str, str], ordered: bool | None, said: list[str]) -> Comparisons:
+    """Return rows, whose columns are text named by role, as comparisons. `ordered` is None for scores."""
     if "status" in found:
         refused = ~table["status"].str.to_lowercase().is_in(_ACCEPTED).fill_null(True)
         if refused.any():
@@ -177,7 +183,7 @@ def _encoded(table: pl.DataFrame, found: Mapping[str, str], ordered: bool, said:
     if ordered and len(decided) >= _MANY and len(set(decided.tolist())) == 1:
         ordered = False
         said.append("The winner is always in the same column, so that column does not say what judges saw first.")
-    if not ordered:
+    if ordered is False:
         said.append("It is not known which object judges saw first: position is left out.")
     objects, (first, second) = _codes([table["left"], table["right"]])
     if not ordered:  # the lower name is first, whoever won
@@ -199,7 +205,7 @@ def _encoded(table: pl.DataFrame, found: Mapping[str, str], ordered: bool, said:
             "intervals are too narrow if rows share prompts. Name the column with item= (--item-column)."
         )
     arrays = (judge, first, second, outcome.astype(np.int64), prompt)
-    return Comparisons(objects, judges, *arrays, cluster=cluster, ordered=ordered, remarks=tuple(said)).in_order()
+    return Comparisons(objects, judges, *arrays, cluster=cluster, ordered=bool(ordered), remarks=tuple(said)).in_order()
 
 
 def _cluster(column: str, codes: Array, first: Array, second: Array) -> str:
@@ -230,11 +236,15 @@ def _outcomes(table: pl.DataFrame, found: Mapping[str, str]) -> Array:
         )
     else:
         winner = pl.col("winner")
-        word = winner.str.strip_chars().str.to_lowercase()
+        said = winner.str.strip_chars().str.to_lowercase()
+        word = said.str.replace(_BRACKETED, "${1}").str.replace_all(r"[\s-]+", "_")
+        is_tie = (
+            said.is_in(TIES) | word.is_in(_TIES) | word.str.contains(_TIE_BECAUSE) | said.str.contains(_TIE_IN_BRACKETS)
+        )
         chosen = _cases(
             (winner == pl.col("left"), FIRST),
             (winner == pl.col("right"), SECOND),
-            (word.is_in(TIES), TIE),
+            (is_tie, TIE),
             (word.is_in([*_FIRST, pair_of(found)[0]]), FIRST),
             (word.is_in([*_SECOND, pair_of(found)[1]]), SECOND),
         )

@@ -17,7 +17,7 @@ from ..results.saving import save
 from ..results.tables import as_html
 from .comparisons import Comparisons
 from .fit import Fit
-from .guards import cautions_of, has_order, judge_flags, object_flags
+from .guards import cautions_of, has_order, judge_flags, object_flags, unbounded
 from .intervals import Uncertainty
 from .position import positions
 from .redundancy import Redundancy
@@ -39,7 +39,8 @@ class RankResult:
         judges: One row per judge: judge, votes, d (discrimination; 1 is the average, below 0 is against the panel), b
             (position; above 0 prefers the first), both with intervals, first_of_100 (how often it takes the first of
             two equals), ties_of_100 (how many ties between equals), nearest and nearest_correlation (the judge that is
-            most like it), flag.
+            most like it), flag. Position is null where it is not known what judges saw first, and in a plain fit, which
+            has no d either.
         cautions: What to know before trusting this.
         remarks: How the input was understood.
         has_order: Whether there is a ranking: judges agree on an order.
@@ -64,7 +65,8 @@ class RankResult:
         """One row per two objects of one component, the better one first.
 
         Columns: a, b, diff, se, low, high, wins_of_100 (of 100 decided votes, how many a wins), wins_low, wins_high,
-        and seen, how many votes compare the two.
+        and seen, how many votes compare the two. An end that is not known, because one of them won or lost everything,
+        is null.
         """
         names, component = self.votes.objects, self.votes.component
         order = np.lexsort((np.arange(len(names)), -self.fit.theta, component))
@@ -74,7 +76,9 @@ class RankResult:
         first, second = first[known], second[known]
         diff = self.fit.theta[first] - self.fit.theta[second]
         se = self.uncertainty.errors_between(first, second)
-        low, high = diff - self.uncertainty.quantile * se, diff + self.uncertainty.quantile * se
+        won, lost = unbounded(self.votes)
+        low = np.where(lost[first] | won[second], -np.inf, diff - self.uncertainty.quantile * se)
+        high = np.where(won[first] | lost[second], np.inf, diff + self.uncertainty.quantile * se)
         count = len(names)
         pair, votes = np.unique(self.votes.pair, return_counts=True)
         wanted = np.minimum(first, second) * count + np.maximum(first, second)
@@ -86,11 +90,11 @@ class RankResult:
                 "b": names.gather(second),
                 "diff": diff,
                 "se": se,
-                "low": low,
-                "high": high,
+                "low": _finite(low),
+                "high": _finite(high),
                 "wins_of_100": 100 * expit(diff),
-                "wins_low": 100 * expit(low),
-                "wins_high": 100 * expit(high),
+                "wins_low": _finite(100 * expit(low), low),
+                "wins_high": _finite(100 * expit(high), high),
                 "seen": seen,
             }
         )
@@ -150,7 +154,10 @@ class RankResult:
             said += [self._first_of(group, several=len(groups) > 1) for group in groups[:3] if group.height > 1]
             maybe_first = groups[0].filter(pl.col("rank_low") == 1).height
             if maybe_first > 1:
-                said.append(f"{maybe_first:,} objects may be first: compare these with each other, on more prompts.")
+                where = " of group 1" if len(groups) > 1 else ""
+                said.append(
+                    f"{maybe_first:,} objects{where} may be first: compare these with each other, on more prompts."
+                )
         else:
             said.append("There is no ranking: the votes do not say which object is better.")
         near = self.redundancy
@@ -168,7 +175,7 @@ class RankResult:
         return (
             f"{best['object']} is first of {group.height:,}{where} (rank {best['rank_low']} to {best['rank_high']}); "
             f"of 100 decided votes against {other['object']} it would win {pair['wins_of_100']:.0f} "
-            f"({pair['wins_low']:.0f} to {pair['wins_high']:.0f})."
+            f"({_range(pair['wins_low'], pair['wins_high'])})."
         )
 
     def __str__(self) -> str:
@@ -215,20 +222,12 @@ def make_result(votes: Comparisons, fit: Fit, plain: Fit, uncertainty: Uncertain
 
 
 def _objects_table(votes: Comparisons, fit: Fit, plain: Fit, uncertainty: Uncertainty, ranked: bool) -> pl.DataFrame:
-    count = len(votes.objects)
-
-    def number(end: Array, said: int) -> Array:
-        return np.bincount(end[votes.outcome == said], minlength=count)
-
-    wins = number(votes.first, 1) + number(votes.second, -1)
-    losses = number(votes.first, -1) + number(votes.second, 1)
-    ties = number(votes.first, 0) + number(votes.second, 0)
+    wins, losses, ties = votes.records()
+    won, lost = unbounded(votes)
     se = uncertainty.errors()
-    low, high = fit.theta - uncertainty.quantile * se, fit.theta + uncertainty.quantile * se
-    flags = object_flags(wins, losses, ties)
+    low = np.where(lost, -np.inf, fit.theta - uncertainty.quantile * se)
+    high = np.where(won, np.inf, fit.theta + uncertainty.quantile * se)
     rank, rank_low, rank_high = _ranks(votes.component, fit.theta, low, high)
-    won = np.array(["won" in flag for flag in flags])
-    lost = np.array(["lost" in flag for flag in flags])
     table = pl.DataFrame(
         {
             "object": votes.objects,
@@ -239,21 +238,33 @@ def _objects_table(votes: Comparisons, fit: Fit, plain: Fit, uncertainty: Uncert
             "ties": ties,
             "theta": fit.theta,
             "se": se,
-            "low": pl.Series(low).set(pl.Series(lost), None),
-            "high": pl.Series(high).set(pl.Series(won), None),
+            "low": _finite(low),
+            "high": _finite(high),
             "win_rate": expit(fit.theta),
-            "win_low": pl.Series(expit(low)).set(pl.Series(lost), None),
-            "win_high": pl.Series(expit(high)).set(pl.Series(won), None),
+            "win_low": _finite(expit(low), low),
+            "win_high": _finite(expit(high), high),
             "rank": rank,
             "rank_low": rank_low,
             "rank_high": rank_high,
             "theta_plain": plain.theta,
-            "flag": flags,
+            "flag": object_flags(votes),
         }
     ).sort("component", "rank", "object")
     if not ranked:
         table = table.with_columns(pl.lit(None, pl.Int64).alias(name) for name in ("rank", "rank_low", "rank_high"))
     return table
+
+
+def _range(low: float | None, high: float | None) -> str:
+    """Return an interval in words; an end that is None is not known."""
+    if low is None:
+        return "no telling how often" if high is None else f"at most {high:.0f}"
+    return f"at least {low:.0f}" if high is None else f"{low:.0f} to {high:.0f}"
+
+
+def _finite(ends: Array, where: Array | None = None) -> pl.Series:
+    """Return the ends of intervals, but null where they are infinite, or those of `where`: they are not known."""
+    return pl.Series(ends).set(pl.Series(~np.isfinite(ends if where is None else where)), None)
 
 
 def _ranks(component: Array, theta: Array, low: Array, high: Array) -> tuple[Array, Array, Array]:
@@ -272,8 +283,11 @@ def _judges_table(votes: Comparisons, fit: Fit, near: Redundancy) -> pl.DataFram
     judges = len(votes.judges)
     which = np.zeros(judges, np.int64) if fit.plain else np.arange(judges)
     d, b, c = (one[which] for one in fit.judges)
-    spread = _Z * np.sqrt(np.diagonal(fit.covariances, axis1=1, axis2=2)[which])
+    spread = _Z * fit.judge_errors()[which]
     tie = np.exp(np.minimum(c, 700.0))
+    learns_d, learns_b, _ = fit.free
+    unknown = [] if learns_b else ["b", "b_low", "b_high", "first_of_100"]
+    unknown += [] if learns_d else ["d", "d_low", "d_high"]
     nearest = [None if one < 0 else votes.judges[int(one)] for one in near.nearest]
     return pl.DataFrame(
         {
@@ -291,4 +305,4 @@ def _judges_table(votes: Comparisons, fit: Fit, near: Redundancy) -> pl.DataFram
             "nearest_correlation": pl.Series(near.nearest_correlation).fill_nan(None),
             "flag": judge_flags(votes, fit, near),
         }
-    )
+    ).with_columns(pl.lit(None, pl.Float64).alias(name) for name in unknown)

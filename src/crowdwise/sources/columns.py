@@ -1,6 +1,7 @@
 """The columns of a table that hold the item, the worker and the label; and refusals of tables of another kind."""
 
 import difflib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
@@ -43,24 +44,27 @@ _LONGEST_GUESS: Final = 100
 # Columns that say where a span begins and ends; offsets are smaller than the number of seconds since 1970.
 _SPANS: Final = (("start", "end"), ("start_offset", "end_offset"), ("begin", "end"), ("start_char", "end_char"))
 _LARGEST_OFFSET: Final = 1e9
-# Columns of two things that are compared. Those of the first pair may have other meanings too.
-_COMPARED: Final = (
+# Columns of two things that are compared, in the order in which they are looked for: names of systems before texts.
+# Those of the first pair may have other meanings too.
+COMPARED: Final = (
     ("left", "right"),
     ("model_a", "model_b"),
-    ("model_x", "model_y"),
     ("model_1", "model_2"),
-    ("response_a", "response_b"),
-    ("output_a", "output_b"),
-    ("answer_a", "answer_b"),
-    ("item_a", "item_b"),
-    ("item_1", "item_2"),
-    ("left_item", "right_item"),
+    ("model_x", "model_y"),
     ("generator_1", "generator_2"),
     ("system_a", "system_b"),
     ("object_a", "object_b"),
-    ("chosen", "rejected"),
+    ("item_a", "item_b"),
+    ("item_1", "item_2"),
+    ("left_item", "right_item"),
     ("chosen_model", "rejected_model"),
+    ("response_a", "response_b"),
+    ("output_a", "output_b"),
+    ("answer_a", "answer_b"),
+    ("chosen", "rejected"),
 )
+# Columns of logs whose games are comparisons.
+_GAMES: Final = {"arena-hard": {"model", "games"}, "FastChat": {"model_1", "g1_winner"}}
 
 
 # The usual names of the probability of the label beside it, and what the columns of one class each begin with.
@@ -71,6 +75,10 @@ WEIGHT_NAME: Final = "weight"
 
 class OtherTableError(DataError):
     """A table is of another kind than one class per vote."""
+
+
+class GamesError(OtherTableError):
+    """A table is a log of comparisons, whatever its values are."""
 
 
 def recognise(
@@ -115,6 +123,15 @@ def recognise(
 def _folded(column: str) -> str:
     """Return the name of a column in small letters, without spaces around it and without a byte-order mark."""
     return column.strip().lstrip("\ufeff").lower()
+
+
+def underscored(column: str) -> str:
+    """Return the name of a column in small letters, with underscores between its words.
+
+    >>> underscored("Model A"), underscored("chosen-model")
+    ('model_a', 'chosen_model')
+    """
+    return re.sub(r"[\s-]+", "_", _folded(column))
 
 
 def _spellings(alias: str) -> tuple[str, ...]:
@@ -226,7 +243,10 @@ def refuse_comparisons(columns: Sequence[str], where: str, has_item: bool) -> No
 
     Call this where the user did not name the column of items; `has_item` says whether one was recognised.
     """
-    pair = _pair(columns, _COMPARED[1:] if has_item else _COMPARED)
+    for name, needed in _GAMES.items():
+        if set(columns) >= needed:
+            raise GamesError(f"{where} looks like judgments of {name}: rank these with `crowdwise rank` (cw.rank).")
+    pair = _pair(columns, COMPARED[1:] if has_item else COMPARED)
     if pair is not None:
         raise OtherTableError(
             f"{where} looks like comparisons of two things, in columns {pair[0]!r} and {pair[1]!r}: rank these "
@@ -260,7 +280,7 @@ def refuse_spans(columns: Sequence[str], first_rows: Callable[[list[str]], pl.Da
 
 def _pair(columns: Sequence[str], pairs: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
     """Return the columns with the names of the first of these pairs that there is; None if there is none."""
-    named = {column.strip().lower(): column for column in columns}
+    named = {underscored(column): column for column in columns}
     return next(((named[first], named[second]) for first, second in pairs if {first, second} <= named.keys()), None)
 
 

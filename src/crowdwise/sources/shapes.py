@@ -11,7 +11,7 @@ from ..errors import CallError, DataError
 from . import columns, wide
 from .class_lists import one_class_a_row
 from .class_names import UNLABELLED, names_of, with_class_names
-from .columns import OtherTableError, refuse_spans
+from .columns import GamesError, OtherTableError, refuse_spans
 from .nested import Long
 from .soft_columns import class_columns, long_form_of_classes, soft_columns
 from .table import Table
@@ -87,6 +87,9 @@ def _shaped(
             soft, remarks = soft_columns(table.names, found, options, partial(_sample, table), where)
         lazy = table.pick(found | soft)
         schema = lazy.collect_schema()
+        if schema.get("judge") == pl.List(pl.String):  # FastChat writes the judge as its model and its prompt
+            lazy = lazy.with_columns(pl.col("judge").list.join(" / "))
+            schema = lazy.collect_schema()
         if options.multi == "each":  # a list of classes is read apart
             schema = pl.Schema(
                 {role: dtype for role, dtype in schema.items() if not isinstance(dtype, pl.List | pl.Array)}
@@ -95,6 +98,8 @@ def _shaped(
         if "label" in given and given["label"] is None:
             refuse_spans(table.names, partial(_sample, table), where)
         return Long(lazy, found | soft, remarks)
+    except GamesError:
+        raise
     except (DataError, UnsoundError) as problem:
         must_be_long = "worker" not in given or "time" in given or options.wide is False
         other = None if must_be_long else _other_shape(table, given, where)

@@ -116,6 +116,8 @@ def _share_values(sample: pl.DataFrame, columns: Sequence[str]) -> bool:
         return False
     of_columns: list[set[object]] = []
     for name in columns:
+        if sample[name].dtype.is_nested():
+            return False
         column = sample[name].fill_nan(None) if sample[name].dtype.is_float() else sample[name]
         values = set(column.to_list()) - {None, ""}
         fractions = column.dtype.is_float() and any(value % 1 > 0 for value in values)

@@ -1,7 +1,8 @@
 """`NoisyBradleyTerry`: scores of objects by workers with a skill and a bias, to crowd-kit's numbers."""
 
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,9 @@ from crowdwise.compat.crowdkit.aggregation.base import BasePairwiseAggregator
 from crowdwise.compat.crowdkit.aggregation.utils import factorize
 from crowdwise.compat.crowdkit.encoded_answers import require_columns
 from crowdwise.numerics import Array
+
+# The exponential of more than this is infinite.
+_OVERFLOWS: Final = 709.0
 
 
 @dataclass(eq=False)
@@ -39,7 +43,11 @@ class NoisyBradleyTerry(BasePairwiseAggregator):
     random_state: int = 0
 
     def fit(self, data: Any) -> "NoisyBradleyTerry":
-        """Learn from comparisons; `data` has the columns worker, left, right and label, the better one of the two."""
+        """Learn from comparisons; `data` has the columns worker, left, right and label, the better one of the two.
+
+        Warns:
+            RuntimeWarning: Scores overflowed in the search.
+        """
         from scipy.optimize import minimize
         from scipy.special import expit
 
@@ -49,7 +57,21 @@ class NoisyBradleyTerry(BasePairwiseAggregator):
         votes = _Votes(codes[:, 0], codes[:, 1], codes[:, 0] == codes[:, 2], worker, len(objects), len(workers))
         start = np.random.RandomState(self.random_state).rand(1 + votes.objects + 2 * votes.workers)
         options: Any = {"maxiter": self.n_iter, "ftol": np.float32(self.tol)}
-        found = minimize(votes.loss, start, (self.regularization_ratio,), "L-BFGS-B", jac=True, options=options).x
+        largest = 0.0
+
+        def loss(x: Array, ratio: float) -> tuple[float, Array]:
+            nonlocal largest
+            largest = max(largest, float(np.abs(x).max()))
+            return votes.loss(x, ratio)
+
+        found = minimize(loss, start, (self.regularization_ratio,), "L-BFGS-B", jac=True, options=options).x
+        if largest > _OVERFLOWS:
+            warnings.warn(
+                "Scores overflowed in the search, as in crowd-kit: some object won or lost nearly everything, so that "
+                "no finite score is the best. crowdwise.rank has intervals for such objects.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         scores, biases, skills = np.split(expit(found[1:]), [votes.objects, votes.objects + votes.workers])
         self.scores_ = pd.Series(scores, index=pd.Index(objects, name="label"), name="agg_score")
         self.biases_ = pd.Series(biases, index=workers, name="bias")
