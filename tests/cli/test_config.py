@@ -175,3 +175,14 @@ def test_two_columns_that_may_be_meant_are_refused(run: Command) -> None:
     assert "'Bearbeiter' and 'annotateur', each of which may be the worker" in run("aggregate", "labels.csv").stderr
     assert means("KATEGORIE ", "label")
     assert not means("Kategorie der Aufgabe", "label")
+
+
+def test_columns_in_the_file_are_no_values_of_other_options(run: Command) -> None:
+    # `next` has --for-worker and `explain` has --item, which are values.
+    Path("labels.csv").write_text("foo,bar,baz\n1,ann,yes\n1,bob,no\n2,ann,yes\n3,bob,no\n")
+    assert run("init", "labels.csv", "--item", "foo", "--worker", "bar", "--label", "baz").returncode == 0
+    for command in ("next --budget 1 -m mv", "explain --item 3 -m mv"):
+        done = run(*command.split())
+        assert done.returncode == 0, done.stderr
+        assert 'item-column = "foo", worker-column = "bar", label-column = "baz"' in done.stderr
+    assert "Missing option '--item'" in run("explain").stderr

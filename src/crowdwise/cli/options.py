@@ -451,11 +451,14 @@ class Reading(NamedTuple):
         return without_secrets(", ".join(Path(name).name for name in self.files))
 
     def arguments(self) -> str:
-        """Return the files and options as they would be typed after another command, without secrets."""
+        """Return the files and options as they would be typed after another command, without secrets.
+
+        The columns of --truth and --gold are left out, as the other command may have neither.
+        """
         words = list(self.files)
         for name, option in flags_of(Reading).items():
             given = getattr(self, name)
-            if name == "files" or given == self._field_defaults.get(name) or not given:
+            if name in ("files", "truth_item", "truth_label") or given == self._field_defaults.get(name) or not given:
                 continue
             for one in given if isinstance(given, list) else [given]:
                 words += [option] if one is True else [option, str(one)]

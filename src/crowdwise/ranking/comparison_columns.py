@@ -111,10 +111,12 @@ def _add_usual(found: dict[str, str], columns: Sequence[str], usual: Mapping[str
 
 
 def _require(found: Mapping[str, str], roles: Sequence[str], columns: Sequence[str], where: str, what: str) -> None:
-    for role in roles:
-        if role not in found:
-            listed = ", ".join(map(repr, columns[:20]))
-            raise DataError(
-                f"{where} has no column that looks like the {role} of {what}; its columns are {listed}. "
-                f"Name it with {role}= in Python or --{role}-column on the command line."
-            )
+    absent = [role for role in roles if role not in found]
+    if absent:
+        listed = ", ".join(map(repr, columns[:20]))
+        names = ", ".join(f"{role}= (--{role}-column)" for role in absent)
+        raise DataError(
+            f"{where} has no column that looks like the {' or the '.join(absent)} of {what}; its columns are {listed}. "
+            f"Name {'it' if len(absent) == 1 else 'each'} with {names}."
+            f"{'' if found else ' If there is no line of column names, add one.'}"
+        )
