@@ -90,12 +90,14 @@ class Cleaning:
         """
         if self.rows == 0:
             raise DataError("There are no rows: an empty table has no truth to infer.")
-        for role, count in self._absent.items():
-            if count:
-                raise DataError(
-                    f"{count:,} of {self.rows:,} rows have no {role}; first: {self._first[role]}. "
-                    f"Fill in column {self.columns[role]!r} or leave those rows out."
-                )
+        absent = [role for role, count in self._absent.items() if count]
+        if absent:
+            said = "; ".join(
+                f"{self._absent[role]:,} of {self.rows:,} rows have no {role}; first: {self._first[role]}"
+                for role in absent
+            )
+            columns = f"column{'s'[: len(absent) - 1]} {' and '.join(repr(self.columns[role]) for role in absent)}"
+            raise DataError(f"{said}. Fill in {columns} or leave those rows out.")
         for role, (count, first) in self._unusable.items():
             refuse_unusable(role, count, self.rows, first, self.columns[role], self.options.log)
         if self.rows and self._heaviest == 0 and "weight" in self.columns:
