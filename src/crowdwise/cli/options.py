@@ -47,6 +47,12 @@ def _methods(incomplete: str) -> list[str]:
     return sorted(key for key in {*METHODS, *NUMERIC_METHODS} if key.startswith(incomplete))
 
 
+def complete_methods(incomplete: str) -> list[str]:
+    """Return keys of methods, separated by commas, that begin so, for completion in a shell."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{key}" for key in _methods(last)]
+
+
 def _formats(incomplete: str) -> list[str]:
     """Return what --format takes and begins so, for completion in a shell."""
     from ..platforms import PLATFORMS
@@ -202,6 +208,12 @@ MethodKey = Annotated[
     str,
     typer.Option(
         "--method", "-m", metavar="METHOD", help="One of those that `crowdwise methods` lists.", autocompletion=_methods
+    ),
+]
+MethodKeys = Annotated[
+    str | None,
+    typer.Option(
+        metavar="METHODS", help="Which methods, as in mv,ds; all if left out.", autocompletion=complete_methods
     ),
 ]
 Settings = Annotated[

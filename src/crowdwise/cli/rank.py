@@ -25,7 +25,9 @@ def _column(role: str, help_: str) -> Any:
 class Comparing(NamedTuple):
     """The columns of comparisons, besides that of items."""
 
-    judge: Annotated[str | None, _column("judge", "The column of judges."), Alias("--judge")] = None
+    judge: Annotated[
+        str | None, _column("judge", "The column of judges."), Alias("--judge", "--worker-column", "--worker")
+    ] = None
     left: Annotated[str | None, _column("left", "The column of the object that was shown first."), Alias("--left")] = (
         None
     )

@@ -103,7 +103,8 @@ class Cleaning:
         if self.rows and self._heaviest == 0 and "weight" in self.columns:
             raise DataError(f"All weights in column {self.columns['weight']!r} are 0, so that no vote counts.")
         if self.missing == self.rows:
-            raise DataError(f"All {self.rows:,} rows are without a label: column {self.columns['label']!r} is empty.")
+            only = "is empty" if self._blank == self.rows else "has nothing but what missing= (--missing) names"
+            raise DataError(f"All {self.rows:,} rows are without a label: column {self.columns['label']!r} {only}.")
         if self._blank and self.options.strict:
             raise DataError(
                 f"{self._blank:,} of {self.rows:,} rows have no label, and strict=True (--strict) forbids "

@@ -71,5 +71,6 @@ def refuse_unusable(count: int, labels: int, first: str) -> None:
         raise DataError(
             f"{several(count, 'label is not a finite number', 'labels are not finite numbers')} (up to {LARGEST:g}), "
             f"of {labels:,}; first: {first}. Write numbers like 12, -0.5 or 1e3, all in one unit that is left out, or "
-            "name values that mean no label with missing= (--missing)."
+            "name values that mean no label with missing= (--missing); or leave out numeric=True (--numeric) if labels "
+            "are classes."
         )
