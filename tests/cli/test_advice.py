@@ -14,7 +14,7 @@ import crowdwise
 from crowdwise.cli import advice
 from crowdwise.cli.app import app
 from crowdwise.cli.groups import flags_of
-from crowdwise.cli.options import Reading
+from crowdwise.cli.options import Reading, complete_methods
 from crowdwise.crowd.read_options import option_of
 
 from ..support.commands import Command
@@ -173,6 +173,28 @@ def test_commands_that_are_advised_can_be_pasted(command: str, run: Command, tmp
         more = shlex.split(one.replace("decide.csv", shlex.quote(str(tmp_path / "decide.csv"))))[1:]
         again = run(*more)
         assert again.returncode == 0, again.stderr
+
+
+def test_an_option_has_one_meaning_in_all_commands() -> None:
+    # `simulate` makes crowds, and calls how many of everything as Python does.
+    meanings: dict[str, set[str]] = {}
+    for name, command in COMMANDS.items():
+        for param in command.params if name != "simulate" else ():
+            spelled = max(param.opts, key=len)
+            for option in {*param.opts, *getattr(command.callback, "aliases", {}).get(param.name, ())}:
+                if option.startswith("--"):
+                    meanings.setdefault(option, set()).add(spelled)
+    several = {option: found for option, found in meanings.items() if len(found) > 1}
+    # An item is a value where one is explained; and the workers of comparisons are called judges.
+    assert several == {
+        "--item": {"--item", "--item-column"},
+        "--worker": {"--worker-column", "--judge-column"},
+        "--worker-column": {"--worker-column", "--judge-column"},
+    }
+
+
+def test_keys_of_methods_are_completed() -> None:
+    assert complete_methods("mv,bw") == ["mv,bwa"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)
