@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from . import options
-from .groups import Alias, Needs, Only
+from .groups import OUTPUT, Alias, Needs, Only
 from .streams import say
 
 if TYPE_CHECKING:
@@ -54,18 +54,28 @@ def rank(
     pairs: Annotated[
         str | None,
         typer.Option(
-            "--pairs-output", metavar="FILE", help="Write how often each object would beat each other one here."
+            "--pairs-output",
+            metavar="FILE",
+            help="Write how often each object would beat each other one here.",
+            rich_help_panel=OUTPUT,
         ),
         Alias("--pairs"),
     ] = None,
     judges: Annotated[
         str | None,
-        typer.Option("--judges-output", metavar="FILE", help="Write what was learned about the judges here."),
+        typer.Option(
+            "--judges-output",
+            metavar="FILE",
+            help="Write what was learned about the judges here.",
+            rich_help_panel=OUTPUT,
+        ),
         Alias("--judges"),
     ] = None,
     page: Annotated[
         str | None,
-        typer.Option("--report-output", metavar="FILE", help="Write a page here; ends in .html."),
+        typer.Option(
+            "--report-output", metavar="FILE", help="Write a page here; ends in .html.", rich_help_panel=OUTPUT
+        ),
         Alias("--report"),
     ] = None,
     scores: Annotated[
