@@ -164,6 +164,7 @@ def test_a_terminal_is_asked_what_is_not_clear() -> None:
         "DokumentID,PrüferNr,Einstufung",
         "élément,relecteur,avis",
         "documento,revisore,valutazione",
+        "Aufgabe,Bearbeiter,Wert",
     ],
 )
 def test_columns_in_other_languages_are_recognised(header: str, run: Command) -> None:
@@ -230,3 +231,12 @@ def test_a_workbook_by_another_name_is_called_one(run: Command) -> None:
     pl.DataFrame({"item": [1], "worker": ["ann"], "label": ["yes"]}).write_excel("labels.xlsx")
     Path("labels.xlsx").rename("labels.csv")
     assert "labels.csv is a workbook of Excel: give it a name that ends in .xlsx." in run("init", "labels.csv").stderr
+
+
+def test_numbers_with_decimal_commas_are_refused_with_what_to_do(run: Command) -> None:
+    Path("labels.csv").write_text("Aufgabe;Bearbeiter;Wert\n1;a;3,5\n1;b;4,5\n2;a;1,25\n2;b;1,5\n")
+    refused = run("aggregate", "labels.csv", "--numeric")
+    assert refused.returncode == 1
+    assert "first: '3,5' (item '1', worker 'a'). Write numbers like 12, -0.5 or 1e3, with a point and no comma" in (
+        refused.stderr
+    )

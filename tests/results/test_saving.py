@@ -153,7 +153,7 @@ def test_votes_with_probabilities_and_sets_come_back(tmp_path: Path) -> None:
         }
     )
     sets = soft.with_columns(label=pl.Series(random.choice(["a;b", "a", "b", "c"], 160))).drop("probability")
-    made = [cw.aggregate(soft, warn=False), cw.aggregate(sets, multi="each", separator=";", warn=False)]
+    made: list[Any] = [cw.aggregate(soft, warn=False), cw.aggregate(sets, multi="each", separator=";", warn=False)]
     for result in made:
         result.save(path)
         loaded = cw.load_result(path)

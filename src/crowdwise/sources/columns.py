@@ -168,6 +168,8 @@ def _find(columns: Sequence[str], role: str, name: str | None) -> str:
     from .languages import means
 
     weaker += [column for column in columns if column not in weaker and means(column, role)]
+    if role == "label" and not weaker:
+        weaker = [column for column in columns if means(column, "value")]
     if len(weaker) == 1:
         return weaker[0]
     if weaker:

@@ -44,6 +44,10 @@ _NAMES: Final = {
         kategori klass svar omdome
         метка ответ категория класс оценка
         """,
+    # If no other column may be the label.
+    "value": """
+        wert valeur valor valore waarde wartosc hodnota varde vaerdi verdi
+        """,
     "truth": """
         wahrheit goldstandard verite verdad verita verdade waarheid prawda pravda sanning facit sandhed fasit
         """,
