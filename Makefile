@@ -14,7 +14,7 @@ KERNELS := $(addprefix methods/test_,adjudicator belief_propagation bwa contract
 
 demo: .venv/installed # A simulated crowd, its answers and its report, in the folder demo.
 	$(BIN)/crowdwise simulate --n-items 3000 --n-workers 60 --n-classes 4 --concentration 4 --traps 0.3 --seed 1 -o demo --force
-	$(BIN)/crowdwise aggregate demo/labels.csv --truth demo/truth.csv -o demo/inferred.csv --workers demo/quality.csv
+	$(BIN)/crowdwise aggregate demo/labels.csv --truth demo/truth.csv -o demo/inferred.csv --workers-output demo/quality.csv
 	$(BIN)/crowdwise compare demo/labels.csv --truth demo/truth.csv --methods mv,bwa,adjudicator
 	$(BIN)/crowdwise report demo/labels.csv --truth demo/truth.csv -o demo/report.html
 	@echo 'To decide items on a page: $(BIN)/crowdwise review demo/labels.csv'

@@ -478,7 +478,7 @@ def test_the_commands_speak_json_and_refuse(tmp_path: Path) -> None:
     assert values["expected_accuracy"]["low"] < values["expected_accuracy"]["value"]
     for arguments, said in (
         (("next", path, "--budget", "5", "--for-worker", "w99"), "There is no worker"),
-        (("plan", path, "--target", "1.0"), "target=1.0"),
+        (("plan", path, "--target", "1.0"), "--target 1.0 is"),
     ):
         done = run(*arguments)
         assert done.returncode in (1, 2)

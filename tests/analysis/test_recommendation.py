@@ -31,7 +31,7 @@ def test_without_gold_random_items_are_asked_for_and_say_what_they_are_worth() -
 def test_answers_that_are_sure_enough_need_nothing() -> None:
     crowd = cw.simulate(3000, 12, 2, labels_per_item=10, accuracy=0.97, concentration=100, seed=1)
     result = cw.aggregate(crowd.labels, gold=crowd.truth.sample(300, seed=1))
-    assert str(recommend(result, crowd.labels)).startswith("Next: nothing. Good enough: in four of five crowds, 90 %")
+    assert str(recommend(result, crowd.labels)).startswith("Next: nothing, because in four of five crowds, 90 %")
 
 
 def test_a_small_crowd_is_decided_whole() -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import crowdwise
 from crowdwise.cli import advice
 from crowdwise.cli.app import app
 from crowdwise.cli.groups import flags_of
-from crowdwise.cli.options import Reading
+from crowdwise.cli.options import Reading, complete_methods
 from crowdwise.crowd.read_options import option_of
 
 from ..support.commands import Command
@@ -127,6 +128,73 @@ def test_in_next_a_worker_is_no_column(run: Command, tmp_path: Path) -> None:
     refused = run("next", path, "--budget", "1", "--worker", "ann")
     assert refused.returncode == 2
     assert "--for-worker" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("aggregate {} --gol x", "No such option: --gol. Did you mean --gold or --gold-weight?"),
+        (
+            "aggregate {} --methods mv",
+            "It is an option of `crowdwise compare`, `crowdwise warm-up`. Did you mean --method?",
+        ),
+        (
+            "blocks {} --truth x",
+            "--truth. It is an option of `crowdwise aggregate`, `crowdwise compare`, `crowdwise report`.",
+        ),
+        ("next {} --budget x", "Invalid value for '--budget': this is not a whole number."),
+        ("next {} --budget -4", "--budget -4 is not a whole number from 1"),
+        ("plan {} --target 95", "--target 95.0 is not a number above 0 and below 1."),
+        ("aggregate {} -m mv --review-output r.csv --review-top 0", "--review-top 0 is not a whole number"),
+        ("aggregate {} --gold {}.gold", "Name each with --truth-item-column, --truth-label-column."),
+        ("rank {}", "the left or the right of comparisons; its columns are"),
+        ("rank {}", "Name each with --left-column, --right-column."),
+    ],
+)
+def test_mistakes_are_answered_in_words_of_the_command(words: str, said: str, run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("item,worker,label\n1,ann,yes\n1,bob,no\n2,ann,yes\n3,bob,no\n")
+    (tmp_path / "labels.csv.gold").write_text("a,b\n1,yes\n")
+    refused = run(*words.replace("{}", str(path)).split())
+    assert refused.returncode in (1, 2)
+    assert said in refused.stderr
+
+
+@pytest.mark.parametrize("command", ["plan --target 0.99 -m mv", "rate --pass yes"])
+def test_commands_that_are_advised_can_be_pasted(command: str, run: Command, tmp_path: Path) -> None:
+    path = tmp_path / "my votes.csv"
+    rows = [f"{item},{worker},{'yes' if (item + worker) % 3 else 'no'}\n" for item in range(40) for worker in range(4)]
+    path.write_text("thing,worker,label\n" + "".join(rows))
+    done = run(*command.split(), str(path), "--item-column", "thing")
+    assert done.returncode == 0, done.stderr
+    advised = [one for one in re.findall(r"`(crowdwise [^`]*)`", done.stdout) if "--" in one]
+    assert advised
+    for one in advised:
+        more = shlex.split(one.replace("decide.csv", shlex.quote(str(tmp_path / "decide.csv"))))[1:]
+        again = run(*more)
+        assert again.returncode == 0, again.stderr
+
+
+def test_an_option_has_one_meaning_in_all_commands() -> None:
+    # `simulate` makes crowds, and calls how many of everything as Python does.
+    meanings: dict[str, set[str]] = {}
+    for name, command in COMMANDS.items():
+        for param in command.params if name != "simulate" else ():
+            spelled = max(param.opts, key=len)
+            for option in {*param.opts, *getattr(command.callback, "aliases", {}).get(param.name, ())}:
+                if option.startswith("--"):
+                    meanings.setdefault(option, set()).add(spelled)
+    several = {option: found for option, found in meanings.items() if len(found) > 1}
+    # An item is a value where one is explained; and the workers of comparisons are called judges.
+    assert several == {
+        "--item": {"--item", "--item-column"},
+        "--worker": {"--worker-column", "--judge-column"},
+        "--worker-column": {"--worker-column", "--judge-column"},
+    }
+
+
+def test_keys_of_methods_are_completed() -> None:
+    assert complete_methods("mv,bw") == ["mv,bwa"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -218,7 +218,7 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
         ),
         (["aggregate", "{labels}", "-mbwa", "--set", f"seed={'9' * 50}"], 2, "It must have at most 18 digits."),
         (["aggregate", "{labels}", "--engine", "disk", "--memory", "9" * 400], 2, "is no size; write it as 4GB"),
-        (["aggregate", "{labels}", "--engine", "disk", "--memory", "²GB"], 2, "memory='²GB' is no size"),
+        (["aggregate", "{labels}", "--engine", "disk", "--memory", "²GB"], 2, "--memory '²GB' is no size"),
         (["aggregate", "{labels}", "--item", b"caf\xe9"], 2, r"error: 'caf\udce9' is not text in UTF-8"),
         (["aggregate", "{labels}", "--engine", "disk", "--workdir", b"caf\xe9"], 2, r"no folder caf\udce9 to work in"),
         (["aggregate"], 2, "error: Missing argument 'FILES'. See `crowdwise aggregate --help`."),
@@ -232,10 +232,10 @@ def test_repairs_are_printed_and_strict_forbids_them(tmp_path: Path) -> None:
         (["explain", "{labels}", "--item", "i999"], 2, "There is no item 'i999'; the first one is 'i001'"),
         (["explain", "{labels}", "--item", "i001", "-m", "ptbcc"], 2, "PTBCC cannot tell what each vote contributes"),
         (["simulate", "-o", "{labels}/folder"], 2, "cannot be made"),
-        (["simulate", "--seed", "-1", "-o", "x"], 2, "seed=-1 is not a whole number from 0 up to"),
-        (["simulate", "--items", "9" * 20, "-o", "x"], 2, f"items={'9' * 20} is not a whole number from 1 up to"),
+        (["simulate", "--seed", "-1", "-o", "x"], 2, "--seed -1 is not a whole number from 0 up to"),
+        (["simulate", "--items", "9" * 20, "-o", "x"], 2, f"--n-items {'9' * 20} is not a whole number from 1 up to"),
         (["simulate", "--items", "2000000000", "-o", "x"], 1, "would take"),
-        (["simulate", "--items", "0", "-o", "x"], 2, "items=0 is not a whole number from 1 up to"),
+        (["simulate", "--items", "0", "-o", "x"], 2, "--n-items 0 is not a whole number from 1 up to"),
     ],
 )
 def test_mistakes_get_a_sentence_and_an_exit_code(

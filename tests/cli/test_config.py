@@ -5,6 +5,7 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from crowdwise.cli import init
@@ -160,10 +161,13 @@ def test_a_terminal_is_asked_what_is_not_clear() -> None:
         "uppgift,annoterare,svar",
         "задание,разметчик,метка",
         "Aufgaben-ID,Bearbeiter Nr.,Kategorie",
+        "DokumentID,PrüferNr,Einstufung",
+        "élément,relecteur,avis",
+        "documento,revisore,valutazione",
+        "Aufgabe,Bearbeiter,Wert",
     ],
 )
 def test_columns_in_other_languages_are_recognised(header: str, run: Command) -> None:
-    header = header.replace("Aufgaben-ID", "Aufgabe-ID")
     Path("labels.csv").write_text(f"{header}\n1,ann,yes\n1,bob,no\n2,ann,yes\n", encoding="utf-8")
     done = run("aggregate", "labels.csv", "-m", "mv", "--json")
     assert done.returncode == 0, done.stdout
@@ -175,3 +179,64 @@ def test_two_columns_that_may_be_meant_are_refused(run: Command) -> None:
     assert "'Bearbeiter' and 'annotateur', each of which may be the worker" in run("aggregate", "labels.csv").stderr
     assert means("KATEGORIE ", "label")
     assert not means("Kategorie der Aufgabe", "label")
+
+
+def test_columns_in_the_file_are_no_values_of_other_options(run: Command) -> None:
+    # `next` has --for-worker and `explain` has --item, which are values.
+    Path("labels.csv").write_text("foo,bar,baz\n1,ann,yes\n1,bob,no\n2,ann,yes\n3,bob,no\n")
+    assert run("init", "labels.csv", "--item", "foo", "--worker", "bar", "--label", "baz").returncode == 0
+    for command in ("next --budget 1 -m mv", "explain --item 3 -m mv"):
+        done = run(*command.split())
+        assert done.returncode == 0, done.stderr
+        assert 'item-column = "foo", worker-column = "bar", label-column = "baz"' in done.stderr
+    assert "Missing option '--item'" in run("explain").stderr
+
+
+@pytest.mark.parametrize(
+    ("encoding", "rows"),
+    [
+        ("cp1252", "tâche;annotateur;étiquette\n1;ann;créée\n1;bob;¿qué?\n2;ann;5 m³\n"),
+        ("cp1250", "zadanie;anotator;etykieta\n1;ann;łąka\n1;bob;dom\n2;ann;łąka\n"),
+        ("cp1251", "задание;разметчик;метка\n1;ann;кот\n1;bob;дом\n2;ann;кот\n"),
+        ("utf-16", "Aufgabe;Bearbeiter;Kategorie\n1;ann;groß\n1;bob;klein\n2;ann;groß\n"),
+    ],
+)
+def test_the_encoding_of_text_is_guessed(encoding: str, rows: str, run: Command) -> None:
+    Path("labels.csv").write_bytes(rows.encode(encoding))
+    made = run("init", "labels.csv")
+    assert made.returncode == 0, made.stderr
+    assert tomllib.loads(Path("crowdwise.toml").read_text(encoding="utf-8"))["encoding"] == encoding
+    told = json.loads(run("aggregate", "-m", "mv", "--json").stdout)
+    assert {row["label"] for row in told["labels"]} <= {line.split(";")[2] for line in rows.splitlines()}
+
+
+@pytest.mark.parametrize("text", ["item,worker,label\r1,a,x\r1,b,y\r", "Export\n\nitem,worker,label\n1,a,x\n"])
+def test_what_is_no_table_is_refused_in_a_sentence(text: str, run: Command) -> None:
+    Path("labels.csv").write_bytes(text.encode())
+    refused = run("init", "labels.csv")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("error: labels.csv does not read as CSV: line ")
+
+
+def test_all_rows_that_lack_something_are_said_at_once(run: Command) -> None:
+    Path("labels.csv").write_text("item,worker,label\n1,ann,yes\n,bob,no\n2,,yes\n,ann,yes\n")
+    for command in ("init", "aggregate"):
+        said = run(command, "labels.csv").stderr
+        assert "2 of 4 rows have no item; first: row 2" in said
+        assert "1 of 4 rows have no worker; first: row 3" in said
+        assert said.count("Fill in columns 'item' and 'worker' or leave those rows out.") == 1
+
+
+def test_a_workbook_by_another_name_is_called_one(run: Command) -> None:
+    pl.DataFrame({"item": [1], "worker": ["ann"], "label": ["yes"]}).write_excel("labels.xlsx")
+    Path("labels.xlsx").rename("labels.csv")
+    assert "labels.csv is a workbook of Excel: give it a name that ends in .xlsx." in run("init", "labels.csv").stderr
+
+
+def test_numbers_with_decimal_commas_are_refused_with_what_to_do(run: Command) -> None:
+    Path("labels.csv").write_text("Aufgabe;Bearbeiter;Wert\n1;a;3,5\n1;b;4,5\n2;a;1,25\n2;b;1,5\n")
+    refused = run("aggregate", "labels.csv", "--numeric")
+    assert refused.returncode == 1
+    assert "first: '3,5' (item '1', worker 'a'). Write numbers like 12, -0.5 or 1e3, with a point and no comma" in (
+        refused.stderr
+    )

@@ -48,7 +48,7 @@ USELESS = [
     ("aggregate {votes} --models", "models does nothing"),
     ("aggregate {votes} --multi set", "multi does nothing"),
     ("aggregate {votes} --status x", "status does nothing"),
-    ("aggregate {votes} --pairs x", "pairs does nothing"),
+    ("aggregate {votes} --column-pairs x", "--column-pairs does nothing"),
     ("aggregate {votes} --distance squared", "is for ordered classes"),
     ("aggregate {votes} --bom", "--bom does nothing here"),
     ("aggregate {binary} --encoding cp1252", "--encoding is for text, which this is not"),

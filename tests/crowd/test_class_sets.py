@@ -130,7 +130,7 @@ def test_what_cannot_be_done_is_refused_in_a_sentence(tmp_path: Path) -> None:
             pl.DataFrame({"item": ["1", "1: a"], "worker": ["x", "x"], "label": [["a: b"], ["b"]]}), multi="each"
         )
     (tmp_path / "cells.csv").write_text("item,worker,label\n1,a,x;y\n1,b,x\n2,a,y\n2,b,y\n")
-    with pytest.raises(cw.DataError, match=r"--multi each --separator ';'"):
+    with pytest.raises(cw.DataError, match=r"--multi each\) and separator=\";\" \(--separator ';'\)"):
         cw.read_labels(tmp_path / "cells.csv")
 
 

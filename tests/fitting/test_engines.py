@@ -143,7 +143,7 @@ def test_a_result_answers_the_same_questions(engine: Engine, tmp_path: Path) -> 
 
 def _unseen(engine: Engine) -> list[str]:
     """Return what is said about confidence because workers are compared with each other in memory only."""
-    sentence = "Whether workers are independent was not looked at. crowdwise blocks (cw.blocks) does."
+    sentence = "Whether workers are independent was not looked at. `crowdwise blocks labels.csv` (cw.blocks) does."
     return [] if engine.name == "memory" else [sentence]
 
 

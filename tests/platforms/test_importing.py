@@ -330,7 +330,9 @@ def test_what_does_nothing_is_refused(tmp_path: Path) -> None:
     other.write_text("item,worker,label\n1,a,x\n")
     with pytest.raises(cw.DataError, match=r"is a Label Studio export, but .*other.csv is not"):
         cw.read_labels([path, other])
-    with pytest.raises(cw.CallError, match="is a table, which has no questions: models does nothing"):
+    with pytest.raises(
+        cw.CallError, match=r"is a table and no export of a platform: models= \(--models\) does nothing"
+    ):
         cw.read_labels(other, models=True)
 
 

@@ -143,7 +143,7 @@ def test_cautions_name_what_is_missing() -> None:
 
 
 def test_cautions_advise_nothing_that_would_be_refused() -> None:
-    advice = "Whether workers are independent was not looked at. crowdwise blocks (cw.blocks) does."
+    advice = "Whether workers are independent was not looked at. `crowdwise blocks labels.csv` (cw.blocks) does."
     for n_workers, is_refused in ((1990, False), (2010, True)):
         labels = cw.Labels.from_arrays(np.arange(6030) // 3, np.arange(6030) % n_workers, np.arange(6030) // 3 % 2)
         (sentence,) = map(str, cautions(cw.MajorityVote().fit(labels), labels))

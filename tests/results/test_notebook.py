@@ -257,3 +257,10 @@ def test_set_params_changes_a_method_and_no_result(crowd: SimulatedCrowd) -> Non
     with pytest.raises(cw.CallError, match="tolerance=-1"):
         method.set_params(max_iterations=7, tolerance=-1)
     assert method.max_iterations == 1  # all or none
+
+
+def test_judges_and_rates_show_themselves_as_tables(crowd: SimulatedCrowd) -> None:
+    for shown in (cw.judges(crowd.labels, warn=False), cw.rate(crowd.labels, "c1")):
+        html = shown._repr_html_()
+        assert html.count("<table") >= 1
+        assert html.startswith("<p>")

@@ -133,3 +133,33 @@ def test_what_cannot_be_saved_is_said(crowd: Any, tmp_path: Path) -> None:
     with pytest.raises(CallError, match="on disk or in a cluster"):
         on_disk.save(tmp_path / "r.arrow")
     assert not (tmp_path / "r.arrow").exists()
+
+
+@pytest.mark.parametrize("name", ["answers.csv", "answers.XLSX"])
+def test_a_name_for_a_table_is_refused(name: str, crowd: Any, tmp_path: Path) -> None:
+    with pytest.raises(CallError, match=r"end the name in \.arrow, or write tables by result\.write"):
+        cw.MajorityVote().fit(crowd.labels).save(tmp_path / name)
+
+
+def test_votes_with_probabilities_and_sets_come_back(tmp_path: Path) -> None:
+    path = tmp_path / "result.arrow"
+    random = np.random.default_rng(1)
+    soft = pl.DataFrame(
+        {
+            "item": np.repeat(np.arange(40), 4),
+            "worker": np.tile(np.arange(4), 40),
+            "label": random.choice(["yes", "no"], 160),
+            "probability": random.uniform(0.5, 1, 160),
+        }
+    )
+    sets = soft.with_columns(label=pl.Series(random.choice(["a;b", "a", "b", "c"], 160))).drop("probability")
+    made: list[Any] = [cw.aggregate(soft, warn=False), cw.aggregate(sets, multi="each", separator=";", warn=False)]
+    for result in made:
+        result.save(path)
+        loaded = cw.load_result(path)
+        assert type(loaded) is type(result)
+        assert repr(loaded) == repr(result)
+        assert loaded.to_frame(probabilities=True).equals(result.to_frame(probabilities=True))
+        assert loaded.workers_frame().equals(result.workers_frame())
+        assert loaded.cautions == result.cautions
+    assert "brier" in made[0].workers_frame().columns

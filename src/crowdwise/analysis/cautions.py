@@ -109,7 +109,7 @@ def _dependent(found: Findings) -> list[Caution]:
             "blocks",
             f"Confidence may be too high: {len(members):,} of {several(found.labels.n_workers, 'worker', 'workers')} "
             f"are in {what} more often than independent workers would: {listed(members)}.",
-            "Find out whether they copy; crowdwise blocks (cw.blocks) says who agrees with whom.",
+            "Find out whether they copy; `crowdwise blocks labels.csv` (cw.blocks) says who agrees with whom.",
             workers=members,
         ),
     ]
@@ -123,4 +123,4 @@ def _not_compared(labels: Crowd) -> Caution:
     refusal = pairs_refusal(labels.n_workers, labels.n_classes)
     if refusal:
         return Caution("not compared", f"{what}. {refusal}")
-    return Caution("not compared", f"{what}.", "crowdwise blocks (cw.blocks) does.")
+    return Caution("not compared", f"{what}.", "`crowdwise blocks labels.csv` (cw.blocks) does.")

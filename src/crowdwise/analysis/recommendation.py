@@ -19,6 +19,8 @@ _RANDOM: Final = 30
 _MINUTES: Final = 0.5
 # Answers are good enough if so many are right in four of five crowds.
 ENOUGH: Final = 0.9
+# A range that shrinks by less than this is no reason to decide items.
+_NARROWER: Final = 0.02
 # A smaller crowd is decided whole.
 _FEWEST_ITEMS: Final = 20
 
@@ -44,7 +46,7 @@ class Recommendation:
 
     def __str__(self) -> str:
         if self.kind == "enough":
-            return f"Next: nothing. Good enough: {self.effect}."
+            return f"Next: nothing, because {self.effect}."
         what = {
             "settle": "the items that settle how to read the labels",
             "measure": f"{several(self.decisions, 'random item', 'random items')}",
@@ -94,6 +96,8 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
         return _asked("settle", count, effect, f"settle:{count}" if here else None, source)
     if n_items == 0:
         return Recommendation("enough", 0, 0, "every item is decided", None)
+    if not result.numeric and len(result.names.classes) == 1:
+        return Recommendation("enough", 0, 0, "all labels name one class, and so none shows an error", None)
     if accuracy.low_80 is None or n_items < _FEWEST_ITEMS:
         return _asked("decide", n_items, "then all answers are right", "worst" if here else None, source)
     if accuracy.low_80 >= ENOUGH:
@@ -106,6 +110,8 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
             accuracy.value * (n_items - count), n_items - count, result.method.calibrated_as, gold + count
         )
         effect = f"the range of the share right shrinks from {_range(accuracy)} to about {_range(after)}"
+        if _width(after) > _width(accuracy) - _NARROWER:
+            effect = "then the share right is measured, and no guess"
         return _asked("measure", count, effect, f"random:{gold + count:g}" if here else None, source)
     count = math.ceil(SHARE * n_items)
     if not (here and isinstance(result, Result)):
@@ -114,6 +120,10 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
     found = np.sort(1 - result.confidence[is_open])[::-1][:count].sum() / n_items
     effect = f"the expected accuracy rises from {100 * accuracy.value:.0f} to {100 * (accuracy.value + found):.0f} %"
     return _asked("decide", count, effect, "worst", source)
+
+
+def _width(accuracy: ExpectedAccuracy) -> float:
+    return (accuracy.high_80 or 1.0) - (accuracy.low_80 or 0.0)
 
 
 def _range(accuracy: ExpectedAccuracy) -> str:

@@ -31,8 +31,8 @@ def caution_of_unnamed(result: Result, labels: Labels) -> list[Caution]:
             f"{several(len(codes), 'answer is a class', 'answers are classes')} that no worker named for "
             f"{'its item' if one else 'their items'}: the method infers {'it' if one else 'them'} from how workers "
             "confuse classes.",
-            f"Look at {'it' if one else 'them'} (cw.review_list, or --review-output on the command line), or use a "
-            "method without confusion matrices, such as bwa.",
+            f"Look at {'it' if one else 'them'} with cw.review_list in Python or --review-output on the command line, "
+            "or use a method without confusion matrices, such as bwa.",
             items=tuple(labels.names.items.gather(codes[:_MOST_ITEMS])),
         )
     ]

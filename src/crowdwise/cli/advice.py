@@ -10,9 +10,15 @@ from typing import Any, Final
 
 # "missing= (--missing)", 'engine="disk" (--engine disk)', "budget (--budget)", "missing= in Python or --missing on ..."
 _VALUE: Final = r"""(?:"[^"]*"|'[^']*'|\[[^]]*\]|[\w.+-]*)"""
-_IN_BRACKETS: Final = re.compile(rf"\b(?P<name>\w+)(?P<value>={_VALUE})? \((?P<option>--(?P<spelled>[a-z-]+)[^()]*)\)")
+_IN_BRACKETS: Final = re.compile(
+    rf"\b(?P<name>\w+)(?P<value>={_VALUE})?(?: of cw\.\w+)? \((?P<option>--(?P<spelled>[a-z-]+)[^()]*)\)"
+)
 _ONLY_IN_PYTHON: Final = re.compile(r" \(\w+=(?: or \w+=)? in Python\)| \(cw\.\w+\)")
 _EITHER: Final = re.compile(r"\S+(?:\([^()]*\))? in Python or (--[a-z-]+) on the command line")
+# An argument of Python at the beginning, with its value: "budget=0 is not a whole number".
+_GIVEN: Final = re.compile(r"\A(\w+)=(?=\S+ (?:is|has to) )")
+# The labels of an example, in a command that a message advises.
+_EXAMPLE: Final = re.compile(r"(crowdwise (?!rank)[a-z]+) labels\.csv")
 # An option, or a command in backquotes, in which options are those of that command.
 _OPTION: Final = re.compile(r"`[^`]*`|(?<![\w-])--[a-z][a-z-]*")
 
@@ -22,11 +28,17 @@ class _Running:
 
     context: Any = None
     configured: frozenset[str] = frozenset()
+    arguments: str | None = None
 
 
 def begin(context: Any) -> None:
     """Remember the command that runs, by its context; None for none."""
-    _Running.context, _Running.configured = context, frozenset()
+    _Running.context, _Running.configured, _Running.arguments = context, frozenset(), None
+
+
+def reads(arguments: str) -> None:
+    """Remember how the command that runs reads its labels: files and options, as another command would take them."""
+    _Running.arguments = arguments
 
 
 def at_the_end(call: Callable[[], object]) -> None:
@@ -56,10 +68,22 @@ def for_this_command(message: str) -> str:
     >>> for_this_command('Use engine="disk" (--engine disk), or name another file (--decisions).')
     'Use --engine disk, or name another file (--decisions).'
     """
+    arguments = _Running.arguments
+    if arguments is not None:
+        message = _EXAMPLE.sub(lambda found: f"{found[1]} {arguments}", message)
+    message = _ONLY_IN_PYTHON.sub("", _GIVEN.sub(_as_option, message))
     if "--" not in message:
         return message
     message = _ONLY_IN_PYTHON.sub("", _EITHER.sub(r"\1", _IN_BRACKETS.sub(_typed, message)))
     return message if _Running.context is None else _OPTION.sub(_placed, message)
+
+
+def _as_option(found: re.Match[str]) -> str:
+    """Return an argument of Python as the option of that name, such as `--review-top` for `top`, if there is one."""
+    name, context = found[1].replace("_", "-"), _Running.context
+    options = [] if context is None else sorted(_options(context.command, context), key=len)
+    meant = next((one for one in options if one == f"--{name}" or one.endswith(f"-{name}")), None)
+    return found[0] if meant is None else f"{meant} "
 
 
 def _typed(found: re.Match[str]) -> str:
@@ -74,9 +98,14 @@ def _placed(found: re.Match[str]) -> str:
     context = _Running.context
     if option.startswith("`") or option in _options(context.command, context):
         return option
-    others = getattr(context.find_root().command, "commands", {})
-    home = next((name for name, command in others.items() if option in _options(command, context)), None)
+    home = next(iter(commands_with(option, context)), None)
     return option if home is None else f"{option} (of `crowdwise {home}`)"
+
+
+def commands_with(option: str, context: Any) -> list[str]:
+    """Return the commands that have an option."""
+    others = getattr(context.find_root().command, "commands", {})
+    return [name for name, command in others.items() if option in _options(command, context)]
 
 
 def _options(command: Any, context: Any) -> set[str]:

@@ -7,14 +7,15 @@ import gc
 import json
 import sys
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from itertools import takewhile
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
 from ..errors import CallError, DataError, shortened
 from . import datasets, state
-from .advice import begin, origin_of
+from .advice import begin, commands_with, origin_of
 from .aggregate import aggregate
 from .blocks import blocks
 from .compare import compare
@@ -57,6 +58,13 @@ def _version(
         say(f"crowdwise {version_and_commit()}")
         raise typer.Exit
 
+
+# What Typer says of wrong values, in plain words.
+_PLAIN: Final = {
+    ": Value error, ": ": ",
+    "Input should be a valid integer, unable to parse string as an integer": "this is not a whole number",
+    "Input should be a valid number, unable to parse string as a number": "this is not a number",
+}
 
 # The commands, by what they are for, in the order of the help.
 _COMMANDS: Final[Mapping[str, Mapping[str, Callable[..., None] | typer.Typer]]] = {
@@ -135,12 +143,27 @@ def _wants_json() -> bool:
     return "--json" in takewhile(lambda word: word != "--", sys.argv[1:])
 
 
+def _no_option(problem: typer.TyperException, context: Any) -> str:
+    """Return what is wrong with an option that the command does not have: a similar one, or commands that have it."""
+    option = str(getattr(problem, "option_name", ""))
+    own = [one for param in context.command.get_params(context) for one in param.opts if one.startswith("--")]
+    longer = [one for one in own if one.startswith(option) or one.endswith(option[1:])]  # as --for-worker for --worker
+    others = commands_with(option, context)
+    close = longer[:3] or get_close_matches(option, own, 1, 0.85 if others else 0.6)
+    elsewhere = f" It is an option of {', '.join(f'`crowdwise {name}`' for name in others[:3])}." if others else ""
+    meant = f" Did you mean {' or '.join(close)}?" if close else ""
+    return f"No such option: {option}.{elsewhere}{meant}"
+
+
 def _usage_error(problem: typer.TyperException) -> str:
     """Return what is wrong with the arguments, and where to read about them; empty if that has been printed."""
     message = problem.format_message().strip()
     context = getattr(problem, "ctx", None)
     if not message or context is None:
         return message
+    if hasattr(problem, "possibilities"):
+        message = _no_option(problem, context)
     end = "" if message.endswith(("?", "!")) else "."
-    message = message.replace(": Value error, ", ": ")
+    for of_python, plain in _PLAIN.items():
+        message = message.replace(of_python, plain)
     return f"{shortened(message, 300).rstrip('.')}{end} See `{context.command_path} --help`."

@@ -19,9 +19,7 @@ def compare(
     truth: options.Truth = None,
     gold: options.Gold = None,
     gold_weight: options.GoldWeight = options.DEFAULT_GOLD_WEIGHT,
-    methods: Annotated[
-        str | None, typer.Option(metavar="METHODS", help="Which methods, as in mv,ds; all if left out.")
-    ] = None,
+    methods: options.MethodKeys = None,
     ordinal: options.Ordinal = False,
     order: options.Order = None,
     distance: options.Distance = None,

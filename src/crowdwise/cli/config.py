@@ -47,7 +47,7 @@ def is_ignored(arguments: Sequence[str]) -> bool:
 
 
 def read_config() -> dict[str, Any]:
-    """Return what `crowdwise.toml` in this folder says, by the names of parameters; {} if there is no such file.
+    """Return what `crowdwise.toml` in this folder says, by key, as the command line gives it; {} without such a file.
 
     Raises:
         DataError: It is no TOML, or has keys or values that are not allowed; the message has all of them.
@@ -69,9 +69,8 @@ def read_config() -> dict[str, Any]:
             meant = did_you_mean(wanted, list(known)).replace(" Did you mean", "; did you mean")
             problems.append(f"there is no option {key!r}{meant.rstrip('?')}")
             continue
-        name, annotation = known[wanted]
         try:
-            found[name] = _taken(value, get_args(annotation)[0])
+            found[wanted] = _taken(value, get_args(known[wanted][1])[0])
         except ValueError as problem:
             problems.append(f"{key!r} {problem}")
     if problems:
@@ -113,9 +112,8 @@ def _text(value: Any) -> str:
 
 
 def said_of(used: Mapping[str, Any]) -> str:
-    """Return the line that says what was taken from the file, by the names of parameters."""
-    spelled = {name: key for key, (name, _) in keys().items()}
-    words = [f"{spelled[name]} = {_written(value)}" for name, value in used.items()]
+    """Return the line that says what was taken from the file, by key."""
+    words = [f"{key} = {_written(value)}" for key, value in used.items()]
     return f"From {NAME}: {', '.join(words)}."
 
 

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from ..errors import CallError
-from .advice import begin, configured
+from .advice import begin, configured, reads
 from .streams import say
 from .text import safe
 
@@ -147,6 +147,8 @@ def with_groups(command: Callable[..., None]) -> Callable[..., None]:
             name: group.kind(**{field: given.pop(option) for field, option in group.options.items()})
             for name, group in groups.items()
         }
+        if takes_config:
+            reads(next(one for one in made.values() if hasattr(one, "arguments")).arguments())
         command(**made, **given)
 
     run.__signature__ = inspect.Signature(spread)  # type: ignore[attr-defined]
@@ -178,7 +180,10 @@ class Command(TyperCommand):
             from .config import is_ignored, read_config
 
             if not is_ignored(args):
-                extra["default_map"] = read_config()
+                said = read_config()
+                # By option and not by parameter: the `item` of `explain` is an item, and no column.
+                keys = {one.name: max(one.opts, key=len).removeprefix("--") for one in self.params}
+                extra["default_map"] = {name: said[key] for name, key in keys.items() if name and key in said}
         return super().make_context(info_name, args, parent, **extra)
 
     def make_parser(self, ctx: Any) -> Any:
@@ -299,13 +304,14 @@ _CONFIGURED: Final = "DEFAULT_MAP"
 
 def _say_what_is_configured(context: typer.Context, values: Mapping[str, Any]) -> None:
     """Print which options are from `crowdwise.toml`, in a line on standard error."""
-    used = {name: value for name, value in values.items() if _source(context, name) == _CONFIGURED}
+    spelled = _spelled(context)
+    used = {spelled[name]: value for name, value in values.items() if _source(context, name) == _CONFIGURED}
     if used:
         from .config import said_of
 
-        configured({_spelled(context)[name] for name in used})
+        configured(used)
         if not values.get("quiet"):
-            say(safe(said_of(used)), sys.stderr)
+            say(safe(said_of({flag.removeprefix("--"): value for flag, value in used.items()})), sys.stderr)
 
 
 def _is_there(needed: str, given: set[str], values: Mapping[str, Any]) -> bool:

@@ -1,5 +1,6 @@
 """`crowdwise init`: look at labels, and write what commands need to know about them to `crowdwise.toml`."""
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,11 @@ _COMMENTS: Final = {
     "gold": "True labels of some items, to learn from.",
     "costs": "What errors cost.",
 }
+# What shows the encoding of text, in so many bytes: words of Cyrillic letters in cp1251; and inside of words, Polish
+# letters of cp1250 that are signs in cp1252.
+_LOOKED_AT: Final = 1 << 20
+_CYRILLIC: Final = re.compile(rb"[\xc0-\xff]{4}")
+_POLISH: Final = re.compile(rb"[a-z][\xb9\xb3\xbf][a-z]|(?<![a-zA-Z])\xb3[a-z\xb9]")
 # Options that open a table.
 _OPENING: Final = ("encoding", "sheet", "query", "table")
 # Files with these names in this folder are taken for what they are called.
@@ -151,8 +157,19 @@ def _encoding(files: Sequence[str]) -> str | None:
         path = Path(file)
         if not path.is_file() or is_binary(Input(file, file, path)) or is_utf_8_text(file):
             continue
-        head = path.read_bytes()[:4096]
-        return "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "cp1252" if b"\0" not in head else None
+        with path.open("rb") as opened:
+            head = opened.read(_LOOKED_AT)
+        if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return "utf-16"
+        return (
+            None
+            if b"\0" in head
+            else "cp1251"
+            if _CYRILLIC.search(head)
+            else "cp1250"
+            if _POLISH.search(head)
+            else "cp1252"
+        )
     return None
 
 
@@ -184,11 +201,15 @@ def _columns(files: list[str], found: Mapping[str, Any], asking: _Asking) -> dic
     from ..reading.registry import open_inputs
     from ..sources.columns import recognise
     from ..sources.formats import format_of
+    from ..sources.unpacking import UnsoundError
 
     if {"format", "wide", "wide_columns", "worker_from", "transposed"} & set(found):
         return {}
     settings = options.Reading(files, **{name: found[name] for name in _OPENING if name in found}).options()
-    names = format_of(entry := open_inputs(files, settings)[0]).open(entry, settings).names
+    try:
+        names = format_of(entry := open_inputs(files, settings)[0]).open(entry, settings).names
+    except UnsoundError:  # reading it says what is wrong
+        return {}
     columns: dict[str, str] = {}
     for role in ("item", "worker", "label"):
         try:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from . import options
-from .groups import Alias, Needs
+from .groups import OUTPUT, Alias, Needs
 from .streams import say
 
 if TYPE_CHECKING:
@@ -48,29 +48,46 @@ def judges(
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write a row for each judge here.")
     ] = None,
     pairs: Annotated[
-        str | None, typer.Option("--pairs-output", metavar="FILE", help="Write a row for every two judges here.")
+        str | None,
+        typer.Option(
+            "--pairs-output", metavar="FILE", help="Write a row for every two judges here.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     positions: Annotated[
         str | None,
-        typer.Option("--positions-output", metavar="FILE", help="Write how often judges take what is first here."),
+        typer.Option(
+            "--positions-output",
+            metavar="FILE",
+            help="Write how often judges take what is first here.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     shares: Annotated[
         str | None,
-        typer.Option("--shares-output", metavar="FILE", help="Write the shares of verdicts by order here."),
+        typer.Option(
+            "--shares-output",
+            metavar="FILE",
+            help="Write the shares of verdicts by order here.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     drift: Annotated[
         str | None,
-        typer.Option("--drift-output", metavar="FILE", help="Write judges now and before here."),
+        typer.Option(
+            "--drift-output", metavar="FILE", help="Write judges now and before here.", rich_help_panel=OUTPUT
+        ),
         Needs("history"),
     ] = None,
     curve: Annotated[
         str | None,
-        typer.Option("--curve-output", metavar="FILE", help="Write judges by period here."),
+        typer.Option("--curve-output", metavar="FILE", help="Write judges by period here.", rich_help_panel=OUTPUT),
         Needs("by"),
     ] = None,
     page: Annotated[
         str | None,
-        typer.Option("--report-output", metavar="FILE", help="Write a page here; ends in .html."),
+        typer.Option(
+            "--report-output", metavar="FILE", help="Write a page here; ends in .html.", rich_help_panel=OUTPUT
+        ),
         Alias("--report"),
     ] = None,
     bom: options.Bom = False,

@@ -12,7 +12,10 @@ _COLUMNS: Final = ("name", "default", "allowed", "meaning")
 
 
 def methods(
-    key: Annotated[str | None, typer.Argument(help="A method, to read about it.")] = None,
+    key: Annotated[
+        str | None,
+        typer.Argument(metavar="METHOD", help="A method, to read about it.", autocompletion=options.complete_methods),
+    ] = None,
     numeric: Annotated[
         bool, typer.Option("--numeric", help="Only methods for numbers; some have the same key.")
     ] = False,

@@ -47,6 +47,12 @@ def _methods(incomplete: str) -> list[str]:
     return sorted(key for key in {*METHODS, *NUMERIC_METHODS} if key.startswith(incomplete))
 
 
+def complete_methods(incomplete: str) -> list[str]:
+    """Return keys of methods, separated by commas, that begin so, for completion in a shell."""
+    before, comma, last = incomplete.rpartition(",")
+    return [f"{before}{comma}{key}" for key in _methods(last)]
+
+
 def _formats(incomplete: str) -> list[str]:
     """Return what --format takes and begins so, for completion in a shell."""
     from ..platforms import PLATFORMS
@@ -202,6 +208,12 @@ MethodKey = Annotated[
     str,
     typer.Option(
         "--method", "-m", metavar="METHOD", help="One of those that `crowdwise methods` lists.", autocompletion=_methods
+    ),
+]
+MethodKeys = Annotated[
+    str | None,
+    typer.Option(
+        metavar="METHODS", help="Which methods, as in mv,ds; all if left out.", autocompletion=complete_methods
     ),
 ]
 Settings = Annotated[
@@ -426,7 +438,6 @@ class Reading(NamedTuple):
             help_="The item in the name of a column: a regular expression with one group.",
             panel=EXPORTS,
         ),
-        Alias("--items"),
     ] = None
     pairs: Annotated[
         str | None,
@@ -436,7 +447,6 @@ class Reading(NamedTuple):
             help_="Columns that belong together, as in 'Input.text{n}=Answer.q{n}'.",
             panel=EXPORTS,
         ),
-        Alias("--pairs"),
     ] = None
 
     def declared_classes(self) -> list[str] | str | None:
@@ -451,11 +461,14 @@ class Reading(NamedTuple):
         return without_secrets(", ".join(Path(name).name for name in self.files))
 
     def arguments(self) -> str:
-        """Return the files and options as they would be typed after another command, without secrets."""
+        """Return the files and options as they would be typed after another command, without secrets.
+
+        The columns of --truth and --gold are left out, as the other command may have neither.
+        """
         words = list(self.files)
         for name, option in flags_of(Reading).items():
             given = getattr(self, name)
-            if name == "files" or given == self._field_defaults.get(name) or not given:
+            if name in ("files", "truth_item", "truth_label") or given == self._field_defaults.get(name) or not given:
                 continue
             for one in given if isinstance(given, list) else [given]:
                 words += [option] if one is True else [option, str(one)]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 import typer
 
 from . import options
-from .groups import Alias, Needs, Only
+from .groups import OUTPUT, Alias, Needs, Only
 from .streams import say
 
 if TYPE_CHECKING:
@@ -25,7 +25,9 @@ def _column(role: str, help_: str) -> Any:
 class Comparing(NamedTuple):
     """The columns of comparisons, besides that of items."""
 
-    judge: Annotated[str | None, _column("judge", "The column of judges."), Alias("--judge")] = None
+    judge: Annotated[
+        str | None, _column("judge", "The column of judges."), Alias("--judge", "--worker-column", "--worker")
+    ] = None
     left: Annotated[str | None, _column("left", "The column of the object that was shown first."), Alias("--left")] = (
         None
     )
@@ -52,18 +54,28 @@ def rank(
     pairs: Annotated[
         str | None,
         typer.Option(
-            "--pairs-output", metavar="FILE", help="Write how often each object would beat each other one here."
+            "--pairs-output",
+            metavar="FILE",
+            help="Write how often each object would beat each other one here.",
+            rich_help_panel=OUTPUT,
         ),
         Alias("--pairs"),
     ] = None,
     judges: Annotated[
         str | None,
-        typer.Option("--judges-output", metavar="FILE", help="Write what was learned about the judges here."),
+        typer.Option(
+            "--judges-output",
+            metavar="FILE",
+            help="Write what was learned about the judges here.",
+            rich_help_panel=OUTPUT,
+        ),
         Alias("--judges"),
     ] = None,
     page: Annotated[
         str | None,
-        typer.Option("--report-output", metavar="FILE", help="Write a page here; ends in .html."),
+        typer.Option(
+            "--report-output", metavar="FILE", help="Write a page here; ends in .html.", rich_help_panel=OUTPUT
+        ),
         Alias("--report"),
     ] = None,
     scores: Annotated[
@@ -71,7 +83,6 @@ def rank(
         typer.Option(
             "--from-scores", help="A row is a score of one object; scores of one judge and item are compared."
         ),
-        Alias("--scores"),
     ] = False,
     plain: Annotated[
         bool, typer.Option("--plain", help="Count every vote the same: the Bradley-Terry model with ties.")

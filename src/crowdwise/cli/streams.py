@@ -1,5 +1,6 @@
 """Prepare the standard streams, so that a closed, full or old-fashioned one is no reason for a traceback."""
 
+import errno
 import io
 import os
 import sys
@@ -53,7 +54,8 @@ class _Stream(io.TextIOWrapper):
 
     def _answer(self, problem: OSError) -> None:
         """Raise what the failure means for the program."""
-        if isinstance(problem, BrokenPipeError):  # normal: the reader, such as `head`, needs no more
+        # Normal: the reader, such as `head`, needs no more. Windows calls that an invalid argument.
+        if isinstance(problem, BrokenPipeError) or (os.name == "nt" and problem.errno == errno.EINVAL):
             sys.exit(_PIPE_CLOSED)
         raise DataError(f"Standard output could not be written: {problem.strerror}.") from problem
 

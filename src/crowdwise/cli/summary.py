@@ -32,8 +32,9 @@ _MARKED: Final = 5
 def _verdict(result: Inferred, labels: Crowd, accuracies: Mapping[str, float]) -> list[tuple[str, str]]:
     """Return what was inferred, and how sure that is, as rows of a table: a name and its value."""
     by = several(labels.n_workers, "worker", "workers")
+    classes = several(len(result.names.classes), "class", "classes")
     rows = [
-        ("inferred", f"{several(labels.n_items, 'label', 'labels')}, in {len(result.names.classes):,} classes"),
+        ("inferred", f"{several(labels.n_items, 'label', 'labels')}, in {classes}"),
         ("from labels", f"{labels.n_labels:,} ({labels.n_labels / labels.n_items:.2f} per item) by {by}"),
         ("by method", f"{result.method.key}, {result.convergence}"),
         ("expected accuracy", str(result.expected_accuracy)),

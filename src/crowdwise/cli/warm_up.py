@@ -1,16 +1,10 @@
 """`crowdwise warm-up`: compile the kernels that other commands need, so that their first run need not wait for that."""
 
-from typing import Annotated
-
-import typer
-
 from . import options
 
 
 def warm_up(
-    methods: Annotated[
-        str | None, typer.Option(metavar="METHODS", help="Which methods, as in mv,ds; all if left out.")
-    ] = None,
+    methods: options.MethodKeys = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Compile machine code in advance, for container images and clusters."""

@@ -5,6 +5,7 @@ are never refused.
 """
 
 import json
+import re
 from collections import Counter
 from contextlib import suppress
 from typing import Final
@@ -27,6 +28,7 @@ _TEXT_SHARE: Final = 0.8
 # What stands between several classes in one cell, and the most classes that are looked at for it.
 _SEPARATORS: Final = (";", "|", ",")
 _MOST_CLASSES: Final = 20_000
+_DECIMAL_COMMA: Final = re.compile(r"[+-]?[0-9]+,[0-9]+")
 _SURE: Final = "If each different value is a class, declare all classes with classes= (--classes)."
 
 
@@ -151,11 +153,22 @@ def _refuse_unless_classes(names: pl.Series, labels: int, column: str) -> None:
         )
     cell = _several_in_a_cell(names)
     if cell is not None:
-        raise DataError(
-            f'Column {column!r} has {shown(cell)}, which looks like several classes in one cell. Say multi="each" and '
-            "what stands between them, as in separator=\";\" (--multi each --separator ';'); or write a row for each "
-            f'class and say duplicates="set" (--duplicates set) to count them as one vote for all of them. {_SURE}'
-        )
+        raise DataError(_several_classes(column, cell))
+
+
+def _several_classes(column: str, cell: str) -> str:
+    """Return the message about a cell that looks like several classes, or is a number as it is written in Europe."""
+    between = "" if cell.startswith("[") else next((one for one in _SEPARATORS if one in cell), ";")
+    each = 'multi="each" (--multi each)'
+    each += f" and separator=\"{between}\" (--separator '{between}')" if between else ""
+    said = f"Column {column!r} has {shown(cell)}, which looks like several classes in one cell: "
+    if _DECIMAL_COMMA.fullmatch(cell):
+        point = cell.replace(",", ".")
+        return f"{said}if so, say {each}. If it is a number, write {point} and say numeric=True (--numeric). {_SURE}"
+    return (
+        f'{said}say {each}; or write a row for each class and say duplicates="set" (--duplicates set) '
+        f"to count them as one vote for all of them. {_SURE}"
+    )
 
 
 def _are_texts(names: pl.Series) -> bool:

@@ -90,18 +90,21 @@ class Cleaning:
         """
         if self.rows == 0:
             raise DataError("There are no rows: an empty table has no truth to infer.")
-        for role, count in self._absent.items():
-            if count:
-                raise DataError(
-                    f"{count:,} of {self.rows:,} rows have no {role}; first: {self._first[role]}. "
-                    f"Fill in column {self.columns[role]!r} or leave those rows out."
-                )
+        absent = [role for role, count in self._absent.items() if count]
+        if absent:
+            said = "; ".join(
+                f"{self._absent[role]:,} of {self.rows:,} rows have no {role}; first: {self._first[role]}"
+                for role in absent
+            )
+            columns = f"column{'s'[: len(absent) - 1]} {' and '.join(repr(self.columns[role]) for role in absent)}"
+            raise DataError(f"{said}. Fill in {columns} or leave those rows out.")
         for role, (count, first) in self._unusable.items():
             refuse_unusable(role, count, self.rows, first, self.columns[role], self.options.log)
         if self.rows and self._heaviest == 0 and "weight" in self.columns:
             raise DataError(f"All weights in column {self.columns['weight']!r} are 0, so that no vote counts.")
         if self.missing == self.rows:
-            raise DataError(f"All {self.rows:,} rows are without a label: column {self.columns['label']!r} is empty.")
+            only = "is empty" if self._blank == self.rows else "has nothing but what missing= (--missing) names"
+            raise DataError(f"All {self.rows:,} rows are without a label: column {self.columns['label']!r} {only}.")
         if self._blank and self.options.strict:
             raise DataError(
                 f"{self._blank:,} of {self.rows:,} rows have no label, and strict=True (--strict) forbids "

@@ -1,5 +1,6 @@
 """`NumberReader`: labels as numbers."""
 
+import re
 from typing import Final
 
 import numpy as np
@@ -60,6 +61,10 @@ class NumberReader:
         return NO_CLASSES, None
 
 
+# How `first_case` begins with a number as it is written in most of Europe.
+_DECIMAL_COMMA: Final = re.compile(r"'[+-]?[0-9.]*,[0-9]+'")
+
+
 def first_case(label: object, item: object, worker: object) -> str:
     """Return the first label that is no usable number, in words."""
     return f"{shortened(repr(label), 60)} (item {quoted(item)}, worker {quoted(worker)})"
@@ -68,8 +73,10 @@ def first_case(label: object, item: object, worker: object) -> str:
 def refuse_unusable(count: int, labels: int, first: str) -> None:
     """Raise `DataError` if `count` of all labels are no usable numbers; `first` is the first of them, in words."""
     if count:
+        comma = " with a point and no comma before the decimals," if _DECIMAL_COMMA.match(first) else ""
         raise DataError(
             f"{several(count, 'label is not a finite number', 'labels are not finite numbers')} (up to {LARGEST:g}), "
-            f"of {labels:,}; first: {first}. Write numbers like 12, -0.5 or 1e3, all in one unit that is left out, or "
-            "name values that mean no label with missing= (--missing)."
+            f"of {labels:,}; first: {first}. Write numbers like 12, -0.5 or 1e3,{comma} all in one unit that is left "
+            "out, or name values that mean no label with missing= (--missing); or leave out numeric=True (--numeric) "
+            "if labels are classes."
         )

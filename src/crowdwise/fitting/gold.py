@@ -246,7 +246,10 @@ def _remarks(named: pl.Series, classes: pl.Series, read: pl.DataFrame, used: pl.
         folded = {str(name).strip().lower() for name in named.to_list()}
         twin = next((name for name in new.to_list() if str(name).strip().lower() in folded), None)
         hint = (
-            "" if twin is None else f" {quoted(twin)} differs from a label only in spaces or the case of its letters."
+            ""
+            if twin is None
+            else f" {quoted(twin)} differs from a label only in spaces or the case of its letters: "
+            "strip=True (--strip) and fold_case=True (--fold-case) read both alike."
         )
         remarks.append(f"No label names {listed}; gold does, so {are}.{hint}")
     return remarks

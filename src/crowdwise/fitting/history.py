@@ -65,8 +65,18 @@ def _cautions(labels: Crowd, past: History) -> list[Caution]:
         cautions.append(Caution("history", shortened(sentence), "Check that it is the state of these workers."))
     new = classes.filter(labels.names.codes_in(past.classes) < 0)
     if len(new):
-        sentence = f"The state does not know the class {listed(new.to_list())}: no earlier label counts as naming it."
-        cautions.append(Caution("history", sentence, "Check that it is no misspelt class."))
+        several = len(new) > 1
+        sentence = (
+            f"The state does not know the class{'es' if several else ''} {listed(new.to_list())}: no earlier label "
+            f"counts as naming {'them' if several else 'it'}."
+        )
+        cautions.append(
+            Caution(
+                "history",
+                sentence,
+                f"Check that {'they are no misspelt classes' if several else 'it is no misspelt class'}.",
+            )
+        )
     share = share_in_common(labels.item_sketch(), past.items) if len(past.items) else 0.0
     if share:
         sentence = (

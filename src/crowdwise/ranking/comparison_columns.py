@@ -58,7 +58,7 @@ def comparison_columns(columns: Sequence[str], named: Mapping[str, str | None], 
         needed.remove("winner")
     if not {"left", "right"} & found.keys():
         _refuse_others(columns, where)
-    _require(found, needed, columns, where)
+    _require(found, needed, columns, where, "comparisons")
     if _TOLOKA_WORKER in columns and _STATUS in columns:
         found["status"] = _STATUS
     return {role: found[role] for role in (*ROLES, *ONE_HOT, "status") if role in found}
@@ -82,7 +82,7 @@ def score_columns(columns: Sequence[str], named: Mapping[str, str | None], where
     found = _named(columns, named, where, SCORE_ROLES)
     usual = {"score": _SCORES, "judge": _JUDGES, "object": _OBJECTS, "item": (*PROMPTS, *_PAIR_IDS)}
     _add_usual(found, columns, usual)
-    _require(found, ["item", "object", "score"], columns, where)
+    _require(found, ["item", "object", "score"], columns, where, "scores")
     return {role: found[role] for role in SCORE_ROLES if role in found}
 
 
@@ -116,11 +116,14 @@ def _refuse_others(columns: Sequence[str], where: str) -> None:
         )
 
 
-def _require(found: Mapping[str, str], roles: Sequence[str], columns: Sequence[str], where: str) -> None:
-    for role in roles:
-        if role not in found:
-            listed = ", ".join(map(repr, columns[:20]))
-            raise DataError(
-                f"{where} has no column that looks like the {_SAID.get(role, role)}; its columns are {listed}. "
-                f"Name it with {role}= in Python or --{role}-column on the command line."
-            )
+def _require(found: Mapping[str, str], roles: Sequence[str], columns: Sequence[str], where: str, what: str) -> None:
+    absent = [role for role in roles if role not in found]
+    if absent:
+        said = " or the ".join(_SAID.get(role, role) for role in absent)
+        listed = ", ".join(map(repr, columns[:20]))
+        names = ", ".join(f"{role}= (--{role}-column)" for role in absent)
+        raise DataError(
+            f"{where} has no column that looks like the {said} of {what}; its columns are {listed}. "
+            f"Name {'it' if len(absent) == 1 else 'each'} with {names}."
+            f"{'' if found else ' If there is no line of column names, add one.'}"
+        )

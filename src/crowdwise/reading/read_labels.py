@@ -301,7 +301,8 @@ def rows_in(inputs: Sequence[Input], options: ReadOptions, keep: Keep) -> list[R
         )
     given = options.given(FOR_EXPORTS)
     if given:
-        raise CallError(f"{inputs[0].name} is a table, which has no questions: {', '.join(given)} does nothing.")
+        names = ", ".join(f"{name}= ({option_of(name)})" for name in given)
+        raise CallError(f"{inputs[0].name} is a table and no export of a platform: {names} does nothing.")
     rows = [open_rows(one, options.roles, options) for one in inputs]
     if len(rows) > 1 and any(one.found["item"] == ROW_NUMBERS for one in rows):
         raise DataError(

@@ -83,6 +83,8 @@ def platform_of(inputs: Sequence[Input], wanted: str) -> tuple[Platform, list[In
             raise DataError(f"{first.name} is an empty zip.")
         reader = _reader_of(inside, AUTO)
         if not isinstance(reader, Platform):
+            if "xl/workbook.xml" in first.members:
+                raise DataError(f"{first.name} is a workbook of Excel: give it a name that ends in .xlsx.")
             raise DataError(
                 f"{first.name} is a zip of files that no known platform writes: unpack it, and name the tables."
             )

@@ -90,7 +90,7 @@ class Learned:
             sentence = f"Samples of one worker count together as one, because they share its errors: {listed(less)}."
             return [Caution("copies", sentence, workers=less)]
         sentence = f"These workers say the same as others, so they count for less than one each: {listed(less)}."
-        advice = "Find out whether they copy: crowdwise blocks (cw.blocks) says who agrees with whom."
+        advice = "Find out whether they copy: `crowdwise blocks labels.csv` (cw.blocks) says who agrees with whom."
         return [Caution("copies", sentence, advice, workers=less)]
 
     def trust(self) -> Trust | None:

@@ -29,6 +29,8 @@ _VERSION: Final = 1
 _PACKAGE: Final = __name__.partition(".")[0]
 # A class of crowdwise: its module and its name there.
 _CLASS: Final = re.compile(rf"({_PACKAGE}(?:\.\w+)+):(\w+)")
+# Names of files that hold tables; whoever saves to one expects a table.
+_TABLES: Final = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".json", ".jsonl", ".html")
 _PLAIN: Final = (bool, int, float, str)
 
 
@@ -45,6 +47,11 @@ class Kept(NamedTuple):
 def save(result: Any, path: str | os.PathLike[str]) -> None:
     """Write a result to a file; see `ResultTables.save`."""
     check_distinct([path])
+    if os.fspath(path).lower().endswith(_TABLES):
+        raise CallError(
+            f"{os.fspath(path)} is a name for a table, and `save` writes a whole result for `load_result`: "
+            "end the name in .arrow, or write tables by result.write."
+        )
     content = saved(result)
     write({os.fspath(path): lambda place: place.write_bytes(content)})
 
@@ -57,10 +64,6 @@ def saved(result: Any) -> bytes:
             "(result.history.write)."
         )
     cautions = result.cautions if isinstance(result, ResultTables) else ()
-    if isinstance(result, Result):
-        quality: Any = None if result.measure_quality is None else Kept(result.quality)
-        variance: Any = None if result.measure_variance is None else Kept(result.variance)
-        result = replace(result, measure_quality=quality, measure_variance=variance)
     columns: list[pl.Series] = []
     about = {"result": _told(result, columns), "cautions": _told(cautions, columns)}
     row = pl.DataFrame(
@@ -117,10 +120,22 @@ def load_result(path: str | os.PathLike[str]) -> Any:
     return result.with_cautions(lambda: cautions) if isinstance(result, ResultTables) else result
 
 
+def _measured(result: Result) -> Result:
+    """Return a result that has already measured what it measures when somebody asks for it."""
+    kept: dict[str, Any] = {
+        f"measure_{name}": Kept(getattr(result, name))
+        for name in ("quality", "variance", "stated")
+        if getattr(result, f"measure_{name}") is not None
+    }
+    return replace(result, **kept)
+
+
 def _told(value: Any, columns: list[pl.Series]) -> Any:
     """Return a value as what JSON can say, with its arrays and columns added to `columns`."""
     if value is None or type(value) in _PLAIN:
         return value
+    if isinstance(value, Result):  # also where another result, such as one of sets, holds it
+        value = _measured(value)
     if isinstance(value, np.generic):
         return {"number": value.item(), "dtype": value.dtype.str}
     if isinstance(value, np.ndarray):

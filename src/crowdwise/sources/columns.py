@@ -186,6 +186,8 @@ def _find(columns: Sequence[str], role: str, name: str | None) -> str:
     from .languages import means
 
     weaker += [column for column in columns if column not in weaker and means(column, role)]
+    if role == "label" and not weaker:
+        weaker = [column for column in columns if means(column, "value")]
     if len(weaker) == 1:
         return weaker[0]
     if weaker:
@@ -214,13 +216,14 @@ def _all_problems(
         if difflib.get_close_matches(name, ALIASES[role], 1, 0.75)
     ]
     hints += [f" Did you mean {' and '.join(close[: len(unknown)])}?"] if close else []
+    more = []
     from .languages import means
 
     known = {alias for aliases in ALIASES.values() for alias in aliases}
     if unknown and not any(hints) and not known & set(short) and not any(means(c, r) for c in columns for r in ALIASES):
-        hints.append(" If there is no line of column names, add one.")
+        more.append(" If there is no line of column names, add one.")
     if "worker" in unknown:
-        hints.append(" If each file has the answers of one worker, say --worker-from file.")
+        more.append(" If each file has the answers of one worker, say --worker-from file.")
     said = [problem for role, problem in problems.items() if role not in unknown]
     if len(unknown) == 1:
         said.append(f"{_LOOKS_LIKE}{unknown[0]} ({' or '.join(ALIASES[unknown[0]])})")
@@ -229,8 +232,8 @@ def _all_problems(
     options = [
         f"{_in_python(role)} ({named_by.get(role, f'--{role}-column')})" for role in problems if given[role] is None
     ]
-    advice = f" Name {'it' if len(options) == 1 else 'each'} with {', '.join(options)}." if options else ""
-    return f"{where} {', and '.join(said)}; its columns are {listed}.{''.join(dict.fromkeys(hints))}{advice}"
+    more.insert(0, f" Name {'it' if len(options) == 1 else 'each'} with {', '.join(options)}." if options else "")
+    return f"{where} {', and '.join(said)}; its columns are {listed}.{''.join(dict.fromkeys(hints))}{''.join(more)}"
 
 
 def _in_python(role: str) -> str:

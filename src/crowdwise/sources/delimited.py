@@ -142,6 +142,9 @@ class _Rows:
             fields=self._fields,
             delimiter=self._delimiter,
         )
+        if wrong == WRONG_LENGTH and self._fields == 1:
+            said = f"line {walk[LINE]:,} has {walk[FIELDS]:,} fields, and the first line has 1"
+            said += ": begin the file with the line of column names"
         raise UnsoundError(said)
 
 

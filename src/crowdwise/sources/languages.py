@@ -8,9 +8,9 @@ from typing import Final
 # Portuguese, Dutch, Polish, Czech, Swedish, Danish and Norwegian, and Russian.
 _NAMES: Final = {
     "item": """
-        aufgabe objekt beispiel frage bild
+        aufgabe aufgaben objekt beispiel frage bild dokument
         element tache objet exemple
-        elemento tarea objeto ejemplo pregunta
+        elemento tarea objeto ejemplo pregunta documento
         compito oggetto esempio domanda
         tarefa exemplo pergunta
         taak voorbeeld vraag
@@ -21,27 +21,32 @@ _NAMES: Final = {
         """,
     "worker": """
         bearbeiter bearbeiterin bewerter annotierer mitarbeiter nutzer benutzer codierer kodierer
-        annotateur evaluateur travailleur utilisateur codeur juge
-        anotador evaluador trabajador usuario codificador juez
-        annotatore valutatore lavoratore utente codificatore giudice
+        annotatorin prufer pruferin gutachter gutachterin teilnehmer teilnehmerin experte
+        annotateur evaluateur travailleur utilisateur codeur juge relecteur correcteur participant
+        anotador evaluador trabajador usuario codificador juez revisor experto participante
+        annotatore valutatore lavoratore utente codificatore giudice revisore esperto partecipante
         avaliador trabalhador utilizador juiz
-        beoordelaar medewerker gebruiker
-        anotator oceniajacy pracownik uzytkownik sedzia
+        beoordelaar medewerker gebruiker deelnemer
+        anotator oceniajacy pracownik uzytkownik sedzia recenzent ekspert uczestnik
         hodnotitel pracovnik uzivatel
         annoterare bedomare arbetare anvandare bedommer bruger bruker
         разметчик аннотатор исполнитель пользователь
         """,
     "label": """
-        kategorie klasse bewertung antwort etikett urteil
-        etiquette reponse categorie classe jugement
-        etiqueta respuesta categoria clase juicio
-        etichetta risposta giudizio
-        rotulo resposta
-        etiket antwoord oordeel
-        etykieta odpowiedz kategoria klasa ocena
+        kategorie klasse bewertung antwort etikett urteil einstufung klassifikation klassifizierung
+        etiquette reponse categorie classe jugement choix avis
+        etiqueta respuesta categoria clase juicio calificacion clasificacion
+        etichetta risposta giudizio valutazione classificazione scelta
+        rotulo resposta avaliacao classificacao
+        etiket antwoord oordeel beoordeling classificatie
+        etykieta odpowiedz kategoria klasa ocena klasyfikacja wybor
         stitek odpoved trida hodnoceni
         kategori klass svar omdome
         метка ответ категория класс оценка
+        """,
+    # If no other column may be the label.
+    "value": """
+        wert valeur valor valore waarde wartosc hodnota varde vaerdi verdi
         """,
     "truth": """
         wahrheit goldstandard verite verdad verita verdade waarheid prawda pravda sanning facit sandhed fasit
@@ -55,6 +60,8 @@ _BY_ROLE: Final = {role: frozenset(names.split()) for role, names in _NAMES.item
 _LETTERS: Final = str.maketrans({"ł": "l", "ø": "o", "đ": "d", "ß": "ss", "æ": "ae", "œ": "oe"})
 # Words beside a name that say that it is a number or an id.
 _IDS: Final = ("id", "nr", "no", "num", "numero", "nummer", "code", "name")
+# The same without a space before it, as in "BearbeiterID".
+_ID_AT_THE_END: Final = re.compile(r"(?<=[^\W\d_])(?<![A-ZÀ-Þ])(?:ID|Id|Nr|No)$")
 
 
 def means(column: str, role: str) -> bool:
@@ -63,7 +70,8 @@ def means(column: str, role: str) -> bool:
     >>> means("Bearbeiter-ID", "worker"), means("ÉTIQUETTE", "label"), means("réponse libre", "label")
     (True, True, False)
     """
-    folded = unicodedata.normalize("NFKD", column.strip().lstrip("\ufeff").casefold().translate(_LETTERS))
+    column = _ID_AT_THE_END.sub("", column.strip())
+    folded = unicodedata.normalize("NFKD", column.lstrip("\ufeff").casefold().translate(_LETTERS))
     # Cyrillic letters such as й are a letter and an accent too, in the names above as well.
     plain = "".join(letter for letter in folded if not unicodedata.combining(letter))
     words = [word for word in re.split(r"[\s_.:/-]+", plain) if word and word not in _IDS]

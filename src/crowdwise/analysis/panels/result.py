@@ -11,6 +11,7 @@ from ...caution import Caution, listed
 from ...crowd.reading_report import several
 from ...errors import require_extra
 from ...numerics import Array
+from ...results.tables import as_html
 from ..blocks import Dependence
 from .best import Best, Gain, Smallest
 from .drift import curve_sentences, drift_sentences
@@ -298,6 +299,10 @@ class JudgesResult:
     def __repr__(self) -> str:
         what = "known" if self.known else "no known"
         return f"JudgesResult({len(self.names):,} judges on {self.items:,} items of {what} class)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sentences, and the tables."""
+        return as_html(self.sentences(), {"Judges, the best first": self.judges, "Pairs of judges": self.pairs.head(5)})
 
 
 def judges_chart(result: JudgesResult, style: Any) -> Any:

@@ -96,12 +96,12 @@ class Plan:
         said.append(
             f"Instead, an expert who decides the {several(self.gold, 'least sure item', 'least sure items')} would "
             f"bring it to {self.target:g} (80 % interval: {self.gold_low:,} to {self.gold_high:,} items); "
-            "`crowdwise next --ask expert` lists them."
+            f"`crowdwise next labels.csv --ask expert --budget {self.gold}` lists them."
         )
         if not self.measured:
             said.append(
                 "Without gold these ranges rest on other crowds, and are wide. Let an expert decide 30 random items "
-                "first (`--ask expert --random 30`), and plan again with --gold."
+                "first (`crowdwise next labels.csv --ask expert --random 30`), and plan again with --gold."
             )
         if self.labels == self.items:
             said.append("These numbers are a guess: no item has two labels, so nothing shows how good labels are.")

@@ -10,6 +10,7 @@ import polars as pl
 
 from ...caution import Caution, in_order
 from ...numerics import Array
+from ...results.tables import as_html
 from .estimates import ELSEWHERE, FEWEST_GOLD, GOLD_ONLY, LEAST_EXPLAINED, Estimate, Sample, width, wilson_of
 from .judged import Judged
 
@@ -145,6 +146,15 @@ class RateResult:
     def __repr__(self) -> str:
         gold = int(self.systems["gold"].sum())
         return f"RateResult({int(self.systems['items'].sum()):,} items, {gold:,} of them gold)"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the sentences, and the tables."""
+        tables = {
+            "Systems": self.systems,
+            "Differences": self.differences,
+            "Width of the interval by gold": self.needed,
+        }
+        return as_html([self.summary], tables)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
