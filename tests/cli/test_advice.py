@@ -147,7 +147,7 @@ def test_in_next_a_worker_is_no_column(run: Command, tmp_path: Path) -> None:
         ("plan {} --target 95", "--target 95.0 is not a number above 0 and below 1."),
         ("aggregate {} -m mv --review-output r.csv --review-top 0", "--review-top 0 is not a whole number"),
         ("aggregate {} --gold {}.gold", "Name each with --truth-item-column, --truth-label-column."),
-        ("rank {}", "the left or the right of comparisons; its columns are"),
+        ("rank {}", "the first object (left) or the second object (right) of comparisons; its columns are"),
         ("rank {}", "Name each with --left-column, --right-column."),
     ],
 )
@@ -185,9 +185,13 @@ def test_an_option_has_one_meaning_in_all_commands() -> None:
                 if option.startswith("--"):
                     meanings.setdefault(option, set()).add(spelled)
     several = {option: found for option, found in meanings.items() if len(found) > 1}
-    # An item is a value where one is explained; and the workers of comparisons are called judges.
+    # An item is a value where one is explained; and the workers of comparisons are called judges. The others are short
+    # forms that no help shows: of options for exports, and what `rank` reads.
     assert several == {
         "--item": {"--item", "--item-column"},
+        "--items": {"--items", "--item-pattern"},
+        "--pairs": {"--column-pairs", "--pairs-output"},
+        "--scores": {"--scores", "--from-scores"},
         "--worker": {"--worker-column", "--judge-column"},
         "--worker-column": {"--worker-column", "--judge-column"},
     }

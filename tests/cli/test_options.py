@@ -46,7 +46,7 @@ USELESS = [
     ("aggregate {votes} --transposed", "--transposed is for a JSON object of objects, or a matrix"),
     ("aggregate {votes} --question x", "question does nothing"),
     ("aggregate {votes} --models", "models does nothing"),
-    ("aggregate {votes} --multi set", "multi does nothing"),
+    ("aggregate {votes} --multi set", "--multi set is for exports"),
     ("aggregate {votes} --status x", "status does nothing"),
     ("aggregate {votes} --column-pairs x", "--column-pairs does nothing"),
     ("aggregate {votes} --distance squared", "is for ordered classes"),

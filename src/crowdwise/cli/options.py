@@ -438,6 +438,7 @@ class Reading(NamedTuple):
             help_="The item in the name of a column: a regular expression with one group.",
             panel=EXPORTS,
         ),
+        Alias("--items"),
     ] = None
     pairs: Annotated[
         str | None,
@@ -447,6 +448,7 @@ class Reading(NamedTuple):
             help_="Columns that belong together, as in 'Input.text{n}=Answer.q{n}'.",
             panel=EXPORTS,
         ),
+        Alias("--pairs"),
     ] = None
 
     def declared_classes(self) -> list[str] | str | None:

@@ -83,6 +83,7 @@ def rank(
         typer.Option(
             "--from-scores", help="A row is a score of one object; scores of one judge and item are compared."
         ),
+        Alias("--scores"),
     ] = False,
     plain: Annotated[
         bool, typer.Option("--plain", help="Count every vote the same: the Bradley-Terry model with ties.")
