@@ -180,6 +180,18 @@ def test_many_judges_with_few_votes_each_are_fitted_in_few_iterations() -> None:
     assert found.fit.iterations < 300  # where variances crept, 2,000 were not enough
 
 
+def test_an_almost_strict_order_ends() -> None:
+    # The search along the scale goes back and forth here.
+    random = np.random.default_rng(53)
+    left, ahead = random.integers(7, size=128), random.integers(1, 7, size=128)
+    right = (left + ahead) % 7
+    surprising = (random.random(128) > 0.97) & (left != 0) & (right != 0)
+    winner = np.where((left < right) != surprising, left, right)
+    item, judge = random.integers(1, 129, size=128), random.integers(3, size=128)
+    rows = zip(item.tolist(), *(one.astype(str).tolist() for one in (judge, left, right, winner)), strict=True)
+    assert cw.rank(_votes(*rows), warn=False).fit.converged
+
+
 def test_what_only_judges_against_the_panel_compared_is_named_when_they_are_left_out() -> None:
     panel = Panel(judges=10, adversarial=1, prompts=200)
     votes = simulate_comparisons(panel, panel.parameters(0), 1)

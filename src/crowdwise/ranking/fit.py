@@ -27,6 +27,8 @@ _SQUARES: Final = {"t2": 4.0, "tau2": 0.25, "s2": 0.25, "sc2": 1.0}
 _LIMITS: Final = {"t2": (0.01, 16.0), "tau2": (0.01, 1.0), "s2": (0.01, 4.0), "sc2": (0.01, 9.0)}
 # b0 is learned if at least this share of votes is on pairs that were shown in both orders.
 _BOTH_ORDERS: Final = 0.2
+# After so many iterations, theta and d are no longer rescaled: that can end in a cycle of two, and is only for speed.
+_SEARCHES: Final = 300
 # The search along the scale of theta and d.
 _SCALE_STEPS: Final = 200
 _SCALE_TOLERANCE: Final = 1e-12
@@ -105,12 +107,12 @@ def fit(comparisons: Comparisons, *, plain: bool = False, tolerance: float = 1e-
     theta = np.zeros(len(comparisons.objects))
     blocks = _blocks(cells, comparisons.component)
     covariances, converged, iteration = np.zeros((count, 3, 3)), False, 0
-    for iteration in range(1, (max_iterations if decided else 1) + 1):  # noqa: B007  # it is used below
+    for iteration in range(1, (max_iterations if decided else 1) + 1):
         before, judges_before, priors_before = theta, judges, priors
         theta, trace = _step_objects(blocks, sums(cells, theta, judges), theta, judges, priors, cells)
         judges, covariances = _step_judges(cells, sums(cells, theta, judges), judges, priors, free, of_means)
         priors = _learn(theta, trace, judges, covariances, priors, free, of_means, plain)
-        if not plain:
+        if not plain and iteration <= _SEARCHES:
             unlearned = trace / priors_before.t2, float(covariances[:, 0, 0].sum()) / priors_before.tau2
             theta, judges, priors = _along_the_scale(theta, judges, priors, unlearned)
         moves = [np.abs(theta - before).max(), *(_moved(*two) for two in zip(judges, judges_before, strict=True))]
