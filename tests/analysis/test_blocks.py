@@ -188,7 +188,15 @@ def test_a_near_copy_is_found() -> None:
         assert found.effective == pytest.approx(6 + block.effective)
 
 
-@pytest.mark.parametrize(("copies", "rate", "least"), [(3, 0.9, 19), (5, 0.9, 19), (5, 1.0, 19), (10, 0.9, 15)])
+@pytest.mark.parametrize(
+    ("copies", "rate", "least"),
+    [
+        pytest.param(3, 0.9, 19, marks=pytest.mark.slow),
+        pytest.param(5, 0.9, 19, marks=pytest.mark.slow),
+        (5, 1.0, 19),
+        pytest.param(10, 0.9, 15, marks=pytest.mark.slow),
+    ],
+)
 def test_copies_of_a_poor_leader_are_found(copies: int, rate: float, least: int) -> None:
     """If they are half of the crowd, what they say is sometimes taken for the truth."""
     found = [members(with_copies(seed, copies, rate)) for seed in SEEDS]
@@ -226,6 +234,7 @@ def test_experts_are_no_block() -> None:
             assert members(crowd(panel(seed, 400, [*good, *poor])[2])) == [], (experts, seed)
 
 
+@pytest.mark.slow
 def test_workers_who_meet_in_batches_of_items_are_no_block() -> None:
     """What is found there at first is not confirmed by workers outside of the blocks."""
     first = confirmed = 0
@@ -237,6 +246,7 @@ def test_workers_who_meet_in_batches_of_items_are_no_block() -> None:
     assert confirmed <= 1
 
 
+@pytest.mark.slow
 def test_a_copy_among_workers_who_meet_in_batches_is_found() -> None:
     found = 0
     for seed in SEEDS:

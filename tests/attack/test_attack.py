@@ -9,7 +9,7 @@ from .rule import Failure
 
 def _at_once(tested: int) -> int:
     """How many cases run in one test, so that the processes of the tests share an area between them."""
-    return max(1, min(50, tested // 4))
+    return max(1, min(20, tested // 8))
 
 
 _BATCHES = [

@@ -384,7 +384,7 @@ def test_arguments_of_another_type_get_a_sentence(call: Callable[[], object], me
 
 
 def test_messages_are_short_however_long_names_are() -> None:
-    name = "x" * 20_000_000
+    name = "x" * 2_000_000
     with pytest.raises(cw.DataError) as problem:
         cw.Labels.from_arrays([name, name], ["a", "a"], ["x", "y"])
     assert len(str(problem.value)) < 500

@@ -112,6 +112,7 @@ def test_its_own_parameters_are_recovered(shape: tuple[int, int, int, int]) -> N
     assert latent.scores.max(axis=1).mean() == pytest.approx(right, abs=0.04)
 
 
+@pytest.mark.slow
 def test_quality_intervals_cover_in_its_own_crowds() -> None:
     alone, both = [], []
     for seed in range(6):

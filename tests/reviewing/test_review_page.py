@@ -208,7 +208,7 @@ def test_a_password_lets_a_browser_in(browser: Any, labels: Path) -> None:
         page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_a_hostile_crowd_breaks_nothing(browser: Any, tmp_path: Path, simulated: Any, scheme: str) -> None:
     path = tmp_path / "labels.csv"
     classes = {"c1": HOSTILE, "c2": LONG, "c3": "‮ evil"}

@@ -36,6 +36,7 @@ def test_the_page_is_what_the_committed_results_give(evidence: Evidence) -> None
         assert (DOCS / figure).is_file(), figure
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_with_every_method_and_dataset(evidence: Evidence, tmp_path: Path) -> None:
     page.draw(evidence, tmp_path)
     drawn = {path.stem: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.svg")}
