@@ -81,8 +81,8 @@ def confidence_off(result: Result, known: Matched) -> str:
     right = float(hits(result, known).mean())
     said = float(result.confidence[known.items].mean())
     items = several(len(known.items), "item", "items")
-    points = round(100 * abs(said - right), 1)
-    off = f"{points:.1f} points too {'high' if said > right else 'low'}" if points else "as it should be"
+    points = abs(round(100 * said, 1) - round(100 * right, 1))  # of what is shown, so that readers can check it
+    off = f"{points:.1f} points too {'high' if said > right else 'low'}" if points > 0.05 else "as it should be"
     return f"Of {items} with known truth, {right:.1%} are right; confidence said {said:.1%}, which is {off}."
 
 
