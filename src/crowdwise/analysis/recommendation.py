@@ -1,6 +1,7 @@
 """`recommend`: the one thing to do next, with what it costs and what it is expected to change."""
 
 import math
+import shlex
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
@@ -36,6 +37,7 @@ class Recommendation:
         minutes: About how long that takes.
         effect: What it is expected to change, in words.
         command: The command that asks for these decisions; None if there is none.
+        table: The table of gold that the decisions are to be added to; None if `crowdwise review` writes them.
     """
 
     kind: Literal["settle", "measure", "decide", "enough"]
@@ -43,21 +45,26 @@ class Recommendation:
     minutes: int
     effect: str
     command: str | None
+    table: str | None = None
 
     def __str__(self) -> str:
         if self.kind == "enough":
             return f"Next: nothing, because {self.effect}."
         what = {
             "settle": "the items that settle how to read the labels",
-            "measure": f"{several(self.decisions, 'random item', 'random items')}",
+            "measure": several(self.decisions, "random item", "random items"),
             "decide": f"the {several(self.decisions, 'least sure item', 'least sure items')}",
         }[self.kind]
-        done = (
-            ""
-            if self.command is None
-            else f" `{self.command}` shows them in the browser, and saves the decisions for --gold."
-        )
-        return f"Next: let an expert decide {what} (about {self._time}): {self.effect}.{done}"
+        return f"Next: let an expert decide {what} (about {self._time}): {self.effect}.{self._how}"
+
+    @property
+    def _how(self) -> str:
+        if self.command is None:
+            return ""
+        if self.table is None:
+            return f" `{self.command}` shows them in the browser, and saves the decisions for --gold."
+        chosen = "" if self.kind == "measure" else ", with the column 'source'"
+        return f" `{self.command}` lists them: fill in the column 'truth', and add these items to {self.table}{chosen}."
 
     @property
     def _time(self) -> str:
@@ -79,7 +86,8 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
         result: The result of a method.
         labels: The labels that the method was fitted to.
         rivals: Other readings of the labels; None if there are none.
-        source: Where the labels are, for the command.
+        source: What follows a command, to read these labels; with --gold and its file if gold is in a table that
+            `crowdwise review` does not write.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(400, 20, seed=1)
@@ -135,6 +143,12 @@ def _range(accuracy: ExpectedAccuracy) -> str:
 def _asked(
     kind: Literal["settle", "measure", "decide"], count: int, effect: str, plan: str | None, source: str
 ) -> Recommendation:
-    """Return a recommendation to decide so many items, by a plan of `crowdwise review`."""
-    command = None if plan is None else f"crowdwise review {source} --plan {plan}"
-    return Recommendation(kind, count, math.ceil(_MINUTES * count), effect, command)
+    """Return a recommendation to decide so many items, by a plan of `crowdwise review`, or as a list."""
+    minutes, words = math.ceil(_MINUTES * count), shlex.split(source)
+    if plan is None:
+        return Recommendation(kind, count, minutes, effect, None)
+    if "--gold" not in words:
+        return Recommendation(kind, count, minutes, effect, f"crowdwise review {source} --plan {plan}")
+    number = "--random" if kind == "measure" else "--budget"
+    command = f"crowdwise next {source} --ask expert {number} {count} -o decide.csv"
+    return Recommendation(kind, count, minutes, effect, command, words[words.index("--gold") + 1])
