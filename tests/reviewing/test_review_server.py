@@ -443,9 +443,13 @@ def test_plans() -> None:
     assert str(Plan.of("random:5 , settle , worst:3")) == "random:5,settle,worst:3"
     with pytest.raises(CallError, match="is no plan"):
         Plan.of("")
-    assert Plan.of("random:30,settle:10,worst").sentence.startswith(
-        "30 random items measure how often the answers are right (about 15 minutes). Then 10 items at most"
+    assert (
+        Plan.of("random:30,settle:10,worst")
+        .sentence()
+        .startswith("30 random items measure how often the answers are right (about 15 minutes). Then 10 items at most")
     )
+    assert Plan.of("settle:10,worst").sentence(0) == "The items whose answers most likely are wrong, until you stop."
+    assert "of which there are several" in Plan.of("settle:10").sentence(7)
 
 
 def test_a_result_gives_the_list(crowd: cw.Labels) -> None:
