@@ -90,6 +90,7 @@ def test_a_table_of_gold_is_continued_by_a_list_of_other_items(
     done = run("aggregate", "votes.csv", *options, "-m", "bwa", "--json")
     told = json.loads(done.stdout)["recommendation"]
     assert told["kind"] == kind
+    assert ("more random items" in told["sentence"]) == (kind == "measure")
     assert "add these items to my gold.csv" in told["sentence"]
     again = run(*shlex.split(told["command"])[1:])
     assert again.returncode == 0, again.stderr

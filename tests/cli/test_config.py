@@ -99,6 +99,8 @@ def test_init_replaces_nothing_unless_told(run: Command) -> None:
     assert "--force" in refused.stderr
     assert Path("crowdwise.toml").read_bytes() == before
     assert run("init", "labels.csv", "--strip", "--force").returncode == 0
+    refused = run("init", "labels.csv", "--gold", "none.csv", "--force")
+    assert (refused.returncode, "There is no file none.csv." in refused.stderr) == (1, True)
     assert "strip = true" in Path("crowdwise.toml").read_text()
 
 

@@ -420,6 +420,17 @@ def test_a_table_of_items_may_have_an_id_and_an_image(crowd: cw.Labels) -> None:
     assert list(read_contents(crowd, None, read_options(item="doc"), table).columns) == ["id", "image"]
 
 
+def test_a_table_with_several_rows_for_an_item_shows_no_votes(crowd: cw.Labels) -> None:
+    items = crowd.names.items
+    twice = pl.DataFrame(
+        {"item": [*items, *items], "text": [*items, *items], "who": ["ann"] * len(items) + ["bob"] * len(items)}
+    )
+    shown = read_contents(crowd, None, read_options(), twice)
+    assert list(shown.columns) == ["text"]
+    assert "not shown are the columns in which they differ: 'who'" in shown.remarks[0]
+    assert list(read_contents(crowd, None, read_options(), twice, "who").columns) == ["who"]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
 def test_a_review_without_a_decision_names_no_file(labels: Path) -> None:
     with ReviewProcess.start(labels) as server:

@@ -37,6 +37,7 @@ class Recommendation:
         minutes: About how long that takes.
         effect: What it is expected to change, in words.
         command: The command that asks for these decisions; None if there is none.
+        known: How many items are known already.
         table: The table of gold that the decisions are to be added to; None if `crowdwise review` writes them.
     """
 
@@ -45,14 +46,16 @@ class Recommendation:
     minutes: int
     effect: str
     command: str | None
+    known: int = 0
     table: str | None = None
 
     def __str__(self) -> str:
         if self.kind == "enough":
             return f"Next: nothing, because {self.effect}."
+        more = "more " if self.known else ""
         what = {
             "settle": "the items that settle how to read the labels",
-            "measure": several(self.decisions, "random item", "random items"),
+            "measure": several(self.decisions, f"{more}random item", f"{more}random items"),
             "decide": f"the {several(self.decisions, 'least sure item', 'least sure items')}",
         }[self.kind]
         return f"Next: let an expert decide {what} (about {self._time}): {self.effect}.{self._how}"
@@ -120,7 +123,7 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
         effect = f"the range of the share right shrinks from {_range(accuracy)} to about {_range(after)}"
         if _width(after) > _width(accuracy) - _NARROWER:
             effect = "then the share right is measured, and no guess"
-        return _asked("measure", count, effect, f"random:{gold + count:g}" if here else None, source)
+        return _asked("measure", count, effect, f"random:{gold + count:g}" if here else None, source, gold)
     count = math.ceil(SHARE * n_items)
     if not (here and isinstance(result, Result)):
         return _asked("decide", count, "that is where most errors are", None, source)
@@ -141,14 +144,14 @@ def _range(accuracy: ExpectedAccuracy) -> str:
 
 
 def _asked(
-    kind: Literal["settle", "measure", "decide"], count: int, effect: str, plan: str | None, source: str
+    kind: Literal["settle", "measure", "decide"], count: int, effect: str, plan: str | None, source: str, known: int = 0
 ) -> Recommendation:
     """Return a recommendation to decide so many items, by a plan of `crowdwise review`, or as a list."""
     minutes, words = math.ceil(_MINUTES * count), shlex.split(source)
     if plan is None:
-        return Recommendation(kind, count, minutes, effect, None)
+        return Recommendation(kind, count, minutes, effect, None, known)
     if "--gold" not in words:
-        return Recommendation(kind, count, minutes, effect, f"crowdwise review {source} --plan {plan}")
+        return Recommendation(kind, count, minutes, effect, f"crowdwise review {source} --plan {plan}", known)
     number = "--random" if kind == "measure" else "--budget"
     command = f"crowdwise next {source} --ask expert {number} {count} -o decide.csv"
-    return Recommendation(kind, count, minutes, effect, command, words[words.index("--gold") + 1])
+    return Recommendation(kind, count, minutes, effect, command, known, words[words.index("--gold") + 1])
