@@ -5,6 +5,7 @@ import shlex
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
 import crowdwise as cw
@@ -75,3 +76,25 @@ def test_the_command_that_is_recommended_works(tmp_path: Path, monkeypatch: pyte
     )
     assert shown.returncode == 0, shown.stderr
     assert "Next: " in shown.stdout
+
+
+@pytest.mark.parametrize(("known", "kind"), [(10, "measure"), (60, "decide")])
+def test_a_table_of_gold_is_continued_by_a_list_of_other_items(
+    known: int, kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    crowd = cw.simulate(300, 12, 2, accuracy=0.7, concentration=4, seed=2)
+    crowd.rows.write_csv("votes.csv")
+    crowd.truth.head(known).rename({"item": "thing"}).write_csv("my gold.csv")
+    options = ("--gold", "my gold.csv", "--truth-item-column", "thing")
+    done = run("aggregate", "votes.csv", *options, "-m", "bwa", "--json")
+    told = json.loads(done.stdout)["recommendation"]
+    assert told["kind"] == kind
+    assert ("more random items" in told["sentence"]) == (kind == "measure")
+    assert "add these items to my gold.csv" in told["sentence"]
+    again = run(*shlex.split(told["command"])[1:])
+    assert again.returncode == 0, again.stderr
+    listed = pl.read_csv("decide.csv")
+    assert listed.height == told["decisions"]
+    assert not set(listed["item"]) & set(crowd.truth.head(known)["item"])
+    assert set(listed["source"]) == {"random" if kind == "measure" else "chosen"}

@@ -87,9 +87,37 @@ def test_advice_is_for_the_command_that_prints_it(command: str) -> None:
     try:
         for message in messages():
             said = advice.for_this_command(message)
-            elsewhere = dict(re.findall(r"(--[a-z-]+) \(of `crowdwise ([a-z-]+)`\)", said))
+            elsewhere = dict(re.findall(r"(--[a-z-]+)(?: [^ ]*)? \(?of `crowdwise ([a-z-]+)`\)", said))
             for option in OPTION.findall(re.sub(r"`[^`]*`", "", said)):
                 assert option in options_of(elsewhere.get(option, command)), said
+    finally:
+        advice.begin(None)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("take copies='separate' (--set copies=separate).", "take --set copies=separate (of `crowdwise aggregate`)."),
+        (
+            "counted once (--set copies=once), or not",
+            "counted once (--set copies=once of `crowdwise aggregate`), or not",
+        ),
+        ("Raise it (--set max_iterations=...).", "Raise it (--set max_iterations=... of `crowdwise aggregate`)."),
+        ("--truth FILE measures it.", "--truth FILE (of `crowdwise aggregate`) measures it."),
+        (
+            "give the order with order=['low', 'high'] (--order low,high).",
+            "with --order low,high (of `crowdwise aggregate`).",
+        ),
+        ("say ask='expert' (--ask expert).", "say --ask expert (of `crowdwise next`)."),
+        ("--drop-against leaves them out", "--drop-against (of `crowdwise rank`) leaves them out"),
+        ("`crowdwise aggregate --set copies=once` does", "`crowdwise aggregate --set copies=once` does"),
+    ],
+)
+def test_an_option_of_another_command_keeps_its_value(message: str, said: str) -> None:
+    context = typer.Context(COMMANDS["blocks"], info_name="blocks", parent=typer.Context(get_command(app)))
+    advice.begin(context)
+    try:
+        assert said in advice.for_this_command(message)
     finally:
         advice.begin(None)
 

@@ -67,7 +67,7 @@ def test_what_is_wrong_with_the_file_is_said_at_once(run: Command) -> None:
     assert done.returncode == 1
     assert done.stderr == (
         "error: crowdwise.toml: there is no option 'filse'; did you mean 'files'; 'strip' has to be true or false; "
-        "'duplicates' has to be one of error, first, last, latest, all, samples, set, drop. Mend it, write it anew "
+        "'duplicates' has to be one of error, first, last, latest, all, samples, set, drop. Correct it, write it anew "
         "with `crowdwise init FILE --force`, or say --no-config.\n"
     )
     assert run("aggregate", "--help").returncode == 0
@@ -99,6 +99,8 @@ def test_init_replaces_nothing_unless_told(run: Command) -> None:
     assert "--force" in refused.stderr
     assert Path("crowdwise.toml").read_bytes() == before
     assert run("init", "labels.csv", "--strip", "--force").returncode == 0
+    refused = run("init", "labels.csv", "--gold", "none.csv", "--force")
+    assert (refused.returncode, "There is no file none.csv." in refused.stderr) == (1, True)
     assert "strip = true" in Path("crowdwise.toml").read_text()
 
 

@@ -168,6 +168,17 @@ def test_a_phone_shows_it_without_scrolling_sideways(browser: Any, path: Path) -
     seen.page.close()
 
 
+def test_long_names_and_commands_fit_on_a_phone(browser: Any, tmp_path: Path) -> None:
+    crowd = cw.simulate(100, 12, 2, accuracy=0.65, seed=3)
+    name = "a_long_name_of_a_file_with_the_labels_of_november_2026_final.csv"
+    page = tmp_path / "report.html"
+    cw.report(cw.aggregate(crowd.labels), crowd.labels, path=page, name=name, source=f"{name} --item-column item")
+    seen = opened(browser, page, width=390)
+    assert f"crowdwise review {name} --item-column item" in seen.page.locator(".verdict").inner_text()
+    assert seen.page.evaluate("document.documentElement.scrollWidth") == 390
+    seen.page.close()
+
+
 def test_no_column_of_precision_and_recall_is_cut_off(browser: Any, path: Path) -> None:
     seen = opened(browser, path, width=1280)
     place = seen.page.locator("#truth .columns .scroll").first

@@ -420,6 +420,17 @@ def test_a_table_of_items_may_have_an_id_and_an_image(crowd: cw.Labels) -> None:
     assert list(read_contents(crowd, None, read_options(item="doc"), table).columns) == ["id", "image"]
 
 
+def test_a_table_with_several_rows_for_an_item_shows_no_votes(crowd: cw.Labels) -> None:
+    items = crowd.names.items
+    twice = pl.DataFrame(
+        {"item": [*items, *items], "text": [*items, *items], "who": ["ann"] * len(items) + ["bob"] * len(items)}
+    )
+    shown = read_contents(crowd, None, read_options(), twice)
+    assert list(shown.columns) == ["text"]
+    assert "not shown are the columns in which they differ: 'who'" in shown.remarks[0]
+    assert list(read_contents(crowd, None, read_options(), twice, "who").columns) == ["who"]
+
+
 @pytest.mark.skipif(os.name != "posix", reason="signals are those of Unix")
 def test_a_review_without_a_decision_names_no_file(labels: Path) -> None:
     with ReviewProcess.start(labels) as server:
@@ -443,9 +454,13 @@ def test_plans() -> None:
     assert str(Plan.of("random:5 , settle , worst:3")) == "random:5,settle,worst:3"
     with pytest.raises(CallError, match="is no plan"):
         Plan.of("")
-    assert Plan.of("random:30,settle:10,worst").sentence.startswith(
-        "30 random items measure how often the answers are right (about 15 minutes). Then 10 items at most"
+    assert (
+        Plan.of("random:30,settle:10,worst")
+        .sentence()
+        .startswith("30 random items measure how often the answers are right (about 15 minutes). Then 10 items at most")
     )
+    assert Plan.of("settle:10,worst").sentence(0) == "The items whose answers most likely are wrong, until you stop."
+    assert "of which there are several" in Plan.of("settle:10").sentence(7)
 
 
 def test_a_result_gives_the_list(crowd: cw.Labels) -> None:

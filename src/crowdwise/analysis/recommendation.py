@@ -1,6 +1,7 @@
 """`recommend`: the one thing to do next, with what it costs and what it is expected to change."""
 
 import math
+import shlex
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
@@ -36,6 +37,8 @@ class Recommendation:
         minutes: About how long that takes.
         effect: What it is expected to change, in words.
         command: The command that asks for these decisions; None if there is none.
+        known: How many items are known already.
+        table: The table of gold that the decisions are to be added to; None if `crowdwise review` writes them.
     """
 
     kind: Literal["settle", "measure", "decide", "enough"]
@@ -43,21 +46,28 @@ class Recommendation:
     minutes: int
     effect: str
     command: str | None
+    known: int = 0
+    table: str | None = None
 
     def __str__(self) -> str:
         if self.kind == "enough":
             return f"Next: nothing, because {self.effect}."
+        more = "more " if self.known else ""
         what = {
             "settle": "the items that settle how to read the labels",
-            "measure": f"{several(self.decisions, 'random item', 'random items')}",
+            "measure": several(self.decisions, f"{more}random item", f"{more}random items"),
             "decide": f"the {several(self.decisions, 'least sure item', 'least sure items')}",
         }[self.kind]
-        done = (
-            ""
-            if self.command is None
-            else f" `{self.command}` shows them in the browser, and saves the decisions for --gold."
-        )
-        return f"Next: let an expert decide {what} (about {self._time}): {self.effect}.{done}"
+        return f"Next: let an expert decide {what} (about {self._time}): {self.effect}.{self._how}"
+
+    @property
+    def _how(self) -> str:
+        if self.command is None:
+            return ""
+        if self.table is None:
+            return f" `{self.command}` shows them in the browser, and saves the decisions for --gold."
+        chosen = "" if self.kind == "measure" else ", with the column 'source'"
+        return f" `{self.command}` lists them: fill in the column 'truth', and add these items to {self.table}{chosen}."
 
     @property
     def _time(self) -> str:
@@ -79,7 +89,8 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
         result: The result of a method.
         labels: The labels that the method was fitted to.
         rivals: Other readings of the labels; None if there are none.
-        source: Where the labels are, for the command.
+        source: What follows a command, to read these labels; with --gold and its file if gold is in a table that
+            `crowdwise review` does not write.
 
     >>> import crowdwise as cw
     >>> crowd = cw.simulate(400, 20, seed=1)
@@ -112,7 +123,7 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
         effect = f"the range of the share right shrinks from {_range(accuracy)} to about {_range(after)}"
         if _width(after) > _width(accuracy) - _NARROWER:
             effect = "then the share right is measured, and no guess"
-        return _asked("measure", count, effect, f"random:{gold + count:g}" if here else None, source)
+        return _asked("measure", count, effect, f"random:{gold + count:g}" if here else None, source, gold)
     count = math.ceil(SHARE * n_items)
     if not (here and isinstance(result, Result)):
         return _asked("decide", count, "that is where most errors are", None, source)
@@ -133,8 +144,14 @@ def _range(accuracy: ExpectedAccuracy) -> str:
 
 
 def _asked(
-    kind: Literal["settle", "measure", "decide"], count: int, effect: str, plan: str | None, source: str
+    kind: Literal["settle", "measure", "decide"], count: int, effect: str, plan: str | None, source: str, known: int = 0
 ) -> Recommendation:
-    """Return a recommendation to decide so many items, by a plan of `crowdwise review`."""
-    command = None if plan is None else f"crowdwise review {source} --plan {plan}"
-    return Recommendation(kind, count, math.ceil(_MINUTES * count), effect, command)
+    """Return a recommendation to decide so many items, by a plan of `crowdwise review`, or as a list."""
+    minutes, words = math.ceil(_MINUTES * count), shlex.split(source)
+    if plan is None:
+        return Recommendation(kind, count, minutes, effect, None, known)
+    if "--gold" not in words:
+        return Recommendation(kind, count, minutes, effect, f"crowdwise review {source} --plan {plan}", known)
+    number = "--random" if kind == "measure" else "--budget"
+    command = f"crowdwise next {source} --ask expert {number} {count} -o decide.csv"
+    return Recommendation(kind, count, minutes, effect, command, known, words[words.index("--gold") + 1])

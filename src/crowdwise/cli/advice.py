@@ -6,7 +6,8 @@ line the second is enough. Where the command that runs has no such option, a com
 
 import re
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from types import UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin
 
 # "missing= (--missing)", 'engine="disk" (--engine disk)', "budget (--budget)", "missing= in Python or --missing on ..."
 _VALUE: Final = r"""(?:"[^"]*"|'[^']*'|\[[^]]*\]|[\w.+-]*)"""
@@ -21,6 +22,12 @@ _GIVEN: Final = re.compile(r"\A(\w+)=(?=\S+ (?:is|has to) )")
 _EXAMPLE: Final = re.compile(r"(crowdwise (?!rank)[a-z]+) labels\.csv")
 # An option, or a command in backquotes, in which options are those of that command.
 _OPTION: Final = re.compile(r"`[^`]*`|(?<![\w-])--[a-z][a-z-]*")
+# The same, with what may be the value of the option.
+_WITH_VALUE: Final = re.compile(
+    rf"(?P<option>{_OPTION.pattern})(?P<value> (?:'[^']*'|\w+=\.\.\.|[^\s;:()']*[^\s;,:()'.]))?"
+)
+# What is a value of any option; words are values where the option has them as choices.
+_IS_VALUE: Final = re.compile(r" (?:'.*'|[A-Z]{2,}|\d\S*|[\w-]+=\S+|\S+,\S+)")
 
 
 class _Running:
@@ -75,7 +82,7 @@ def for_this_command(message: str) -> str:
     if "--" not in message:
         return message
     message = _ONLY_IN_PYTHON.sub("", _EITHER.sub(r"\1", _IN_BRACKETS.sub(_typed, message)))
-    return message if _Running.context is None else _OPTION.sub(_placed, message)
+    return message if _Running.context is None else _WITH_VALUE.sub(_placed, message)
 
 
 def _as_option(found: re.Match[str]) -> str:
@@ -94,18 +101,32 @@ def _typed(found: re.Match[str]) -> str:
 
 def _placed(found: re.Match[str]) -> str:
     """Return an option as it is; with a command that has it, if the one that runs does not."""
-    option = found[0]
-    context = _Running.context
+    option, value, context = found["option"], found["value"] or "", _Running.context
     if option.startswith("`") or option in _options(context.command, context):
-        return option
+        return found[0]
     home = next(iter(commands_with(option, context)), None)
-    return option if home is None else f"{option} (of `crowdwise {home}`)"
+    if home is None:
+        return found[0]
+    after = ""
+    if not (_IS_VALUE.fullmatch(value) or value[1:] in _choices(option, home, context)):
+        value, after = "", value
+    of, message, end = f"of `crowdwise {home}`", found.string, found.end()
+    is_alone = message[found.start() - 1 : found.start()] == "(" and message[end : end + 1] == ")"
+    return f"{option}{value} {of if is_alone and not after else f'({of})'}{after}"
 
 
 def commands_with(option: str, context: Any) -> list[str]:
     """Return the commands that have an option."""
     others = getattr(context.find_root().command, "commands", {})
     return [name for name, command in others.items() if option in _options(command, context)]
+
+
+def _choices(option: str, name: str, context: Any) -> set[str]:
+    """Return the words that an option of a command takes; empty if it takes others, or nothing."""
+    (found,) = (one for one in context.find_root().command.commands[name].params if option in one.opts)
+    kinds = [found.type_descriptor.annotation]
+    kinds += get_args(kinds[0]) if get_origin(kinds[0]) in (Union, UnionType) else ()
+    return {choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)}
 
 
 def _options(command: Any, context: Any) -> set[str]:

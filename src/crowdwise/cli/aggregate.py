@@ -219,9 +219,7 @@ def aggregate(
             ]
             for caution in cautions:
                 terminal.caution(caution)
-            source = session.review_arguments(reading, gold, given) + (
-                "" if method == options.DEFAULT_METHOD else f" -m {method}"
-            )
+            source = session.review_arguments(reading, gold, given, method)
             origin = provenance_of(found, labels) if provenance else None
             sheets = output is not None and not back and has_sheets(output)
             unusual = about.unusual if workers or sheets or looks else None

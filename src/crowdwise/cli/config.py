@@ -80,7 +80,7 @@ def read_config() -> dict[str, Any]:
 
 def _refusal(problems: Sequence[str]) -> str:
     said = "; ".join(problems)
-    return f"{NAME}: {said}. Mend it, write it anew with `crowdwise init FILE --force`, or say --no-config."
+    return f"{NAME}: {said}. Correct it, write it anew with `crowdwise init FILE --force`, or say --no-config."
 
 
 def _taken(value: Any, kind: Any) -> Any:

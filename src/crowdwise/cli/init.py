@@ -61,11 +61,13 @@ def init(
     from ..crowd.reading_report import several
     from ..errors import CallError
     from ..output.writing import write
+    from ..sources.paths import expand
     from .config import NAME, as_toml, keys
     from .terminal import Terminal
 
     if Path(NAME).exists() and not force:
         raise CallError(f"There is a {NAME} already: edit it, or write it anew with --force.")
+    expand([beside for beside in (gold, costs) if beside is not None] or reading.files)  # refuses missing files
     terminal = Terminal(quiet)
     typed = {name: key for key, (name, _) in keys().items()}
     given: dict[str, Any] = {name: value for name, value in reading._asdict().items() if name in typed}

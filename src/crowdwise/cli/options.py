@@ -67,7 +67,7 @@ DEFAULT_GOLD_WEIGHT: Final = 5.0
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="FILES", help="Files with one label a row, a pattern such as 'day*.csv', or - for stdin."),
+    typer.Argument(metavar="FILES", help="Files with one vote a row, a pattern such as 'day*.csv', or - for stdin."),
 ]
 Item = Annotated[
     str | None,

@@ -67,7 +67,7 @@ def report(
             costs=known_costs,
             ordinal=asked or False,
             decisions=given.gold,
-            source=session.review_arguments(reading, gold, given),
+            source=session.review_arguments(reading, gold, given, method),
             title=title,
             name=reading.shown_name,
             texts=item_texts(labels, reading.files, reading.options()),

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from .options import DEFAULT_GOLD_WEIGHT, Reading
+from .options import DEFAULT_GOLD_WEIGHT, DEFAULT_METHOD, Reading
 
 if TYPE_CHECKING:
     import polars as pl
@@ -254,14 +254,22 @@ def read_gold(gold: str | None, gold_weight: float, reading: Reading, *, of_pair
     return Given(_read_truths(gold, reading), gold_weight)
 
 
-def review_arguments(reading: Reading, gold: str | None, given: Given) -> str:
-    """Return what follows `crowdwise review` to go on with these labels, and with the decisions that are gold."""
+def review_arguments(reading: Reading, gold: str | None, given: Given, method: str) -> str:
+    """Return what follows `crowdwise review` to go on with these labels, and with the decisions that are gold.
+
+    Gold that `crowdwise review` did not write is named as --gold, which it does not take.
+    """
     from ..reviewing.log import default_path
 
     words = reading.arguments()
-    if gold is None or given.gold is None or given.gold.log is None or Path(gold) == default_path(reading.files[0]):
-        return words
-    return f"{words} --decisions {shlex.quote(gold)}"
+    if gold is not None and given.gold is not None:
+        if given.gold.log is None:
+            columns = {"--truth-item-column": reading.truth_item, "--truth-label-column": reading.truth_label}
+            named = [word for option, name in columns.items() if name is not None for word in (option, name)]
+            words = f"{words} {shlex.join(['--gold', gold, *named])}"
+        elif Path(gold) != default_path(reading.files[0]):
+            words = f"{words} --decisions {shlex.quote(gold)}"
+    return words if method == DEFAULT_METHOD else f"{words} -m {method}"
 
 
 @contextmanager

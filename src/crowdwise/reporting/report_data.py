@@ -52,7 +52,7 @@ class ReportData(OfMethod):
         decisions: What was decided by costs, or for ordered classes; None if there are none.
         ordinal: How classes are ordered; None if they are not.
         reviewed: The rows of a file of decisions that were given as gold; None if there are none.
-        source: Where the labels are, as it is typed after a command.
+        source: What is typed after a command to read the labels.
         texts: What items say, by their ids; {} if that is not known.
         true_sets: Where workers name several classes at once, the true sets: the columns item and truth, a list.
     """

@@ -65,7 +65,7 @@ def report(
         distance: For ordered classes: minimise the "absolute" (the default) or the "squared" distance.
         decisions: The decisions of `crowdwise review` that were given as gold, for a section about them: a path or a
             table.
-        source: Where the labels are, for the commands that the page recommends.
+        source: What follows the commands that the page recommends, to read the labels; see `recommend`.
         title: The heading of the page, and its title in the browser.
         name: The name of the data, which stands under the heading; None for none.
         texts: What the items say, by their ids, to be shown beside them; None if that is not known.

@@ -370,7 +370,8 @@ class Desk:
             for phase in plan.phases
             if phase.source != "settle" or self._settling != []  # it is known that nothing is to be settled
         ]
-        return {"text": str(plan), "sentence": plan.sentence, "phases": phases}
+        settling = None if self._settling is None else len(self._settling)
+        return {"text": str(plan), "sentence": plan.sentence(settling), "phases": phases}
 
     def _changed(self) -> None:
         """Note that another decision stands than before."""

@@ -15,7 +15,7 @@ from ..reading.decision_log import settled, standing
 from .log import DecisionFile
 
 # What a file may be called; other characters are left out of its name.
-_SAFE: Final = re.compile(r"[^A-Za-z0-9._@-]+")
+_SAFE: Final = re.compile(r"[^\w.@-]+")
 _LONGEST: Final = 60
 
 
@@ -88,7 +88,7 @@ def _votes(labels: Labels, held: pl.DataFrame, columns: Mapping[str, pl.Series])
 def _file_name(worker: str) -> str:
     r"""Return the beginning of a file's name that says which worker it is for, whatever its name is.
 
-    >>> _file_name("../ann b"), _file_name("\u2603")
-    ('ann-b', 'worker')
+    >>> _file_name("../ann b"), _file_name("Jörg"), _file_name("\u2603")
+    ('ann-b', 'Jörg', 'worker')
     """
     return _SAFE.sub("-", worker).strip(".-")[:_LONGEST] or "worker"

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from ..addresses import is_address
+from ..caution import listed
 from ..crowd.ids import codes_of
 from ..crowd.labels import Labels
 from ..crowd.read_options import ReadOptions
@@ -57,12 +58,12 @@ def read_contents(
         labels = replace(labels, names=replace(labels.names, items=sets.items), item_starts=sets.starts, sets=None)
     columns = {} if source is None else _of_input(labels, source, options)
     remarks: list[str] = []
-    if items is not None:
-        columns |= _of_items(labels, items, options, remarks)
-    if sets is not None:
-        columns = {name: column.gather(sets.item_of) for name, column in columns.items()}
     if isinstance(show, str):
         show = [name.strip() for name in show.split(",")]
+    if items is not None:
+        columns |= _of_items(labels, items, options, show or (), remarks)
+    if sets is not None:
+        columns = {name: column.gather(sets.item_of) for name, column in columns.items()}
     for name in show or ():
         if name not in columns:
             have, meant = ", ".join(map(quoted, columns)) or "none", did_you_mean(name, list(columns))
@@ -89,8 +90,13 @@ def item_texts(labels: Any, files: Sequence[str], options: ReadOptions) -> dict[
     return {item: one for item, one in zip(labels.names.items, said, strict=True) if one}
 
 
-def _of_items(labels: Labels, items: Any, options: ReadOptions, remarks: list[str]) -> dict[str, pl.Series]:
-    """Return the columns of a table of items; adds to `remarks` what to know about it."""
+def _of_items(
+    labels: Labels, items: Any, options: ReadOptions, show: Sequence[str], remarks: list[str]
+) -> dict[str, pl.Series]:
+    """Return the columns of a table of items; adds to `remarks` what to know about it.
+
+    A column that differs between the rows of an item, as labels do, is left out unless it is to be shown.
+    """
     plain = ReadOptions(storage=options.storage)
     (entry, *_) = open_inputs(items, plain)
 
@@ -109,7 +115,12 @@ def _of_items(labels: Labels, items: Any, options: ReadOptions, remarks: list[st
             f"{quoted(labels.names.items[0])}."
         )
     if known < int((codes >= 0).sum()):
-        remarks.append(f"{rows.name} has several rows for some items: the first of them is shown.")
+        table = pl.DataFrame([pl.Series("\0code", codes), *(one.alias(name) for name, one in columns.items())])
+        same = _constant_within(table.filter(pl.col("\0code") >= 0))
+        differ = [name for name in columns if name not in same and name not in show]
+        columns = {name: column for name, column in columns.items() if name not in differ}
+        left = f"; not shown are the columns in which they differ: {listed(map(quoted, differ))}" if differ else ""
+        remarks.append(f"{rows.name} has several rows for some items: the first of them is shown{left}.")
     if known < labels.n_items:
         remarks.append(f"{rows.name} says nothing about {several(labels.n_items - known, 'item', 'items')}.")
     return _by_code(codes, columns, labels.n_items)
@@ -138,11 +149,17 @@ def _of_input(labels: Labels, source: Any, options: ReadOptions) -> dict[str, pl
 
 def _constant(table: pl.DataFrame) -> list[str]:
     """Return the columns that are constant within every item, and differ between items."""
+    is_one_item = table["\0code"].n_unique() == 1
+    return [name for name in _constant_within(table) if is_one_item or table[name].n_unique() > 1]
+
+
+def _constant_within(table: pl.DataFrame) -> list[str]:
+    """Return the columns that are constant within every item."""
     names = [name for name in table.columns if name != "\0code"]
     if not names:
         return []
     within = table.group_by("\0code").agg(pl.col(names).n_unique())
-    return [name for name in names if (within[name] == 1).all() and (table[name].n_unique() > 1 or within.height == 1)]
+    return [name for name in names if (within[name] == 1).all()]
 
 
 def _of_export(

@@ -27,13 +27,15 @@ class Phase:
     def __str__(self) -> str:
         return self.source if self.count is None else f"{self.source}:{self.count}"
 
-    def sentence(self, first: bool) -> str:
-        """Say what these items are for, and about how long they take."""
+    def sentence(self, first: bool, settling: int | None = None) -> str:
+        """Say what these items are for, and about how long they take; `settling` as in `Plan.sentence`."""
+        between = "decide between readings of the crowd"
         time = "" if self.count is None else f" (about {several(_minutes(self.count), 'minute', 'minutes')})"
         what = {
             "random": f"{_items(self.count, 'random item', 'random items')} measure how often the answers are right",
-            "settle": f"{_items(self.count, 'item', 'items')} at most that decide between readings of the crowd, if "
-            "there are several",
+            "settle": f"{_items(self.count, 'item', 'items')} at most that {between}, if there are several"
+            if settling is None
+            else f"{_items(self.count, 'item', 'items')} at most that {between}, of which there are several",
             "worst": f"{_items(self.count, 'item', 'items')} whose answers most likely are wrong",
         }[self.source]
         what = f"the {what}" if self.count is None else what
@@ -79,10 +81,18 @@ class Plan:
     def __str__(self) -> str:
         return ",".join(map(str, self.phases))
 
-    @property
-    def sentence(self) -> str:
-        """What is planned and why, in words."""
-        return " ".join(phase.sentence(first=number == 0) for number, phase in enumerate(self.phases))
+    def sentence(self, settling: int | None = None) -> str:
+        """Return what is planned and why, in words.
+
+        Args:
+            settling: How many items decide between readings of the crowd; None if that is not known.
+
+        >>> Plan.of("random:30,settle:10,worst:4").sentence(settling=0)
+        '30 random items measure how often the answers are right (about 15 minutes). Then 4 items whose answers most \
+likely are wrong (about 2 minutes).'
+        """
+        phases = [phase for phase in self.phases if phase.source != "settle" or settling != 0]
+        return " ".join(phase.sentence(number == 0, settling) for number, phase in enumerate(phases))
 
 
 def _items(count: int | None, one: str, many: str) -> str:

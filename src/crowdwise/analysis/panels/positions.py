@@ -60,7 +60,7 @@ class Positions:
     def _one_order(self) -> list[str]:
         """Say who saw the same first every time; if nobody's order is known, what to do."""
         if not self.judges.height:
-            return ["crowdwise judges with --first-column tells, if a column has what was seen first."]
+            return ["`crowdwise judges --first-column COLUMN` tells, if a column has what was seen first."]
         orders = self.shares.group_by("judge").agg(pl.col("order").unique())
         same = orders.filter(pl.col("order").list.len() == 1).sort("judge")
         if not same.height:

@@ -119,7 +119,9 @@ class JudgesResult:
             said.append(self._no_pair())
         if self.dependence is not None:
             blocks = self.dependence.blocks[:_MOST_NAMED]
-            said += ["Without any truth, by which judges agree: " + self._agreeing(self.dependence), *map(str, blocks)]
+            agreeing = self._agreeing(self.dependence)
+            said += [f"Without any truth, by which judges agree: {agreeing[0].lower()}{agreeing[1:]}"]
+            said += map(str, blocks)
             said += self.dependence.cautions
         return said
 
