@@ -23,10 +23,8 @@ test: checked # Under five minutes on two cores, also in a fresh clone.
 test-all: checked # More random examples, slow tests, and the real crowds if they are there; no Spark.
 	CROWDWISE_TESTS=all $(BIN)/pytest -n 2 -m 'not longest and not spark'
 checked: .venv/tested generated
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(BIN)/ruff check . && $(BIN)/ruff format --check .
+	$(BIN)/mypy && $(BIN)/lint-imports
 generated: .venv/tested # What follows from the code: the stub of public names, the table of methods.
 	$(BIN)/python -m tools.generate
 pages: .venv/tested # The output of the examples in the documentation, and the charts that they save.
