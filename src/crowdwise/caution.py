@@ -19,7 +19,7 @@ Kind: TypeAlias = Literal[
     "copies",  # workers count for less than one, because they say the same as others
     "blocks",  # workers agree too often to be independent, and count in full
     "iterations",  # the method stopped before it converged
-    "one class",  # all labels name one class
+    "one class",  # all labels name one class, or those of each item another one
     "few items",  # too few to learn how good workers are
     "no overlap",  # no item has two labels
     "unnamed answers",  # answers that no worker gave

@@ -16,6 +16,7 @@ import pytest
 
 import crowdwise as cw
 from crowdwise.analysis import aggregation
+from crowdwise.analysis.recommendation import recommend
 from crowdwise.caution import in_order, raise_once
 from crowdwise.cli.advice import for_this_command
 from crowdwise.crowd.read_options import ReadOptions
@@ -61,6 +62,18 @@ def test_fit_says_what_it_knows_by_itself() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         cw.MajorityVote().fit(labels, warn=False)
+
+
+def test_texts_of_items_are_not_called_good_answers() -> None:
+    items = np.repeat(np.arange(60), 3)
+    workers = np.tile(np.arange(3), 60)
+    labels = cw.Labels.from_arrays(items, workers, [f"Text of item {item}" for item in items])
+    result = cw.aggregate(labels, warn=False)
+    assert [one.kind for one in result.cautions] == ["one class"]
+    assert "No two of the 60 items have the same answer" in str(result.cautions[0])
+    assert "look like texts" in str(recommend(result, labels))
+    few = cw.Labels.from_arrays(items[:30], workers[:30], [f"Text of item {item}" for item in items[:30]])
+    assert "one class" not in [one.kind for one in cw.aggregate(few, warn=False).cautions]
 
 
 def test_exact_copies_are_said_by_fit() -> None:

@@ -1,5 +1,6 @@
 """Tests of the one thing that is recommended at the end of a screen and a report."""
 
+import html
 import json
 import shlex
 from pathlib import Path
@@ -92,6 +93,10 @@ def test_a_table_of_gold_is_continued_by_a_list_of_other_items(
     assert told["kind"] == kind
     assert ("more random items" in told["sentence"]) == (kind == "measure")
     assert "add these items to my gold.csv" in told["sentence"]
+    assert run("report", "votes.csv", *options, "-m", "bwa", "-o", "page.html").returncode == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert ("20 more known answers first" in page) == (kind == "measure")
+    assert f"<code>{html.escape(told['command'], quote=False).replace(chr(39), '&#39;')}</code>" in page
     again = run(*shlex.split(told["command"])[1:])
     assert again.returncode == 0, again.stderr
     listed = pl.read_csv("decide.csv")

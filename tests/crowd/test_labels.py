@@ -314,6 +314,9 @@ def test_bad_tables_get_one_sentence() -> None:
         cw.Labels.from_frame(pl.DataFrame({"17": [1], "w3": [1], "cat": [1]}))
     with pytest.raises(cw.DataError, match="one column 'item' for both the item and the label"):
         cw.Labels.from_frame(pl.DataFrame(BASE), label="item")
+    # A column that is named is not taken for another role too, as the usual name of labels is here.
+    logged = pl.DataFrame({"answer_id": [1, 1], "judge": ["a", "b"], "verdict": ["x", "y"]})
+    assert cw.Labels.from_frame(logged, item="answer_id").names.classes.to_list() == ["x", "y"]
     with pytest.raises(cw.DataError, match="A list is not a table"):
         cw.Labels.from_frame([1, 2])
     with pytest.raises(cw.DataError, match="Give each column a name of its own, and one type"):

@@ -52,7 +52,9 @@ def cautions_in(found: Findings) -> tuple[Caution, ...]:
     if isinstance(result, Result) and isinstance(labels, Labels):
         some += caution_of_unnamed(result, same_labels(result, labels))
     if labels.n_items < _FEWEST_ITEMS:
-        items = "is 1 item" if labels.n_items == 1 else f"are {labels.n_items} items"
+        is_of_sets = isinstance(labels, Labels) and labels.sets is not None
+        what = ("pair of item and class", "pairs of item and class") if is_of_sets else ("item", "items")
+        items = f"is 1 {what[0]}" if labels.n_items == 1 else f"are {labels.n_items} {what[1]}"
         some.append(
             Caution(
                 "few items",

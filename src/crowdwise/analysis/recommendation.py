@@ -109,6 +109,8 @@ def recommend(result: Any, labels: Any, rivals: Rivals | None = None, source: st
         return Recommendation("enough", 0, 0, "every item is decided", None)
     if not result.numeric and len(result.names.classes) == 1:
         return Recommendation("enough", 0, 0, "all labels name one class, and so none shows an error", None)
+    if any(caution.kind == "one class" for caution in result.cautions):
+        return Recommendation("enough", 0, 0, "the labels look like texts, which decisions cannot change", None)
     if accuracy.low_80 is None or n_items < _FEWEST_ITEMS:
         return _asked("decide", n_items, "then all answers are right", "worst" if here else None, source)
     if accuracy.low_80 >= ENOUGH:

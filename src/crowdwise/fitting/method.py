@@ -36,6 +36,8 @@ from .history import add_history
 from .iterations import Outcome, Progress, Step
 from .limits import Limits
 
+# Fewer items than this may have a class each.
+_LEAST_TEXTS: Final = 20
 _SWEEPING: Final = "use adjudicator, bwa, ds or another method that sweeps over the items."
 _ALTERNATIVES: Final = "use engine memory, or a method that sweeps over the items, such as bwa, one_coin or ds."
 _LOG: Final = logging.getLogger("crowdwise")
@@ -336,6 +338,13 @@ class Method(AnyMethod):
         return list(result.workers.cautions(labels.names))
 
 
+def _say_what_items_are(result: Result, labels: Crowd) -> bool:
+    """Return whether no two items have the same answer, which the texts of items have and classes do not."""
+    if not _LEAST_TEXTS <= labels.n_items <= labels.n_classes:
+        return False
+    return len(np.unique(result.answers)) == labels.n_items
+
+
 def _cautions(result: Any, labels: Crowd) -> list[Caution]:
     """That iterations ran out, that there is one class, and what the method found out about workers."""
     found: list[Caution] = []
@@ -355,6 +364,15 @@ def _cautions(result: Any, labels: Crowd) -> list[Caution]:
                 "one class",
                 f"All labels name one class, {result.names.classes[0]!r}, so confidence says nothing.",
                 "If there are others, name all of them: classes= (--classes).",
+            )
+        )
+    if isinstance(result, Result) and _say_what_items_are(result, labels):
+        found.append(
+            Caution(
+                "one class",
+                f"No two of the {labels.n_items:,} items have the same answer: the labels look like texts about the "
+                "items and not like classes, so confidence says nothing.",
+                "Look whether this is the column of labels: label= (--label-column).",
             )
         )
     return [*found, *result.method.cautions(result, labels)]

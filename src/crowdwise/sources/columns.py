@@ -100,9 +100,10 @@ def recognise(
     """
     may_compare = "label" in given and given.get("item", "") is None  # the user names no column of items
     found, problems = {}, {}
+    left = [column for column in columns if column not in given.values()]  # a column that is named has that one role
     for role, name in given.items():
         try:
-            found[role] = _find(columns, role, name)
+            found[role] = _find(columns if name is not None or not _may_be(left, role) else left, role, name)
         except DataError as problem:
             problems[role] = str(problem)
     if problems and may_compare:
@@ -193,6 +194,15 @@ def _find(columns: Sequence[str], role: str, name: str | None) -> str:
     if weaker:
         raise DataError(f"has {' and '.join(map(repr, weaker))}, each of which may be the {role}")
     raise DataError(f"{_LOOKS_LIKE}{role}")
+
+
+def _may_be(columns: Sequence[str], role: str) -> bool:
+    """Return whether some of these columns may be the one for a role."""
+    try:
+        _find(columns, role, None)
+    except DataError as problem:
+        return not str(problem).startswith(_LOOKS_LIKE)
+    return True
 
 
 def _all_problems(

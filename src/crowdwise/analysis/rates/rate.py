@@ -113,7 +113,7 @@ def _passing(passing: Any) -> pl.Series:
     several = isinstance(passing, Sequence | np.ndarray | pl.Series) and not isinstance(passing, str)
     names = as_series("passing", list(passing) if several else [passing])
     if not len(names) or names.null_count():
-        raise CallError("passing (--pass) names the label of items that pass, such as 'yes'.")
+        raise CallError("passing= (--pass) names the label of items that pass, such as 'yes'.")
     return names
 
 
@@ -125,7 +125,7 @@ def _require_named(names: pl.Series, judged: Sequence[Judged], gold: Gold | None
         if all((codes_of(names[place : place + 1], classes.unique(), folded) < 0).all() for classes in known):
             classes = known[0].cast(pl.String).to_list()
             raise DataError(
-                f"No label is {quoted(name)}, which passing (--pass) names; labels are {listed(map(quoted, classes))}."
+                f"No label is {quoted(name)}, which passing= (--pass) names; labels are {listed(map(quoted, classes))}."
                 f"{did_you_mean(str(name), classes)}"
             )
 

@@ -8,7 +8,8 @@ from typing import Any, Final
 import numpy as np
 import polars as pl
 
-from ...caution import Caution, in_order
+from ...caution import Caution, in_order, listed
+from ...crowd.reading_report import several
 from ...numerics import Array
 from ...results.tables import as_html
 from .estimates import ELSEWHERE, FEWEST_GOLD, GOLD_ONLY, LEAST_EXPLAINED, Estimate, Sample, width, wilson_of
@@ -94,7 +95,7 @@ class RateResult:
         return said + self._more()
 
     def _without_gold(self) -> list[str]:
-        passed = " and ".join(
+        passed = listed(
             f"{row['raw_rate']:.0%}" + ("" if row["system"] is None else f" of {row['system']}")
             for row in self.systems.head(_MOST_SAID).to_dicts()
         )
@@ -207,7 +208,7 @@ def _why(row: dict[str, Any]) -> str:
 
 
 def _difference_of(row: dict[str, Any]) -> str:
-    prompts = "the same prompts" if row["same_prompts"] else "different prompts"
+    prompts = "the same prompts" if row["same_prompts"] else "gold of different prompts"
     clear = row["low"] > 0 or row["high"] < 0
     if abs(row["difference"]) < 0.005 and not clear:
         return (
@@ -219,9 +220,9 @@ def _difference_of(row: dict[str, Any]) -> str:
     if value < 0:
         a, b, value, ends = b, a, -value, (-ends[1], -ends[0])
     raw = row["raw_difference"] if a == row["a"] else -row["raw_difference"]
-    is_ = "is" if clear else "may be"
+    is_, points = "is" if clear else "may be", several(round(100 * value), "point", "points")
     return (
-        f"{a} {is_} better than {b} by {100 * value:.0f} points ({100 * ends[0]:.0f} to {100 * ends[1]:.0f}), on "
+        f"{a} {is_} better than {b} by {points} ({100 * ends[0]:.0f} to {100 * ends[1]:.0f}), on "
         f"{prompts}; by the judges alone it would be {100 * raw:+.0f}."
     )
 

@@ -35,7 +35,8 @@ def _verdict(data: ReportData) -> Verdict:
     said, next_ = _how_sure(data), str(advice)
     measured = accuracies(data)[:1]
     if advice.kind == "settle" or (advice.kind == "measure" and not measured):
-        wanted = several(advice.decisions, "known answer", "known answers")
+        more = "more " if advice.known else ""
+        wanted = several(advice.decisions, f"{more}known answer", f"{more}known answers")
         return Verdict("gold", f"Get gold: {wanted} first", [said, next_])
     good = measured[0].accuracy >= ENOUGH if measured else advice.kind == "enough"
     if good and doubt(data):
