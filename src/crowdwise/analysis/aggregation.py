@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, Unpack, cast, get_type_hints, overload
+from typing import Any, Literal, TypedDict, Unpack, cast, get_type_hints, overload
 
 from ..caution import Caution, raise_once
 from ..crowd.labels import Labels, Numbers
 from ..crowd.protocol import Crowd, is_crowd
-from ..crowd.read_options import ReadKeywords
+from ..crowd.read_options import ColumnKeywords, ReadKeywords, SetKeywords
 from ..errors import CallError, did_you_mean
 from ..fitting.gold import GOLD_WEIGHT
 from ..fitting.iterations import Progress
@@ -28,10 +28,9 @@ from .ordinal import ordinal as ordinal_of
 from .set_result import SetResult, sets_of
 
 
-class _Options(ReadKeywords, total=False):
-    """The arguments of `aggregate` that do not change what it returns, for type checkers."""
+class _FitOptions(TypedDict, total=False):
+    """The arguments of `aggregate` that neither say how labels are read nor change what it returns."""
 
-    engine: str
     phases: Phases
     method: str | Method | None
     gold: Any
@@ -41,6 +40,18 @@ class _Options(ReadKeywords, total=False):
     at_least: float | None
     progress: Progress | None
     warn: bool
+
+
+class _Options(ReadKeywords, _FitOptions, total=False):
+    """The arguments of `aggregate` that do not change what it returns, for type checkers."""
+
+    engine: str
+
+
+class _SetOptions(SetKeywords, ColumnKeywords, _FitOptions, total=False):
+    """The same where sets are inferred."""
+
+    costs: Any
 
 
 class _NoCosts(_Options, total=False):
@@ -53,11 +64,15 @@ class _NoCosts(_Options, total=False):
 
 
 @overload
-def aggregate(labels: Any, *, multi: Literal["each"], engine: Literal["disk"], **options: Any) -> Inferred: ...
+def aggregate(
+    labels: Any, *, multi: Literal["each"], engine: Literal["disk"], **options: Unpack[_SetOptions]
+) -> Inferred: ...
 
 
 @overload
-def aggregate(labels: Any, *, multi: Literal["each"], **options: Any) -> SetResult: ...
+def aggregate(
+    labels: Any, *, multi: Literal["each"], engine: str = ..., **options: Unpack[_SetOptions]
+) -> SetResult: ...
 
 
 @overload

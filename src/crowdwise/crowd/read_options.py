@@ -49,8 +49,8 @@ class LabelKeywords(TypedDict, total=False):
     classes: Sequence[Any] | str | os.PathLike[str] | None
 
 
-class RowKeywords(LabelKeywords, total=False):
-    """The types of the fields of `ReadOptions` besides columns, numeric and engine, as keyword arguments."""
+class SetKeywords(LabelKeywords, total=False):
+    """The types of the fields of `ReadOptions` besides columns, multi, numeric and engine, as keyword arguments."""
 
     format: str
     wide: bool | str | Sequence[str] | None
@@ -63,7 +63,6 @@ class RowKeywords(LabelKeywords, total=False):
     encoding: str | None
     question: str | None
     models: bool
-    multi: Multi
     separator: str | None
     status: Sequence[str] | str
     worker_from: Literal["file", "folder"] | None
@@ -77,8 +76,14 @@ class RowKeywords(LabelKeywords, total=False):
     master: str | None
 
 
-class ReadKeywords(RowKeywords, total=False):
-    """The types of the fields of `ReadOptions` besides numeric and engine, as keyword arguments."""
+class RowKeywords(SetKeywords, total=False):
+    """The types of the fields of `ReadOptions` besides columns, numeric and engine, as keyword arguments."""
+
+    multi: Multi
+
+
+class ColumnKeywords(TypedDict, total=False):
+    """The types of the fields of `ReadOptions` that name columns, as keyword arguments."""
 
     item: str | None
     worker: str | None
@@ -87,6 +92,10 @@ class ReadKeywords(RowKeywords, total=False):
     probability: str | None
     weight: str | None
     votes: Votes
+
+
+class ReadKeywords(RowKeywords, ColumnKeywords, total=False):
+    """The types of the fields of `ReadOptions` besides numeric and engine, as keyword arguments."""
 
 
 @dataclass(frozen=True, kw_only=True)
