@@ -58,7 +58,7 @@ def shoot(page: Any, path: Path, name: str, selector: str | None = None) -> None
         selector: A CSS selector, or None.
     """
     page.goto(path.as_uri())
-    page.wait_for_function("[...document.querySelectorAll('.chart')].every(place => place.querySelector('svg'))")
+    page.wait_for_function("() => [...document.querySelectorAll('.chart')].every(place => place.querySelector('svg'))")
     target = _IMAGES / f"{name}.png"
     if selector is None:
         page.screenshot(path=target)

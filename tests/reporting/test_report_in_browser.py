@@ -67,7 +67,7 @@ def opened(browser: Any, path: Path, scheme: str = "light", width: int = 1200) -
     page.on("pageerror", lambda problem: seen.complaints.append(str(problem)))
     page.on("request", lambda request: seen.requests.append(request.url))
     page.goto(path.as_uri())
-    page.wait_for_function("[...document.querySelectorAll('.chart')].every(place => place.querySelector('svg'))")
+    page.wait_for_function("() => [...document.querySelectorAll('.chart')].every(place => place.querySelector('svg'))")
     return seen
 
 
@@ -191,7 +191,7 @@ def test_sections_stay_in_reach_and_wide_tables_say_so(browser: Any, path: Path)
     page = seen.page
     page.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
     page.locator("nav a", has_text="Items").click()
-    page.wait_for_function("document.querySelector('nav a[aria-current]')?.textContent == 'Items'")
+    page.wait_for_function("() => document.querySelector('nav a[aria-current]')?.textContent == 'Items'")
     assert page.locator("nav").bounding_box()["y"] == 0
     place = page.locator("#items [data-table]").last
     assert place.locator(".swipe").is_visible()
