@@ -54,7 +54,10 @@ VARIANTS: Final[Mapping[str, Any]] = {
 }
 
 EVERY: Final = {**CASES, **VARIANTS}
-each_method = pytest.mark.parametrize("key", EVERY)
+# `make test` tries every method as it is, and `make test-all` the variants as well.
+each_method = pytest.mark.parametrize(
+    "key", [pytest.param(key, marks=() if key in CASES else pytest.mark.slow) for key in EVERY]
+)
 # Where a method takes long, `make test` tries these, and `make test-all` all of them.
 _FEW: Final = ("mv", "glad", "ds", "bwa", "adjudicator")
 each_method_few_in_a_hurry = pytest.mark.parametrize(
