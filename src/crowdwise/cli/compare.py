@@ -60,13 +60,10 @@ def compare(
         labels = session.read(terminal, reading, ordered=asked is not None)
         if asked is not None:
             asked.positions(labels.names.classes)  # what cannot be ordered is refused before any work
-        if reading.multi == "each":
-            sets = given.held_out(terminal, session.read_true_sets(truth, reading))
-            answers = session.about_questions(None if sets is None else Truths(sets), labels)
-            known = None if answers is None else answers.table
-            given = given._replace(gold=session.about_questions(given.gold, labels))
-        else:
-            known = given.held_out(terminal, session.read_known(truth, reading, terminal))
+        known = given.held_out(terminal, session.read_known_classes(truth, reading, terminal))
+        answers = session.about_questions(None if known is None else Truths(known), labels)
+        known = None if answers is None else answers.table
+        given = given._replace(gold=session.about_questions(given.gold, labels))
         with terminal.steps(len(chosen)) as begin, session.warnings_said(terminal):
             rows = compare_methods(labels, chosen, known, begin, gold=given.gold, gold_weight=gold_weight, asked=asked)
     session.require_convergence(rows, reading)

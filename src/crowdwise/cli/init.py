@@ -163,15 +163,11 @@ def _encoding(files: Sequence[str]) -> str | None:
             head = opened.read(_LOOKED_AT)
         if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
             return "utf-16"
-        return (
-            None
-            if b"\0" in head
-            else "cp1251"
-            if _CYRILLIC.search(head)
-            else "cp1250"
-            if _POLISH.search(head)
-            else "cp1252"
-        )
+        if b"\0" in head:
+            return None
+        if _CYRILLIC.search(head):
+            return "cp1251"
+        return "cp1250" if _POLISH.search(head) else "cp1252"
     return None
 
 

@@ -2,7 +2,7 @@
 
 import json
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import typer
 
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     from .terminal import Terminal
 
 
-_COLUMNS = (
-    "gain: how much more often the panel is right than the judge; loss: how much less often the panel would be right "
-    "without the judge; agreement: how often the judge says what the others together say."
+# What columns of the first table mean; those of refits are there where the panel was fitted without each judge.
+_GAIN: Final = "gain: how much more often the panel is right than the judge"
+_OF_REFITS: Final = (
+    "; loss: how much less often the panel would be right without the judge; agreement: how often the judge says what "
+    "the others together say"
 )
 
 
@@ -131,10 +133,7 @@ def judges(
     chosen = session.choose_method(method, None)
     terminal = Terminal(quiet)
     given = session.read_gold(gold, options.DEFAULT_GOLD_WEIGHT, reading)
-    if reading.multi == "each":
-        known = session.read_true_sets(truth, reading)
-    else:
-        known = session.read_known(truth, reading, terminal)
+    known = session.read_known_classes(truth, reading, terminal)
     before = None if history is None else History.read(history, reading.storage_options())
     more = extra_columns(by, time, first)
     with terminal.compiling():
@@ -192,7 +191,7 @@ def _show(terminal: "Terminal", result: "JudgesResult") -> None:
     spare = ("measured", "gain_low", "gain_high", "agreement")
     terminal.notes(result.about_panel())
     terminal.head(f"Judges, the best first{believed}", shown.lazy(), 20, shown.height, spare)
-    terminal.notes([_COLUMNS if result.refitted else _COLUMNS.split("; loss")[0] + "."])
+    terminal.notes([f"{_GAIN}{_OF_REFITS if result.refitted else ''}."])
     terminal.notes(result.about_pairs())
     if result.positions.judges.height:
         names = ["judge", "first_share", "first_low", "first_high", "in_both_orders", "flips", "to_first"]

@@ -46,10 +46,7 @@ def report(
     check_targets([output], [*reading.files, truth, gold, history, costs], page=True)
     terminal = Terminal(quiet)
     given = session.read_gold(gold, gold_weight, reading).with_history(chosen, history, decay, reading)
-    if reading.multi == "each":
-        known = given.held_out(terminal, session.read_true_sets(truth, reading))
-    else:
-        known = given.held_out(terminal, session.read_known(truth, reading, terminal))
+    known = given.held_out(terminal, session.read_known_classes(truth, reading, terminal))
     known_costs = session.read_given_costs(costs, reading)
     asked = session.read_order(ordinal, order, distance, costs)
     with terminal.compiling():

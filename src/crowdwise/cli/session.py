@@ -97,6 +97,11 @@ def read_true_sets(truth: str | None, reading: Reading) -> "pl.DataFrame | None"
     return None if truth is None else read_truth_sets(truth, **_set_keywords(truth, reading))
 
 
+def read_known_classes(truth: str | None, reading: Reading, terminal: "Terminal") -> "pl.DataFrame | None":
+    """Read the known truths, or with `--multi each` the known sets of classes; returns None without a file."""
+    return read_true_sets(truth, reading) if reading.multi == "each" else read_known(truth, reading, terminal)
+
+
 def about_questions(known: "Truths | None", labels: "Crowd") -> "Truths | None":
     """Return known sets of classes as answers to the questions of labels with several classes; others as they are."""
     if known is None or getattr(labels, "sets", None) is None:
